@@ -1,0 +1,20 @@
+// The subcommands: each adds itself to the program, and its callback does the work.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace vkf {
+
+struct Common;
+
+void add_devices(CLI::App& app, Common& common);
+void add_train(CLI::App& app, Common& common);
+void add_eval(CLI::App& app, Common& common);
+void add_generate(CLI::App& app, Common& common);
+void add_forward(CLI::App& app, Common& common);
+void add_inspect(CLI::App& app, Common& common);
+void add_data(CLI::App& app, Common& common);
+
+}  // namespace vkf

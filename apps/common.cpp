@@ -1,0 +1,168 @@
+#include "apps/common.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "vulkan/device.h"
+
+namespace vkf {
+
+// ------------------------------------------------------------------------------------------ options
+
+void add_common(CLI::App& app, Common& common) {
+    app.add_option("--device", common.device,
+                   "Device to work on, see `vkformer devices`; else $VKFORMER_DEVICE, else the best")
+        ->type_name("INDEX|NAME")
+        ->group("Everywhere");
+    app.add_option("--precision", common.precision, "Precision of the computation")
+        ->type_name("fp32|mixed")
+        ->check(
+            [](const std::string& word) -> std::string {
+                if (word == "fp32") return {};
+                if (word == "mixed") return "mixed precision is not built yet, wanted fp32";
+                return "'" + word + "' is unknown, wanted fp32";
+            },
+            "")
+        ->capture_default_str()
+        ->group("Everywhere");
+    app.add_option("--seed", common.seed, "Where all random numbers come from")
+        ->type_name("N")
+        ->capture_default_str()
+        ->group("Everywhere");
+    app.add_flag("--json", common.json, "One JSON document on standard output")->group("Everywhere");
+    app.add_flag("--quiet", common.quiet, "No progress, no notes")->group("Everywhere");
+}
+
+CLI::Validator whole(std::int64_t least) {
+    return CLI::Validator(
+        [least](const std::string& word) -> std::string {
+            std::int64_t value = 0;
+            if (CLI::detail::lexical_cast(word, value) && value >= least) return {};
+            return text("is ", word, ", wanted a whole number of at least ", least);
+        },
+        "");
+}
+
+CLI::Validator at_least(double least) {
+    return CLI::Validator(
+        [least](const std::string& word) -> std::string {
+            double value = 0;
+            if (CLI::detail::lexical_cast(word, value) && value >= least && std::isfinite(value))
+                return {};
+            return text("is ", word, ", wanted a number of at least ", least);
+        },
+        "");
+}
+
+// ------------------------------------------------------------------------------------------- device
+
+std::string wanted_device(const Common& common) {
+    if (!common.device.empty()) return common.device;
+    const char* named = std::getenv("VKFORMER_DEVICE");
+    return named ? named : "";
+}
+
+void with_device(const Common& common, const std::function<void(Device&)>& work) {
+    Device device(wanted_device(common));
+    work(device);
+    const std::uint64_t messages = device.validation_messages();
+    if (messages > 0) throw Error("the validation layers had ", messages, " messages, wanted none");
+}
+
+// ----------------------------------------------------------------------------------- standard output
+
+void print(std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t count = ::write(STDOUT_FILENO, text.data(), text.size());
+        if (count >= 0) {
+            text.remove_prefix(static_cast<std::size_t>(count));
+        } else if (errno == EPIPE) {
+            throw ClosedOutput();
+        } else if (errno != EINTR) {
+            throw Error("cannot write to standard output: ", std::strerror(errno));
+        }
+    }
+}
+
+void print(const nlohmann::ordered_json& document) { print(document.dump(2) + "\n"); }
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths;
+    std::vector<bool> numeric;  // every cell below the heading starts with a digit
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        widths.resize(std::max(widths.size(), rows[r].size()), 0);
+        numeric.resize(widths.size(), true);
+        for (std::size_t i = 0; i < rows[r].size(); ++i) {
+            const std::string& cell = rows[r][i];
+            widths[i] = std::max(widths[i], cell.size());
+            if (r > 0 && !cell.empty() && !std::strchr("0123456789-", cell[0])) numeric[i] = false;
+        }
+    }
+    std::string lines;
+    for (const auto& row : rows) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const std::string space(widths[i] - row[i].size(), ' ');
+            line += (i ? "  " : "") + (numeric[i] ? space + row[i] : row[i] + space);
+        }
+        lines += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+    }
+    return lines;
+}
+
+namespace {
+
+std::string scaled(double value, double step, std::span<const char* const> units) {
+    std::size_t unit = 0;
+    while (value >= step && unit + 1 < units.size()) value /= step, ++unit;
+    char digits[48];
+    const bool exact = unit == 0 && value == std::floor(value);
+    std::snprintf(digits, sizeof digits, exact ? "%.0f %s" : value < 10 ? "%.2f %s" : "%.1f %s",
+                  value, units[unit]);
+    std::string made = digits;
+    if (made.back() == ' ') made.pop_back();
+    return made;
+}
+
+}  // namespace
+
+std::string bytes_text(double bytes) {
+    constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
+    return scaled(bytes, 1024, units);
+}
+
+std::string count_text(double count) {
+    constexpr std::array units{"", "k", "M", "G", "T", "P", "E"};
+    return scaled(count, 1000, units);
+}
+
+void note(const Common& common, std::string_view text) {
+    if (common.quiet) return;
+    std::fprintf(stderr, "vkformer: note: %.*s\n", static_cast<int>(text.size()), text.data());
+}
+
+// ------------------------------------------------------------------------------------------- Ctrl-C
+
+namespace {
+volatile std::sig_atomic_t stop_wanted = 0;
+}
+
+void catch_interrupts() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { stop_wanted = 1; };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    ::sigaction(SIGINT, &action, nullptr);
+    ::sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return stop_wanted != 0; }
+
+}  // namespace vkf

@@ -1,0 +1,74 @@
+// What all subcommands share: common options, one way to print, one way to open a device.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace vkf {
+
+class Device;
+
+/// Options that every subcommand has.
+struct Common {
+    std::string device;  // index or part of a name; empty: $VKFORMER_DEVICE, else the best there is
+    std::string precision = "fp32";
+    std::uint64_t seed = 1337;
+    bool json = false;
+    bool quiet = false;
+};
+
+void add_common(CLI::App& app, Common& common);
+
+/// Opens the wanted device, does the work, and throws Error if the validation layers complained
+/// meanwhile.
+void with_device(const Common& common, const std::function<void(Device&)>& work);
+
+/// The device that was asked for: --device, else VKFORMER_DEVICE, else nothing.
+std::string wanted_device(const Common& common);
+
+// --- Standard output, for results only -----------------------------------------------------------
+
+/// Somebody closed our standard output (`| head`): the program ends quietly with status 1.
+struct ClosedOutput {};
+
+/// Writes to standard output at once. Throws ClosedOutput, or Error with the system's reason.
+void print(std::string_view text);
+
+/// The one document of --json.
+void print(const nlohmann::ordered_json& document);
+
+/// Rows of cells in aligned columns, numbers to the right; each line ends with a line end.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+
+std::string bytes_text(double bytes);  // "1.5 MiB"
+std::string count_text(double count);  // "124.4 M"
+
+// --- Standard error, for people ------------------------------------------------------------------
+
+/// Prints "vkformer: note: …" unless --quiet.
+void note(const Common& common, std::string_view text);
+
+// --- Ctrl-C --------------------------------------------------------------------------------------
+
+/// The program was asked to stop and has stopped cleanly: exit status 130, as shells report it.
+struct Interrupted {};
+
+/// From here on the first Ctrl-C (or SIGTERM) only sets a flag, which loops look at; the second
+/// one ends the program.
+void catch_interrupts();
+bool interrupted();
+
+// --- Values of options ---------------------------------------------------------------------------
+
+/// A whole number of at least `least`; a number of at least `least`.
+CLI::Validator whole(std::int64_t least);
+CLI::Validator at_least(double least);
+
+}  // namespace vkf

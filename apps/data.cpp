@@ -1,0 +1,147 @@
+// vkformer data: prepares text, makes synthetic tokens, and tells what a data set holds.
+
+#include <cmath>
+#include <filesystem>
+
+#include "apps/commands.h"
+#include "apps/common.h"
+#include "base/file.h"
+#include "base/random.h"
+#include "models/data/dataset.h"
+
+namespace vkf {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+    std::string path, out;
+    std::int64_t tokens = 1'000'000;
+    std::int64_t vocab_size = 64;
+};
+
+/// Puts train.bin, val.bin and, if there are characters, chars.json into a directory, all or none.
+void publish(const fs::path& out, std::span<const std::uint16_t> tokens, const Characters* characters) {
+    const std::size_t training = training_share(tokens.size());
+    require(training > 0 && training < tokens.size(), out.string(), ": ", tokens.size(),
+            " tokens cannot be split into training and validation, wanted at least 2");
+    publish_files(out, [&](const fs::path& folder) {
+        write_tokens(folder / "train.bin", tokens.first(training));
+        write_tokens(folder / "val.bin", tokens.subspan(training));
+        if (characters) characters->save(folder / "chars.json");
+    });
+}
+
+/// What a command tells at its end: lines for people, or one document.
+void report(const Common& common, const nlohmann::ordered_json& facts) {
+    if (common.json) return print(facts);
+    for (const auto& [key, value] : facts.items())
+        print(text(key, ' ', value.is_string() ? value.get<std::string>() : value.dump(), '\n'));
+}
+
+void prepare_text(const Common& common, const Options& o) {
+    const std::string words = read_corpus(o.path);
+    const Characters characters = Characters::of(words);
+    const auto tokens = characters.encode<std::uint16_t>(words);
+    publish(o.out, tokens, &characters);
+    report(common, {{"out", o.out},
+                    {"train_tokens", training_share(tokens.size())},
+                    {"val_tokens", tokens.size() - training_share(tokens.size())},
+                    {"vocab_size", characters.size()}});
+}
+
+/// A Markov chain: after token i comes i's own favourite successor with probability 1/2, the next two with
+/// 1/4 and 1/8, else any token at all. No model can have a lower loss than the chain's entropy.
+class Chain {
+public:
+    Chain(std::uint64_t seed, std::size_t size) : random_(seed, "synthetic"), favourites_(size) {
+        for (auto& three : favourites_)
+            for (std::size_t& favourite : three) favourite = random_.below(size);
+    }
+
+    std::size_t next(std::size_t token) {
+        const std::uint64_t eighths = random_.below(8);
+        if (eighths == 7) return random_.below(favourites_.size());
+        return favourites_[token][eighths < 4 ? 0 : eighths < 6 ? 1 : 2];
+    }
+
+    /// −Σ p log p of what follows a token; natural logarithm.
+    double entropy(std::size_t token) const {
+        std::vector<double> p(favourites_.size(), 0.125 / static_cast<double>(favourites_.size()));
+        for (std::size_t k = 0; k < 3; ++k) p[favourites_[token][k]] += std::array{0.5, 0.25, 0.125}[k];
+        double sum = 0;
+        for (const double share : p) sum -= share * std::log(share);
+        return sum;
+    }
+
+private:
+    Random random_;
+    std::vector<std::array<std::size_t, 3>> favourites_;
+};
+
+void make_synthetic(const Common& common, const Options& o) {
+    require(o.vocab_size <= 65536, "--vocab-size is ", o.vocab_size, ", wanted at most 65536");
+    const auto size = static_cast<std::size_t>(o.vocab_size);
+    Chain chain(common.seed, size);
+    std::vector<std::uint16_t> tokens(static_cast<std::size_t>(o.tokens));
+    std::vector<std::size_t> visits(size);
+    std::size_t at = 0;
+    for (std::uint16_t& token : tokens) {
+        token = static_cast<std::uint16_t>(at = chain.next(at));
+        ++visits[at];
+    }
+    double entropy = 0;
+    for (std::size_t token = 0; token < size; ++token)
+        if (visits[token])
+            entropy += chain.entropy(token) * static_cast<double>(visits[token]) / static_cast<double>(tokens.size());
+    publish(o.out, tokens, nullptr);
+    report(common, {{"out", o.out},
+                    {"train_tokens", training_share(tokens.size())},
+                    {"val_tokens", tokens.size() - training_share(tokens.size())},
+                    {"vocab_size", size},
+                    {"least_loss", entropy}});
+}
+
+void describe(const Common& common, const Options& o) {
+    const TokenDataset data = TokenDataset::open(o.path);
+    const std::size_t size = data.vocabulary_size();
+    report(common, {{"path", o.path},
+                    {"train_tokens", data.train().size()},
+                    {"val_tokens", data.val().size()},
+                    {"vocab_size", size},
+                    {"characters", data.characters().has_value()},
+                    {"uniform_loss", std::log(static_cast<double>(size))}});
+}
+
+}  // namespace
+
+void add_data(CLI::App& app, Common& common) {
+    CLI::App* command = app.add_subcommand("data", "Prepare text, make synthetic tokens, describe a data set");
+    command->require_subcommand(1);
+    auto o = std::make_shared<Options>();
+    const auto add = [&](const char* name, const char* about, const char* example, auto work) {
+        CLI::App* part = command->add_subcommand(name, about);
+        part->footer(text("Example:\n  vkformer data ", example, "\n"));
+        part->callback([o, &common, work] { work(common, *o); });
+        return part;
+    };
+    CLI::App* words = add("text", "Characters of a UTF-8 file or directory as train.bin, val.bin, chars.json",
+                          "text input.txt --out data/chars", prepare_text);
+    words->add_option("path", o->path, "File, or directory of text files")->required()->type_name("PATH");
+    CLI::App* synthetic = add("synthetic", "A Markov chain's tokens, whose least possible loss is known",
+                              "synthetic --out data/chain --tokens 200000", make_synthetic);
+    synthetic->add_option("--tokens", o->tokens, "How many")->type_name("N")->check(whole(2))->capture_default_str();
+    synthetic->add_option("--vocab-size", o->vocab_size, "Different tokens")
+        ->type_name("N")->check(whole(1))->capture_default_str();
+    for (CLI::App* maker : {words, synthetic}) {
+        maker->add_option("--out", o->out, "Directory to write to")->required()->type_name("DIR");
+        add_common(*maker, common);
+    }
+    CLI::App* info = add("info", "What a token file, text or data directory holds", "info data/chars", describe);
+    info->add_option("path", o->path, "Token file, text, or directory")->required()->type_name("PATH");
+    add_common(*info, common);
+    command->footer("Examples:\n  vkformer data text input.txt --out data/chars\n  vkformer data info data/chars\n");
+}
+
+}  // namespace vkf

@@ -1,0 +1,91 @@
+// vkformer devices: what there is, what it can do, why one was refused, which is the default.
+
+#include "apps/commands.h"
+#include "apps/common.h"
+#include "vulkan/device.h"
+
+namespace vkf {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+const char* yes(bool value) { return value ? "yes" : "no"; }
+
+std::string matrices(const DeviceInfo& d) {
+    return d.cooperative_matrix2 ? "KHR, NV2" : d.cooperative_matrix ? "KHR" : "no";
+}
+
+ordered_json describe(const DeviceInfo& d, bool chosen) {
+    return {{"index", d.index},
+            {"name", d.name},
+            {"kind", to_string(d.kind)},
+            {"default", chosen},
+            {"usable", d.refusal.empty()},
+            {"refusal", d.refusal},
+            {"driver", d.driver},
+            {"api_version", d.api_version},
+            {"subgroup_size", d.subgroup_size},
+            {"max_group", d.max_group},
+            {"shared_bytes", d.shared_bytes},
+            {"push_constant_bytes", d.push_constant_bytes},
+            {"memory_bytes", d.memory_bytes},
+            {"max_buffer_bytes", d.max_buffer_bytes},
+            {"timestamp_ns", d.timestamp_ns},
+            {"fp16", d.fp16},
+            {"storage16", d.storage16},
+            {"int64", d.int64},
+            {"cooperative_matrix", d.cooperative_matrix},
+            {"cooperative_matrix2", d.cooperative_matrix2}};
+}
+
+void run(const Common& common) {
+    const std::vector<DeviceInfo> list = list_devices();
+    if (list.empty())
+        throw Error("no Vulkan device: install a driver (Mesa's lavapipe runs on any processor)");
+    // Opening one is the same choice, by the same code, that every other subcommand makes.
+    std::uint32_t chosen = 0;
+    std::string none_usable;
+    try {
+        with_device(common, [&](Device& device) { chosen = device.info().index; });
+    } catch (const InputError&) {
+        throw;  // --device names none of them
+    } catch (const Error& error) {
+        none_usable = error.what();
+    }
+    const auto is_default = [&](const DeviceInfo& d) {
+        return none_usable.empty() && d.index == chosen;
+    };
+
+    ordered_json document = ordered_json::array();
+    std::vector<std::vector<std::string>> rows{{"", "index", "name", "kind", "API", "subgroup",
+                                                "memory", "fp16", "16-bit storage", "matrices",
+                                                "driver"}};
+    std::string refusals;
+    for (const DeviceInfo& d : list) {
+        document.push_back(describe(d, is_default(d)));
+        rows.push_back({is_default(d) ? "*" : "", text(d.index), d.name,
+                        std::string(to_string(d.kind)), d.api_version, text(d.subgroup_size),
+                        bytes_text(static_cast<double>(d.memory_bytes)), yes(d.fp16),
+                        yes(d.storage16), matrices(d), d.driver});
+        if (!d.refusal.empty())
+            refusals += text("refused: ", d.index, " ", d.name, ": ", d.refusal, "\n");
+    }
+    if (common.json)
+        print(ordered_json{{"devices", document}});
+    else
+        print(table(rows) + refusals + "* is used unless --device or VKFORMER_DEVICE says otherwise\n");
+    if (!none_usable.empty()) throw Error(none_usable);
+}
+
+}  // namespace
+
+void add_devices(CLI::App& app, Common& common) {
+    CLI::App* command = app.add_subcommand(
+        "devices", "Every Vulkan device, what it can do, why one was refused; * is the default");
+    add_common(*command, common);
+    command->footer("Examples:\n  vkformer devices\n  vkformer devices --json\n");
+    command->callback([&common] { run(common); });
+}
+
+}  // namespace vkf

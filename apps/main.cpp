@@ -1,0 +1,106 @@
+// The program `vkformer`: finds the subcommand, runs it, and turns whatever goes wrong into one line
+// on standard error and an exit status: 0 done, 1 failed while running, 2 bad usage or bad input.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "apps/commands.h"
+#include "apps/common.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr const char* EXAMPLES =
+    "Examples:\n"
+    "  vkformer devices\n"
+    "  vkformer train gpt --data input.txt --out-dir out --attention belief\n"
+    "  vkformer generate --model out --prompt 'To be' --max-new-tokens 200\n"
+    "\n"
+    "`vkformer SUBCOMMAND --help` tells more. Exit status: 0 done, 1 failed while running, 2 bad usage\n"
+    "or bad input, 130 interrupted.\n";
+
+/// "vkformer: error: …", one line whatever the message holds.
+int complain(std::string message, int status) {
+    for (std::size_t at = 0; (at = message.find('\n', at)) != std::string::npos;)
+        message.replace(at, 1, at + 1 < message.size() ? "; " : "");
+    std::fprintf(stderr, "vkformer: error: %s\n", message.c_str());
+    return status;
+}
+
+/// CLI11's complaint in our form, with the way to the subcommand's help.
+int complain(const CLI::App& app, const CLI::ParseError& error) {
+    std::string path = "vkformer";
+    for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+        at = at->get_subcommands().front();
+        path += " " + at->get_name();
+    }
+    std::string message = error.what();
+    while (!message.empty() && message.back() == '\n') message.pop_back();
+    return complain(message + " (see " + path + " --help)", 2);
+}
+
+int run(int argc, char** argv) {
+    CLI::App app("Trains and runs transformers on any Vulkan device.", "vkformer");
+    Common common;
+    add_common(app, common);
+    app.set_version_flag("--version", "vkformer " VKFORMER_VERSION);
+    app.footer(EXAMPLES);
+    add_devices(app, common);
+    add_eval(app, common);
+    add_generate(app, common);
+    add_forward(app, common);
+    add_inspect(app, common);
+    add_data(app, common);
+    if (argc < 2) {
+        std::fputs(app.help().c_str(), stderr);
+        return 2;
+    }
+    app.require_subcommand(1);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        print(app.help());
+    } catch (const CLI::CallForVersion& version) {
+        print(std::string(version.what()) + "\n");
+    } catch (const CLI::ParseError& error) {
+        return complain(app, error);
+    }
+    return 0;
+}
+
+/// A standard stream that was closed by whoever started us must not become the first file we open.
+void occupy_standard_streams() {
+    for (int stream = 0; stream <= STDERR_FILENO; ++stream)
+        if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) != stream) ::_exit(1);
+}
+
+}  // namespace
+
+}  // namespace vkf
+
+int main(int argc, char** argv) {
+    vkf::occupy_standard_streams();
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        return vkf::run(argc, argv);
+    } catch (const vkf::ClosedOutput&) {
+        return 1;
+    } catch (const vkf::Interrupted&) {
+        return 130;
+    } catch (const vkf::InputError& error) {
+        return vkf::complain(error.what(), 2);
+    } catch (const std::bad_alloc&) {
+        return vkf::complain("out of memory", 1);
+    } catch (const std::exception& error) {
+        return vkf::complain(error.what(), 1);
+    } catch (...) {
+        return vkf::complain("an unknown failure", 1);
+    }
+}

@@ -1,0 +1,39 @@
+// A model directory as the subcommands see it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "models/data/dataset.h"
+#include "models/data/text.h"
+#include "models/gpt2.h"
+#include "program/state.h"
+
+namespace vkf {
+
+struct Model {
+    std::filesystem::path path;
+    Gpt2Config config;
+    std::optional<Characters> characters;  // of chars.json, if there is one
+
+    /// Reads the weights into states that a program has reserved.
+    void load(const Parameters& parameters, State& state) const;
+};
+
+/// Reads what is small: config.json and the tokenizer. Throws InputError naming what is missing or
+/// wrong, also for models that are not GPT-2.
+Model open_model(const std::filesystem::path& path);
+
+/// The data in the model's tokens. Throws InputError if its characters are not the model's.
+TokenDataset open_data(const Model& model, const std::filesystem::path& path);
+
+/// Throws InputError "WHERE: token K is …" unless all are below the vocabulary's size. Negative ones
+/// pass if they mean "ignored".
+void check_tokens(std::string_view where, std::span<const std::int32_t> tokens,
+                  std::int64_t vocab_size, bool ignore_negative = false);
+
+}  // namespace vkf

@@ -1,0 +1,31 @@
+# What all of our own targets share: warnings, sanitizers and how a module is declared.
+
+add_library(vkformer_options INTERFACE)
+target_compile_options(vkformer_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+    # The same numbers on every processor: no contraction of a*b+c on the host.
+    -ffp-contract=off)
+target_include_directories(vkformer_options INTERFACE
+    "${PROJECT_SOURCE_DIR}/runtime" "${PROJECT_SOURCE_DIR}")
+target_link_libraries(vkformer_options INTERFACE Threads::Threads)
+if(VKFORMER_VALIDATION)
+    target_compile_definitions(vkformer_options INTERFACE VKFORMER_VALIDATION=1)
+endif()
+if(VKFORMER_SANITIZE)
+    add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined
+        -fno-omit-frame-pointer -O1)
+    add_link_options(-fsanitize=address,undefined)
+endif()
+
+# Declares library vkformer_NAME from all .cpp files under FOLDER, on top of the libraries that follow.
+# A folder without sources makes a library of headers.
+function(vkformer_library name folder)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cpp")
+    if(sources)
+        add_library(vkformer_${name} STATIC ${sources})
+        target_link_libraries(vkformer_${name} PUBLIC vkformer_options ${ARGN})
+    else()
+        add_library(vkformer_${name} INTERFACE)
+        target_link_libraries(vkformer_${name} INTERFACE vkformer_options ${ARGN})
+    endif()
+endfunction()

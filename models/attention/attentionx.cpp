@@ -1,0 +1,12 @@
+// attentionx: the consensus discrepancy between the values and their weighted sum,
+//     φ_i = v_i − γ·o_i  (gamma on the sum, 000 eq 10-11)   or   φ_i = γ·v_i − o_i  (on the value, 001 eq 9-10).
+
+#include "models/attention/attention.h"
+
+namespace vkf {
+
+Signals attentionx(const Heads& heads) {
+    return {discrepancy(heads.o, heads.v, heads.config.gamma, heads.config.gamma_on, heads.kv_count)};
+}
+
+}  // namespace vkf

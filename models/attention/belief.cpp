@@ -1,0 +1,10 @@
+// belief: the component of the whole row ō_i perpendicular to v̄_i, heads concatenated,
+//     δ_i = ō_i − (<ō_i, v̄_i> / <v̄_i, v̄_i>) v̄_i  (BeliefFormer 002 eq 10-14).
+
+#include "models/attention/attention.h"
+
+namespace vkf {
+
+Signals belief(const Heads& heads) { return {project_out(heads.o, heads.v, 1, heads.kv_count)}; }
+
+}  // namespace vkf

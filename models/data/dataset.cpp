@@ -1,0 +1,124 @@
+#include "models/data/dataset.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace vkf {
+namespace fs = std::filesystem;
+namespace {
+
+std::vector<std::uint16_t> encode_narrow(const fs::path& path, std::string_view text,
+                                         const TokenDataset::Encode& encode) {
+    std::vector<std::uint16_t> tokens;
+    for (const std::int32_t token : encode(text)) {
+        require(token >= 0 && token < 65536, path.string(), ": token ", token,
+                " does not fit 16 bits");
+        tokens.push_back(static_cast<std::uint16_t>(token));
+    }
+    return tokens;
+}
+
+}  // namespace
+
+TokenDataset TokenDataset::open(const fs::path& path, const Encode& encode) {
+    std::error_code ignored;
+    require(fs::exists(path, ignored), "data ", path.string(),
+            ": does not exist, wanted a text, a token file or a directory of them");
+    TokenDataset data;
+    const fs::path train = path / "train.bin", val = path / "val.bin", chars = path / "chars.json";
+    if (fs::exists(train, ignored) || fs::exists(val, ignored)) {
+        data.files_.emplace_back(train);
+        data.files_.emplace_back(val);
+        data.train_ = data.files_[0].tokens();
+        data.val_ = data.files_[1].tokens();
+        if (fs::exists(chars, ignored)) data.characters_ = Characters::load(chars);
+    } else if (path.extension() == ".bin" && !fs::is_directory(path, ignored)) {
+        const auto tokens = data.files_.emplace_back(path).tokens();
+        data.train_ = tokens.first(training_share(tokens.size()));
+        data.val_ = tokens.subspan(data.train_.size());
+    } else {
+        data.read_text_from(path, encode);
+    }
+    return data;
+}
+
+void TokenDataset::read_text_from(const fs::path& path, const Encode& encode) {
+    const std::string text = read_corpus(path);
+    const auto [train, val] = split_text(text);
+    std::size_t training = 0;
+    if (encode) {
+        encoded_ = encode_narrow(path, train, encode);
+        training = encoded_.size();
+        const auto rest = encode_narrow(path, val, encode);
+        encoded_.insert(encoded_.end(), rest.begin(), rest.end());
+    } else {
+        characters_ = Characters::of(text);
+        encoded_ = characters_->encode<std::uint16_t>(text);
+        training = training_share(encoded_.size());
+    }
+    train_ = std::span(encoded_).first(training);
+    val_ = std::span(encoded_).subspan(training);
+}
+
+std::size_t TokenDataset::vocabulary_size() const {
+    if (characters_) return characters_->size();
+    std::size_t size = 0;
+    for (const auto split : {train_, val_}) {
+        if (!split.empty())
+            size = std::max(size, std::size_t{1} + *std::ranges::max_element(split));
+    }
+    return size;
+}
+
+Order order_named(std::string_view word) {
+    if (word == "random") return Order::random;
+    if (word == "sequential") return Order::sequential;
+    throw InputError("order '", word, "' is unknown, wanted random or sequential");
+}
+
+Batches::Batches(std::string name, std::span<const std::uint16_t> tokens, const Options& options)
+    : name_(std::move(name)), tokens_(tokens), options_(options) {
+    require(options.rows >= 1 && options.length >= 1, name_, " batches: ", options.rows, " x ",
+            options.length, " tokens, wanted at least 1 x 1");
+    require(tokens.size() > options.length, name_, " data: ", tokens.size(),
+            " tokens, wanted more than the block size ", options.length);
+}
+
+std::vector<std::size_t> Batches::starts(std::uint64_t t) const {
+    const std::uint64_t choices = tokens_.size() - options_.length;  // N − T
+    Random random(options_.seed, "batch/" + name_, t);
+    std::vector<std::size_t> starts(options_.rows);
+    for (std::size_t b = 0; b < starts.size(); ++b) {
+        starts[b] = options_.order == Order::random
+                        ? random.below(choices)
+                        : (t * options_.rows + b) * options_.length % choices;
+    }
+    return starts;
+}
+
+void Batches::fill(std::uint64_t t, std::span<std::int32_t> tokens,
+                   std::span<std::int32_t> targets) const {
+    const std::size_t length = options_.length;
+    require(tokens.size() == options_.rows * length && targets.size() == tokens.size(), name_,
+            " batch: room for ", tokens.size(), " tokens and ", targets.size(), " targets, wanted ",
+            options_.rows, " x ", length);
+    std::size_t row = 0;
+    for (const std::size_t start : starts(t)) {
+        const auto window = tokens_.subspan(start, length + 1);
+        std::ranges::copy(window.first(length), tokens.subspan(row * length, length).begin());
+        std::ranges::copy(window.last(length), targets.subspan(row * length, length).begin());
+        ++row;
+    }
+}
+
+Batch Batches::at(std::uint64_t t) const {
+    const std::size_t count = options_.rows * options_.length;
+    Batch batch{std::vector<std::int32_t>(count), std::vector<std::int32_t>(count)};
+    fill(t, batch.tokens, batch.targets);
+    return batch;
+}
+
+}  // namespace vkf

@@ -1,0 +1,100 @@
+// Tokens to train on, and the batches drawn from them: a pure function of (seed, name, number).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/data/text.h"
+#include "models/data/tokens.h"
+
+namespace vkf {
+
+/// What --data names, as tokens for training and for validation.
+///
+///     directory with train.bin and val.bin    those; with chars.json beside them, its characters
+///     FILE.bin                                one token file, first 90 % for training
+///     any other file, or directory of texts   text, first 90 % of the characters for training
+///
+/// Text becomes tokens by `encode`, a model's tokenizer; without one, by the vocabulary of the
+/// text's own characters.
+/// Throws: InputError naming the file and what is wrong with it.
+class TokenDataset {
+public:
+    using Encode = std::function<std::vector<std::int32_t>(std::string_view)>;
+
+    static TokenDataset open(const std::filesystem::path& path, const Encode& encode = {});
+
+    std::span<const std::uint16_t> train() const { return train_; }
+    std::span<const std::uint16_t> val() const { return val_; }
+    const std::optional<Characters>& characters() const { return characters_; }
+
+    /// The characters' number, else one more than the greatest token (reads all of the data).
+    std::size_t vocabulary_size() const;
+
+    // The spans stay true in a move: neither mappings nor vectors move their contents.
+    TokenDataset(TokenDataset&&) = default;
+    TokenDataset& operator=(TokenDataset&&) = default;
+
+private:
+    TokenDataset() = default;
+    void read_text_from(const std::filesystem::path& path, const Encode& encode);
+
+    std::vector<TokenFile> files_;
+    std::vector<std::uint16_t> encoded_;
+    std::span<const std::uint16_t> train_, val_;
+    std::optional<Characters> characters_;
+};
+
+/// random: windows start anywhere, drawn with replacement; sequential: one window after the other.
+enum class Order { random, sequential };
+
+/// The words of --order.
+/// Throws: InputError naming the word and the ones there are.
+Order order_named(std::string_view word);
+
+/// A micro-batch; targets are the tokens that follow.
+/// Shapes: tokens, targets [B, T].
+struct Batch {
+    std::vector<std::int32_t> tokens, targets;
+};
+
+/// The micro-batches of one split, each found by its number, so that a run resumes from the number
+/// alone.
+///
+/// Row b of micro-batch t starts at token ((t·B + b)·T) mod (N − T) in sequential order, else at a
+/// number drawn uniformly from [0, N − T) out of the stream (seed, "batch/" + name, t).
+/// Throws: InputError unless N > T, B ≥ 1 and T ≥ 1.
+class Batches {
+public:
+    struct Options {
+        Order order = Order::random;
+        std::size_t rows = 1;    // B
+        std::size_t length = 1;  // T
+        std::uint64_t seed = 0;
+    };
+
+    Batches(std::string name, std::span<const std::uint16_t> tokens, const Options& options);
+
+    /// First token of every row of micro-batch t.
+    std::vector<std::size_t> starts(std::uint64_t t) const;
+
+    /// Writes micro-batch t.
+    /// Shapes: tokens, targets [B, T].
+    void fill(std::uint64_t t, std::span<std::int32_t> tokens,
+              std::span<std::int32_t> targets) const;
+    Batch at(std::uint64_t t) const;
+
+private:
+    std::string name_;
+    std::span<const std::uint16_t> tokens_;
+    Options options_;
+};
+
+}  // namespace vkf

@@ -1,0 +1,192 @@
+#include "models/data/text.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/utf8.h"
+
+namespace vkf {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t MOST_CHARACTERS = 65536;  // tokens are stored in 16 bits
+
+// Line ends as Python's text mode gives them: \r\n and lone \r become \n.
+void unify_line_ends(std::string& text) {
+    if (text.find('\r') == std::string::npos) return;
+    std::size_t to = 0;
+    for (std::size_t from = 0; from < text.size(); ++from) {
+        const bool before_newline = from + 1 < text.size() && text[from + 1] == '\n';
+        if (text[from] != '\r') {
+            text[to++] = text[from];
+        } else if (!before_newline) {
+            text[to++] = '\n';
+        }
+    }
+    text.resize(to);
+}
+
+void require_utf8(std::string_view text, const fs::path& path) {
+    const auto wrong = invalid_utf8(text);
+    require(!wrong, path.string(), ": is not UTF-8 at byte ", wrong.value_or(0));
+}
+
+std::vector<fs::path> files_below(const fs::path& directory) {
+    std::vector<fs::path> files;
+    std::error_code error;
+    fs::recursive_directory_iterator entry(directory, error);
+    for (const fs::recursive_directory_iterator end; !error && entry != end;
+         entry.increment(error)) {
+        const bool hidden = entry->path().filename().string().starts_with('.');
+        std::error_code ignored;  // a broken link is no file
+        if (hidden && entry->is_directory(ignored)) entry.disable_recursion_pending();
+        if (!hidden && entry->is_regular_file(ignored)) files.push_back(entry->path());
+    }
+    require(!error, "cannot read ", directory.string(), ": ", error.message());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+std::string read_directory(const fs::path& directory) {
+    std::string all;
+    for (const fs::path& path : files_below(directory)) {
+        std::string text = read_text(path);
+        if (text.empty() || text.find('\0') != std::string::npos) continue;
+        require_utf8(text, path);
+        all += text;
+        if (all.back() != '\n' && all.back() != '\r') all += '\n';
+    }
+    return all;
+}
+
+// A character for a message: itself if it shows, and its number.
+std::string shown(char32_t character) {
+    char number[16];
+    std::snprintf(number, sizeof number, "U+%04X", static_cast<unsigned>(character));
+    std::string itself;
+    append_utf8(itself, character);
+    const bool control = character < 0x20 || (character >= 0x7f && character < 0xa0);
+    return control ? number : text("'", itself, "' (", number, ")");
+}
+
+}  // namespace
+
+std::string read_corpus(const fs::path& path) {
+    const bool directory = fs::is_directory(path);
+    std::string text = directory ? read_directory(path) : read_text(path);
+    require(!text.empty(), path.string(), directory ? ": holds no text files" : ": is empty",
+            ", wanted text");
+    if (!directory) require_utf8(text, path);
+    unify_line_ends(text);
+    return text;
+}
+
+std::size_t training_share(std::size_t n) {
+    return static_cast<std::size_t>(static_cast<double>(n) * 0.9);  // the rounding Python's has
+}
+
+std::pair<std::string_view, std::string_view> split_text(std::string_view text) {
+    // Every byte but 10xxxxxx starts a character.
+    const auto starts = [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; };
+    const auto characters = std::count_if(text.begin(), text.end(), starts);
+    std::size_t left = training_share(static_cast<std::size_t>(characters));
+    std::size_t cut = 0;
+    while (cut < text.size() && !(starts(text[cut]) && left-- == 0)) ++cut;
+    return {text.substr(0, cut), text.substr(cut)};
+}
+
+Characters::Characters(std::vector<char32_t> characters) : characters_(std::move(characters)) {
+    if (!characters_.empty()) token_of_.assign(characters_.back() + 1, -1);
+    for (std::size_t token = 0; token < characters_.size(); ++token) {
+        token_of_[characters_[token]] = static_cast<std::int32_t>(token);
+    }
+}
+
+Characters Characters::of(std::string_view text) {
+    std::vector<bool> seen(0x110000);
+    for (std::size_t at = 0; at < text.size();) {
+        const CodePoint character = decode_utf8(text, at);
+        require(character.bytes > 0, "text is not UTF-8 at byte ", at);
+        seen[character.value] = true;
+        at += character.bytes;
+    }
+    std::vector<char32_t> characters;
+    for (char32_t value = 0; value < seen.size(); ++value) {
+        if (seen[value]) characters.push_back(value);
+    }
+    require(characters.size() <= MOST_CHARACTERS, "text has ", characters.size(),
+            " different characters, at most ", MOST_CHARACTERS, " fit 16-bit tokens");
+    return Characters(std::move(characters));
+}
+
+Characters Characters::load(const fs::path& path) {
+    const std::string file = path.string();
+    const auto tree = nlohmann::json::parse(read_text(path), nullptr, false);
+    require(!tree.is_discarded(), file, ": is not JSON");
+    require(tree.is_object() && tree.value("type", nlohmann::json()) == "chars", file,
+            ": wanted an object with \"type\": \"chars\"");
+    require(tree.contains("chars") && tree["chars"].is_array() && !tree["chars"].empty() &&
+                tree["chars"].size() <= MOST_CHARACTERS,
+            file, ": \"chars\" must be a list of 1 to ", MOST_CHARACTERS, " characters");
+    std::vector<char32_t> characters;
+    for (const auto& entry : tree["chars"]) {
+        const std::string where = text(file, ": chars[", characters.size(), "]: ");
+        require(entry.is_string(), where, "wanted a string");
+        const auto& string = entry.get_ref<const std::string&>();
+        const CodePoint character = string.empty() ? CodePoint{} : decode_utf8(string, 0);
+        require(character.bytes > 0 && character.bytes == string.size(), where,
+                "wanted one character");
+        require(characters.empty() || characters.back() < character.value, where,
+                shown(character.value), " does not follow in code-point order");
+        characters.push_back(character.value);
+    }
+    return Characters(std::move(characters));
+}
+
+void Characters::save(const fs::path& path) const {
+    auto chars = nlohmann::ordered_json::array();
+    for (const char32_t character : characters_) {
+        std::string entry;
+        append_utf8(entry, character);
+        chars.push_back(std::move(entry));
+    }
+    const nlohmann::ordered_json tree = {{"type", "chars"}, {"chars", std::move(chars)}};
+    write_atomically(path, tree.dump() + "\n");
+}
+
+template <class Token>
+std::vector<Token> Characters::encode(std::string_view text) const {
+    std::vector<Token> tokens;
+    tokens.reserve(text.size());
+    for (std::size_t at = 0; at < text.size();) {
+        const CodePoint character = decode_utf8(text, at);
+        require(character.bytes > 0, "text is not UTF-8 at byte ", at);
+        const bool known = character.value < token_of_.size() && token_of_[character.value] >= 0;
+        if (!known) {
+            throw InputError("character ", shown(character.value), " at position ", tokens.size(),
+                             " is not among the vocabulary's ", size(), " characters");
+        }
+        tokens.push_back(static_cast<Token>(token_of_[character.value]));
+        at += character.bytes;
+    }
+    return tokens;
+}
+
+template std::vector<std::int32_t> Characters::encode(std::string_view text) const;
+template std::vector<std::uint16_t> Characters::encode(std::string_view text) const;
+
+std::string Characters::decode(std::span<const std::int32_t> tokens) const {
+    std::string text;
+    for (const std::int32_t token : tokens) {
+        const auto index = static_cast<std::size_t>(token);  // a negative one becomes huge
+        require(index < size(), "token ", token, " is not among the vocabulary's ", size(),
+                " characters");
+        append_utf8(text, characters_[index]);
+    }
+    return text;
+}
+
+}  // namespace vkf

@@ -1,0 +1,85 @@
+#include "models/files/weights.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+
+namespace vkf {
+
+namespace {
+
+bool is_float(StoredType type) { return type == StoredType::F32 || type == StoredType::F16 || type == StoredType::BF16; }
+
+/// Buffers that other programs store beside GPT-2's parameters: the causal mask and its fill value.
+bool is_known_buffer(std::string_view name) { return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias"); }
+
+bool same_bytes(const StoredTensor& a, const StoredTensor& b) {
+    return a.type == b.type && std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), b.bytes.end());
+}
+
+/// "a, b, c and 4 more"
+class List {
+public:
+    void add(const std::string& item) {
+        if (++count_ <= 8) items_ += (items_.empty() ? "" : ", ") + item;
+    }
+    bool empty() const { return count_ == 0; }
+    std::string text() const { return items_ + (count_ > 8 ? " and " + std::to_string(count_ - 8) + " more" : ""); }
+
+private:
+    std::string items_;
+    int count_ = 0;
+};
+
+}  // namespace
+
+void load_weights(const std::filesystem::path& path, std::span<const Parameter> parameters, const std::string& prefix,
+                  State& state) {
+    const Safetensors file = Safetensors::open(path);
+    List missing, extra, misshapen, mistyped;
+    std::set<std::string, std::less<>> used;
+    const auto stored_name = [&](const std::string& name) {
+        return file.contains(name) ? name : file.contains(prefix + name) ? prefix + name : std::string();
+    };
+    for (const Parameter& parameter : parameters) {
+        const std::string name = stored_name(parameter.name);
+        if (name.empty()) {
+            missing.add(parameter.name);
+            continue;
+        }
+        used.insert(name);
+        const StoredTensor& stored = file.at(name);
+        if (!is_float(stored.type)) mistyped.add(text(name, " ", name_of(stored.type)));
+        if (Shape(stored.shape) != parameter.shape)
+            misshapen.add(text(name, " ", Shape(stored.shape), " (wanted ", parameter.shape, ")"));
+    }
+    for (const StoredTensor& stored : file.tensors()) {
+        if (used.contains(stored.name) || is_known_buffer(stored.name)) continue;
+        const std::string tied = stored_name("wte.weight");
+        if (stored.name == "lm_head.weight" && !tied.empty() && same_bytes(stored, file.at(tied))) continue;
+        extra.add(stored.name);
+    }
+    std::string problems;
+    const auto report = [&](const char* what, const List& list) {
+        if (!list.empty()) problems += text(problems.empty() ? "" : "; ", what, " ", list.text());
+    };
+    report("missing", missing);
+    report("extra", extra);
+    report("misshapen", misshapen);
+    report("not F32, F16 or BF16:", mistyped);
+    require(problems.empty(), path.string(), ": tensors do not fit config.json: ", problems);
+    for (const Parameter& parameter : parameters) state.write(parameter.name, file.read_f32(stored_name(parameter.name)));
+}
+
+std::vector<TensorSource> state_sources(const State& state, std::span<const std::string> names, StoredType type) {
+    std::vector<TensorSource> sources;
+    for (const std::string& name : names) {
+        const auto extents = state.type(name).shape.extents();
+        sources.push_back({name, type, {extents.begin(), extents.end()},
+                           [&state, name, type](FileWriter& file) { write_floats(file, state.read(name), type); }});
+    }
+    return sources;
+}
+
+}  // namespace vkf

@@ -1,0 +1,58 @@
+// Text token by token: a GPT-2 that remembers the keys and values of what it has read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+#include "models/gpt2.h"
+#include "program/program.h"
+
+namespace vkf {
+
+/// Programs over one set of weights and one cache: one reads a single token, others read a prompt
+/// in pieces of 2, 4, … 256 tokens (built when first needed; the last piece overlaps the one before it,
+/// so no piece is padded).
+///
+/// When the context is full, the last half of it is read anew from position 0. nanoGPT instead reads
+/// all of the last n_positions − 1 tokens anew for every token: the same cost per token as n_positions
+/// of ours.
+class Generator {
+public:
+    /// Reserves the weights, which the caller then loads.
+    Generator(Device& device, const Gpt2Config& config);
+
+    State& state() { return state_; }
+    const Parameters& parameters() const { return parameters_; }
+
+    /// Forgets what was read and reads `tokens`, of which only the last n_positions count. Returns the
+    /// logits [V] of the token that follows. Throws InputError if there are none.
+    std::vector<float> start(std::span<const std::int32_t> tokens);
+    /// Reads one more token; the logits of the next.
+    std::vector<float> append(std::int32_t token);
+
+    /// What lies in the cache, oldest first.
+    const std::vector<std::int32_t>& context() const { return context_; }
+
+private:
+    struct Reader {
+        Graph graph;
+        std::optional<Program> program;
+    };
+
+    Reader& reader(std::int64_t length);
+    void read(std::span<const std::int32_t> tokens, std::int64_t position);
+
+    Device& device_;
+    Gpt2Config config_;
+    State state_;
+    Parameters parameters_;
+    std::map<std::int64_t, std::unique_ptr<Reader>> readers_;  // by tokens per run
+    std::vector<std::int32_t> context_;
+};
+
+}  // namespace vkf

@@ -1,0 +1,112 @@
+#include "models/gpt2.h"
+
+#include <array>
+#include <cmath>
+
+#include "base/error.h"
+#include "models/layers.h"
+
+namespace vkf {
+
+namespace {
+
+float residual_deviation(const Gpt2Config& c) {
+    return 0.02f / std::sqrt(2.0f * static_cast<float>(c.n_layer));  // nanoGPT: two residual additions per layer
+}
+
+/// x + dropout(map): the addition rides in the product's epilogue when nothing is dropped.
+Tensor add_residual(const Scope& scope, Tensor x, Tensor y) { return scope.drops() ? add(x, scope.drop(y)) : y; }
+
+/// x + W^o·first + W^s·second, the signals being the variant's.
+Tensor output_maps(const Scope& scope, const Gpt2Config& c, const Signals& signals, Tensor x) {
+    const Init init = Init::normal(residual_deviation(c));
+    Tensor sum = scope.drops() ? Tensor() : x;
+    if (signals.second) sum = linear(scope / "c_proj_s", signals.second, c.n_embd, {.bias = false, .init = init, .addend = sum});
+    const Tensor y = linear(scope / "c_proj", signals.first, c.n_embd, {.bias = c.bias, .init = init, .addend = sum});
+    return add_residual(scope, x, y);
+}
+
+/// x + attention(norm): [B, T, C].
+Tensor attention_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor norm, const KeyValueCache* cache) {
+    const Tensor qkv = linear(scope / "c_attn", norm, 3 * c.n_embd, {.bias = c.bias});
+    const auto part = split(qkv, std::array{c.n_embd, c.n_embd, c.n_embd});
+    const Tensor q = part[0], v = part[2];
+    Tensor keys = part[1], values = v;
+    AttentionOptions options{.heads = c.n_head,
+                             .causal = true,
+                             .mask_diagonal = c.attention.mask_diagonal,
+                             .dropout = scope.noise().dropout,
+                             .seed = scope.noise().seed,
+                             .salt = scope.salt()};
+    if (cache) {
+        const std::int64_t batch = x.shape()[0];
+        const auto stored = [&](std::string_view name, Tensor fresh) {
+            const Tensor whole = scope.graph().state(scope.path() + "." + std::string(name),
+                                                     {DType::f32, {batch, cache->capacity, c.n_embd}});
+            return store_rows(whole, fresh, cache->length);
+        };
+        keys = stored("cached_keys", keys);
+        values = stored("cached_values", values);
+        options.length = cache->length;
+    }
+    const Tensor o = attention(q, keys, values, options);
+    const Signals signals = variant_named(c.attention.variant).apply({o, v, c.n_head, c.n_head, c.attention});
+    return output_maps(scope, c, signals, x);
+}
+
+/// x + mlp(norm): [B, T, C].
+Tensor mlp_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor norm) {
+    const Tensor inner = activate(linear(scope / "c_fc", norm, c.inner(), {.bias = c.bias}), c.activation);
+    const Tensor y = linear(scope / "c_proj", inner, c.n_embd,
+                            {.bias = c.bias, .init = Init::normal(residual_deviation(c)),
+                             .addend = scope.drops() ? Tensor() : x});
+    return add_residual(scope, x, y);
+}
+
+}  // namespace
+
+void validate(const Gpt2Config& c) {
+    const auto positive = [](std::string_view key, std::int64_t value) {
+        require(value > 0 && value < (std::int64_t{1} << 31), key, " is ", value, ", wanted a positive number");
+    };
+    positive("vocab_size", c.vocab_size);
+    positive("n_positions", c.n_positions);
+    positive("n_embd", c.n_embd);
+    positive("n_layer", c.n_layer);
+    positive("n_head", c.n_head);
+    positive("n_inner", c.inner());
+    require(c.n_embd % c.n_head == 0, "n_embd ", c.n_embd, " is not divisible by n_head ", c.n_head);
+    require(c.n_embd / c.n_head <= 256, "n_embd / n_head is ", c.n_embd / c.n_head, ", wanted at most 256");
+    require(c.layer_norm_epsilon >= 0.0f && std::isfinite(c.layer_norm_epsilon), "layer_norm_epsilon is ",
+            c.layer_norm_epsilon, ", wanted a number of at least 0");
+    require(std::isfinite(c.attention.gamma), "attention.gamma is ", c.attention.gamma, ", wanted a finite number");
+    variant_named(c.attention.variant);
+}
+
+Tensor gpt2(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyValueCache* cache, bool last_only) {
+    validate(c);
+    const std::int64_t length = tokens.shape()[1];
+    require(length <= c.n_positions, "a sequence of ", length, " tokens exceeds n_positions ", c.n_positions);
+    const Init init = Init::normal(0.02f);
+    const Tensor token_table = (scope / "wte").parameter("weight", {c.vocab_size, c.n_embd}, init);
+    const Tensor position_table = (scope / "wpe").parameter("weight", {c.n_positions, c.n_embd}, init);
+    const Tensor positions = cache ? embedding(position_table, cache->positions)
+                                   : slice(position_table, 0, 0, length);
+    Tensor x = (scope / "drop").drop(add(embedding(token_table, tokens), positions));
+    for (std::int64_t i = 0; i < c.n_layer; ++i) {
+        const Scope block = scope / "h" / i;
+        const auto norm = [&](std::string_view name) {
+            return layer_norm(block / name, x, c.bias, c.layer_norm_epsilon);
+        };
+        x = attention_block(block / "attn", c, x, norm("ln_1"), cache);
+        x = mlp_block(block / "mlp", c, x, norm("ln_2"));
+    }
+    if (last_only) x = slice(x, 1, length - 1, 1);
+    x = layer_norm(scope / "ln_f", x, c.bias, c.layer_norm_epsilon);
+    const Tensor head = c.tie_word_embeddings
+                            ? token_table
+                            : (scope / "lm_head").parameter("weight", {c.vocab_size, c.n_embd}, init);
+    return matmul(x, head, {.transpose_b = true});
+}
+
+}  // namespace vkf

@@ -1,0 +1,66 @@
+#include "models/train/optimizer.h"
+
+#include <array>
+
+#include "base/error.h"
+#include "ops/ops.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> names{"adamw", "setadam", "sgd"};
+
+std::vector<std::string> prefixes(const OptimizerConfig& config) {
+    if (config.kind != OptimizerKind::sgd) return {"m/", "v/"};
+    return config.momentum == 0.0 ? std::vector<std::string>{} : std::vector<std::string>{"m/"};
+}
+
+}  // namespace
+
+OptimizerKind optimizer_named(std::string_view name) {
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (names[i] == name) return static_cast<OptimizerKind>(i);
+    throw InputError("unknown optimizer '", name, "'; there are: adamw, setadam, sgd");
+}
+
+std::string_view name_of(OptimizerKind kind) { return names[static_cast<std::size_t>(kind)]; }
+
+std::vector<std::string> moment_names(std::span<const Parameter> parameters, const OptimizerConfig& config) {
+    std::vector<std::string> list;
+    for (const std::string& prefix : prefixes(config))
+        for (const Parameter& parameter : parameters) list.push_back(prefix + parameter.name);
+    return list;
+}
+
+Tensor append_update(std::span<const Parameter> parameters, std::span<const Tensor> gradients, Tensor rates,
+                     const OptimizerConfig& config) {
+    Graph& graph = rates.graph();
+    graph.scope = "optimizer";
+    const GlobalNorm norm = global_norm(gradients, static_cast<float>(config.grad_clip));
+    std::vector<Slot> slots;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const Parameter& parameter = parameters[i];
+        const bool decays = config.decay_all || parameter.shape.rank() >= 2;
+        Slot slot{graph.state(parameter.name, {DType::f32, parameter.shape}), gradients[i], {}, {},
+                  decays ? static_cast<float>(config.weight_decay) : 0.0f};
+        const std::vector<std::string> kept = prefixes(config);
+        const auto moment = [&](std::size_t k) {
+            return kept.size() > k ? graph.state(kept[k] + parameter.name, {DType::f32, parameter.shape}) : Tensor();
+        };
+        slot.m = moment(0);
+        slot.v = moment(1);
+        slots.push_back(slot);
+    }
+    const AdamOptions adam{config.beta1, config.beta2, config.eps};
+    switch (config.kind) {
+        case OptimizerKind::adamw: adamw(slots, rates, norm.clip, adam); break;
+        case OptimizerKind::setadam: setadam(slots, rates, norm.clip, adam); break;
+        case OptimizerKind::sgd:
+            sgd(slots, rates, norm.clip, {.momentum = static_cast<float>(config.momentum)});
+            break;
+    }
+    return norm.norm;
+}
+
+}  // namespace vkf

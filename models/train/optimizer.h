@@ -1,0 +1,40 @@
+// The update half of a training step: gradients clipped, parameters and moments changed in place.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "models/scope.h"
+
+namespace vkf {
+
+enum class OptimizerKind : std::uint8_t { adamw, setadam, sgd };
+
+/// Throws InputError listing the known names.
+OptimizerKind optimizer_named(std::string_view name);
+std::string_view name_of(OptimizerKind kind);
+
+struct OptimizerConfig {
+    OptimizerKind kind = OptimizerKind::adamw;
+    double beta1 = 0.9;
+    double beta2 = 0.95;
+    double eps = 1e-8;
+    double momentum = 0.9;       // sgd only
+    double weight_decay = 0.1;
+    bool decay_all = false;      // else only tensors of two or more dimensions decay, as nanoGPT
+    double grad_clip = 1.0;      // global norm; 0: none
+};
+
+/// Appends the update of every parameter by its gradient. `rates` is the f32[4] input of step_rates. Moments are states
+/// called "m/NAME" and "v/NAME". Returns the global norm of the gradients before clipping, [].
+Tensor append_update(std::span<const Parameter> parameters, std::span<const Tensor> gradients, Tensor rates,
+                     const OptimizerConfig& config);
+
+/// Names of the states the optimiser keeps for these parameters, in order.
+std::vector<std::string> moment_names(std::span<const Parameter> parameters, const OptimizerConfig& config);
+
+}  // namespace vkf

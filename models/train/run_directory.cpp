@@ -1,0 +1,136 @@
+#include "models/train/run_directory.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/safetensors.h"
+#include "models/files/gpt2_config.h"
+#include "models/files/weights.h"
+
+namespace vkf {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> parameter_names(const GptTrainer& trainer) {
+    std::vector<std::string> names;
+    for (const Parameter& parameter : trainer.parameters().list()) names.push_back(parameter.name);
+    return names;
+}
+
+std::vector<std::string> moments_of(const GptTrainer& trainer) {
+    std::vector<std::string> names = trainer.kept_states();
+    names.erase(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(trainer.parameters().list().size()));
+    return names;
+}
+
+std::int64_t integer_in(const Safetensors& file, const std::string& key) {
+    const auto found = file.metadata().find(key);
+    require(found != file.metadata().end(), file.path().string(), ": metadata has no '", key, "'");
+    try {
+        return std::stoll(found->second);
+    } catch (const std::exception&) {
+        throw InputError(file.path().string(), ": metadata '", key, "' is '", found->second, "', wanted an integer");
+    }
+}
+
+}  // namespace
+
+RunDirectory RunDirectory::create(const fs::path& path, bool overwrite) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (error) throw Error(path.string(), ": cannot make the directory: ", error.message());
+    settle_files(path);
+    for (const char* file : {"optimizer.safetensors", "model.safetensors", "metrics.jsonl"})
+        require(overwrite || !fs::exists(path / file), path.string(), " already holds a run (", file,
+                "); continue it with --resume or replace it with --overwrite");
+    RunDirectory made(path);
+    write_atomically(path / "metrics.jsonl", std::string_view());
+    return made;
+}
+
+RunDirectory RunDirectory::reopen(const fs::path& path) {
+    require(fs::is_directory(path), path.string(), " is not a directory: there is no run to resume");
+    settle_files(path);
+    require(fs::exists(path / "optimizer.safetensors"), path.string(),
+            " holds no run to resume (optimizer.safetensors is missing)");
+    return RunDirectory(path);
+}
+
+void RunDirectory::describe(const Gpt2Config& model, const std::string& train_toml, const Characters* characters) {
+    config_text_ = gpt2_config_text(model);
+    train_toml_ = train_toml;
+    characters_ = characters;
+}
+
+void RunDirectory::write_model(const fs::path& folder, const GptTrainer& trainer) const {
+    write_atomically(folder / "config.json", config_text_);
+    if (characters_) characters_->save(folder / "chars.json");
+    write_safetensors(folder / "model.safetensors", state_sources(trainer.state(), parameter_names(trainer)));
+}
+
+void RunDirectory::save(const GptTrainer& trainer, const RunProgress& progress) {
+    metrics_.flush();
+    publish_files(path_, [&](const fs::path& folder) {
+        write_model(folder, trainer);
+        write_atomically(folder / "train.toml", train_toml_);
+        std::ostringstream best;
+        best << std::hexfloat << progress.best_val_loss;
+        write_safetensors(folder / "optimizer.safetensors", state_sources(trainer.state(), moments_of(trainer)),
+                          {{"step", std::to_string(progress.step)},
+                           {"evaluated", std::to_string(progress.evaluated)},
+                           {"best_val_loss", best.str()}});
+    });
+}
+
+void RunDirectory::save_best(const GptTrainer& trainer) {
+    publish_files(path_ / "best", [&](const fs::path& folder) { write_model(folder, trainer); });
+}
+
+RunProgress RunDirectory::restore(GptTrainer& trainer) {
+    load_weights(path_ / "model.safetensors", trainer.parameters().list(), "transformer.", trainer.state());
+    const Safetensors file = Safetensors::open(path_ / "optimizer.safetensors");
+    RunProgress progress;
+    progress.step = integer_in(file, "step");
+    progress.evaluated = integer_in(file, "evaluated");
+    require(progress.step >= 0, file.path().string(), ": step is ", progress.step);
+    const auto best = file.metadata().find("best_val_loss");
+    if (best != file.metadata().end()) progress.best_val_loss = std::strtod(best->second.c_str(), nullptr);
+    const std::vector<std::string> names = moments_of(trainer);
+    require(names.size() == file.tensors().size(), file.path().string(), " holds ", file.tensors().size(),
+            " tensors, this optimizer keeps ", names.size(), ": was the run made with another --optimizer?");
+    for (const std::string& name : names) {
+        const Shape& wanted = trainer.state().type(name).shape;
+        require(file.contains(name) && Shape(file.at(name).shape) == wanted, file.path().string(), ": tensor ", name,
+                " of shape ", wanted, " is missing or has another shape");
+        trainer.state().write(name, file.read_f32(name));
+    }
+    cut_metrics(progress);
+    return progress;
+}
+
+void RunDirectory::cut_metrics(const RunProgress& progress) const {
+    const fs::path path = path_ / "metrics.jsonl";
+    std::string kept;
+    std::istringstream lines(fs::exists(path) ? read_text(path) : std::string());
+    for (std::string line; std::getline(lines, line);) {
+        const nlohmann::json entry = nlohmann::json::parse(line, nullptr, false);
+        if (entry.is_discarded() || !entry.contains("step") || !entry["step"].is_number_integer()) continue;
+        const auto step = entry["step"].get<std::int64_t>();
+        if (entry.contains("val_loss") ? step <= progress.evaluated : step < progress.step) kept += line + "\n";
+    }
+    write_atomically(path, kept);
+}
+
+void RunDirectory::log(const nlohmann::ordered_json& line) {
+    const std::filesystem::path path = path_ / "metrics.jsonl";
+    if (!metrics_.is_open()) metrics_.open(path, std::ios::app);
+    metrics_ << line.dump() << std::endl;
+    if (!metrics_) throw Error(path.string(), ": cannot be written (disk full?)");
+}
+
+}  // namespace vkf

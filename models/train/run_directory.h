@@ -1,0 +1,64 @@
+// A training run on disk: a model directory with the optimiser's state and the run's history beside it.
+//
+//     config.json model.safetensors [chars.json]   the last weights: a model directory
+//     optimizer.safetensors                        moments; step, evaluation and best loss in its metadata
+//     train.toml                                   the full configuration
+//     metrics.jsonl                                one object per logged step and per evaluation
+//     best/                                        the model directory with the lowest validation loss
+//
+// Everything but metrics.jsonl is published as one set (publish_files): a kill at any moment leaves the last checkpoint whole.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "models/data/text.h"
+#include "models/gpt2.h"
+#include "models/train/trainer.h"
+
+namespace vkf {
+
+/// Where a run stands.
+struct RunProgress {
+    std::int64_t step = 0;        // updates done
+    std::int64_t evaluated = -1;  // step of the last evaluation
+    double best_val_loss = std::numeric_limits<double>::infinity();
+};
+
+class RunDirectory {
+public:
+    /// For a fresh run. Throws InputError if the directory holds a run already and may not be overwritten, Error if it
+    /// cannot be made.
+    static RunDirectory create(const std::filesystem::path& path, bool overwrite);
+    /// For continuing: finishes an interrupted publication. Throws InputError if there is no run.
+    static RunDirectory reopen(const std::filesystem::path& path);
+
+    /// What every checkpoint carries beside the weights.
+    void describe(const Gpt2Config& model, const std::string& train_toml, const Characters* characters);
+
+    void save(const GptTrainer& trainer, const RunProgress& progress);
+    void save_best(const GptTrainer& trainer);
+    /// Loads weights and moments; metrics are cut back to the checkpoint. Throws InputError if something does not fit.
+    RunProgress restore(GptTrainer& trainer);
+
+    /// Appends a line to metrics.jsonl.
+    void log(const nlohmann::ordered_json& line);
+
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+    void write_model(const std::filesystem::path& folder, const GptTrainer& trainer) const;
+    void cut_metrics(const RunProgress& progress) const;
+
+    std::filesystem::path path_;
+    std::string config_text_, train_toml_;
+    const Characters* characters_ = nullptr;
+    std::ofstream metrics_;
+};
+
+}  // namespace vkf

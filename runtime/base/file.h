@@ -1,0 +1,84 @@
+// Files: mapped reading, and writing that never leaves half a file behind.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace vkf {
+
+/// A regular file mapped for reading; pages come from disk when touched. Owns the mapping; an empty
+/// file has no bytes. A file that another process cuts short while mapped ends this one (SIGBUS);
+/// ours are replaced, never rewritten.
+/// Throws: InputError naming the path if it cannot be opened or is not a regular file.
+class MappedFile {
+public:
+    MappedFile() = default;
+    explicit MappedFile(const std::filesystem::path& path);
+    MappedFile(MappedFile&& other) noexcept;
+    MappedFile& operator=(MappedFile&& other) noexcept;
+    ~MappedFile();
+
+    std::span<const std::byte> bytes() const { return {data_, size_}; }
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+    const std::byte* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+/// The whole of a file, or of anything else that can be read to an end.
+/// Throws: InputError naming the path.
+std::string read_text(const std::filesystem::path& path);
+
+/// Where a producer puts a file's bytes, in any number of chunks; nothing is buffered.
+/// Throws: Error naming the file and the system's reason (disk full, …).
+class FileWriter {
+public:
+    FileWriter(int descriptor, std::filesystem::path shown);  // borrows the descriptor
+    void write(std::span<const std::byte> bytes);
+    void write(std::string_view characters);
+    std::uint64_t written() const { return written_; }
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    int descriptor_;
+    std::filesystem::path path_;
+    std::uint64_t written_ = 0;
+};
+
+/// Replaces a file by what `produce` writes: into a temporary file beside it, flushed to disk, then
+/// renamed over it. On any failure the temporary file is gone and the old file untouched. A killed
+/// process may leave `.NAME.PID-N.tmp`, which nothing reads. (If only the directory cannot be
+/// flushed after the renaming, that is thrown too, but the new file is in place.) A symbolic link
+/// is followed. What is not a regular file (/dev/stdout, a pipe) is written directly.
+/// Throws: Error naming path and reason; whatever `produce` throws.
+void write_atomically(const std::filesystem::path& path,
+                      const std::function<void(FileWriter&)>& produce);
+void write_atomically(const std::filesystem::path& path, std::string_view content);
+
+/// Puts several files into a directory (made if missing) so that a crash at any moment leaves all
+/// old or all new.
+///
+/// `fill` writes plain files into the folder it is given, `DIRECTORY/.saving`. Once they are on
+/// disk that folder is renamed `.saved`: the one moment at which the set becomes valid. Then each
+/// file is renamed into place. Files of the directory that are not in the set stay as they are.
+///
+/// The guarantee holds for readers that call settle_files first. Others always see whole files, but
+/// right after a crash, or while a publication runs, they may see some old and some new. One
+/// process publishes into a directory at a time. A failure before `.saved` exists leaves everything
+/// old; after it the set is valid, and the next settle_files or publish_files finishes it.
+/// Throws: Error naming path and reason; whatever `fill` throws.
+void publish_files(const std::filesystem::path& directory,
+                   const std::function<void(const std::filesystem::path& folder)>& fill);
+
+/// Finishes a publication that was cut short; otherwise does nothing. Call before reading a
+/// published set.
+void settle_files(const std::filesystem::path& directory);
+
+}  // namespace vkf

@@ -1,0 +1,202 @@
+#include "graph/graph.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "base/error.h"
+
+namespace vkf {
+
+// ---------------------------------------------------------------------------------------------------- shapes and handles
+
+std::int64_t Shape::operator[](int axis) const {
+    const int rank = static_cast<int>(extents_.size());
+    const int index = axis < 0 ? axis + rank : axis;
+    require(index >= 0 && index < rank, "axis ", axis, " of a tensor with shape ", *this);
+    return extents_[static_cast<std::size_t>(index)];
+}
+
+std::int64_t Shape::elements() const {
+    std::int64_t count = 1;
+    for (const std::int64_t extent : extents_) count *= extent;
+    return count;
+}
+
+std::int64_t Shape::rows() const {
+    std::int64_t count = 1;
+    for (std::size_t i = 0; i + 1 < extents_.size(); ++i) count *= extents_[i];
+    return count;
+}
+
+Shape Shape::with_width(std::int64_t width) const {
+    Shape changed = *this;
+    if (changed.extents_.empty()) changed.extents_.push_back(1);
+    changed.extents_.back() = width;
+    return changed;
+}
+
+std::ostream& operator<<(std::ostream& stream, const Shape& shape) {
+    stream << '[';
+    for (std::size_t i = 0; i < shape.rank(); ++i) stream << (i ? ", " : "") << shape.extents()[i];
+    return stream << ']';
+}
+
+std::ostream& operator<<(std::ostream& stream, const TensorType& type) {
+    return stream << (type.dtype == DType::f32 ? "f32" : "i32") << type.shape;
+}
+
+const TensorType& Tensor::type() const { return graph_->value(*this).type; }
+std::int64_t Tensor::pitch() const { return graph_->value(*this).pitch; }
+
+// ------------------------------------------------------------------------------------------------------------- Op defaults
+
+bool Op::reference(std::span<const Array>, std::span<Array>) const { return false; }
+std::vector<Tensor> Op::expand(std::span<const Tensor>) const { return {}; }
+std::optional<std::vector<Tensor>> Op::vjp(const Vjp&) const { return std::nullopt; }
+std::optional<View> Op::view(std::span<const Tensor>, std::size_t) const { return std::nullopt; }
+std::optional<std::size_t> Op::updates(std::size_t) const { return std::nullopt; }
+bool Op::may_alias(std::size_t, std::size_t) const { return false; }
+
+Scratch Lowering::scratch(std::int64_t elements) {
+    scratches.push_back(elements);
+    return Scratch{static_cast<std::uint32_t>(scratches.size() - 1)};
+}
+
+std::uint32_t row_group(const DeviceTraits& device, std::int64_t width) {
+    if (device.cpu) return device.subgroup_size;
+    const std::int64_t lanes = device.subgroup_size;
+    const std::int64_t limit = std::min<std::int64_t>({device.max_group, 256, 32 * lanes});
+    return static_cast<std::uint32_t>(std::clamp((width + lanes - 1) / lanes * lanes, lanes, limit));
+}
+
+std::uint32_t extent(std::int64_t value) {
+    require(value >= 0 && value <= std::numeric_limits<std::uint32_t>::max(), "an extent of ", value,
+            " does not fit a kernel's 32 bits");
+    return static_cast<std::uint32_t>(value);
+}
+
+// ------------------------------------------------------------------------------------------------------------------- Graph
+
+Tensor Graph::leaf(std::string name, TensorType type, Role role) {
+    const auto id = static_cast<std::uint32_t>(values_.size());
+    const std::int64_t pitch = type.shape.width();
+    values_.push_back({type, static_cast<std::uint32_t>(storages_.size()), 0, 0, pitch});
+    storages_.push_back({std::move(type), role, name});
+    leaves_.push_back({std::move(name), Tensor(*this, id)});
+    return leaves_.back().tensor;
+}
+
+Tensor Graph::input(std::string name, TensorType type) {
+    for (const NamedTensor& leaf : leaves_) require(leaf.name != name, "two leaves are called '", name, "'");
+    return leaf(std::move(name), std::move(type), Role::input);
+}
+
+Tensor Graph::state(std::string name, TensorType type) {
+    for (const NamedTensor& known : leaves_) {
+        if (known.name != name) continue;
+        require(storage(known.tensor).role == Role::state, "'", name, "' is an input, not a state");
+        require(known.tensor.type() == type, "state '", name, "' is ", known.tensor.type(), ", asked for as ", type);
+        return known.tensor;
+    }
+    return leaf(std::move(name), std::move(type), Role::state);
+}
+
+void Graph::output(std::string name, Tensor tensor) {
+    require(tensor.contiguous(), "output '", name, "' is a slice; make it contiguous first");
+    for (const NamedTensor& known : outputs_) require(known.name != name, "two outputs are called '", name, "'");
+    outputs_.push_back({std::move(name), tensor});
+}
+
+std::vector<Tensor> Graph::add(std::shared_ptr<const Op> op, std::vector<Tensor> in) {
+    const auto where = [&] { return (scope.empty() ? std::string() : scope + ": ") + std::string(op->name()) + ": "; };
+    std::vector<TensorType> types;
+    for (const Tensor& tensor : in) {
+        types.push_back(tensor ? tensor.type() : TensorType{DType::f32, {0}});
+        if (!tensor) continue;
+        require(&tensor.graph() == this, where(), "an input belongs to another graph");
+        require(value(tensor).version == storage(tensor).version, where(), "reads '", storage(tensor).name,
+                "' after it was overwritten");
+    }
+    std::vector<TensorType> out_types;
+    try {
+        out_types = op->infer(types);
+    } catch (const InputError& error) {
+        throw InputError(where(), error.what());
+    }
+    Node node{op, std::move(in), {}, scope};
+    for (std::size_t i = 0; i < out_types.size(); ++i) {
+        Value made{out_types[i], 0, 0, 0, out_types[i].shape.width()};
+        if (const auto view = op->view(node.in, i)) {
+            const Value& base = value(node.in[0]);
+            made.storage = base.storage;
+            made.version = base.version;
+            made.offset = base.offset + view->offset;
+            made.pitch = view->pitch;
+        } else if (const auto target = op->updates(i)) {
+            const Value& base = value(node.in[*target]);
+            require(out_types[i] == base.type, where(), "would overwrite ", base.type, " with ", out_types[i]);
+            made = base;
+            made.version = ++storages_[base.storage].version;
+            for (NamedTensor& leaf : leaves_) {  // the leaf's name now stands for the new value
+                if (value(leaf.tensor).storage == made.storage && value(leaf.tensor).offset == made.offset &&
+                    leaf.tensor.type() == made.type)
+                    leaf.tensor = Tensor(*this, static_cast<std::uint32_t>(values_.size()));
+            }
+        } else {
+            made.storage = static_cast<std::uint32_t>(storages_.size());
+            storages_.push_back({out_types[i], Role::transient, {}});
+        }
+        node.out.emplace_back(*this, static_cast<std::uint32_t>(values_.size()));
+        values_.push_back(std::move(made));
+    }
+    nodes_.push_back(std::move(node));
+    return nodes_.back().out;
+}
+
+namespace {
+
+Tensor find(const std::vector<NamedTensor>& list, std::string_view kind, std::string_view name) {
+    for (const NamedTensor& entry : list)
+        if (entry.name == name) return entry.tensor;
+    std::string known;
+    for (const NamedTensor& entry : list) known += (known.empty() ? "" : ", ") + entry.name;
+    throw InputError("no ", kind, " '", name, "'; there are: ", known);
+}
+
+}  // namespace
+
+Tensor Graph::input_named(std::string_view name) const { return find(leaves_, "input", name); }
+Tensor Graph::output_named(std::string_view name) const { return find(outputs_, "output", name); }
+
+std::string Graph::dump() const {
+    std::string lines;
+    const auto list = [](const std::vector<Tensor>& tensors) {
+        std::string joined;
+        for (const Tensor& t : tensors)
+            joined += (joined.empty() ? "" : ", ") + (t ? text('%', t.id(), ' ', t.type()) : std::string("-"));
+        return joined;
+    };
+    for (const Node& node : nodes_)
+        lines += text(list(node.out), " = ", node.op->name(), '(', list(node.in), ')',
+                      node.scope.empty() ? "" : "  # " + node.scope, '\n');
+    return lines;
+}
+
+std::vector<bool> live_nodes(const Graph& graph) {
+    std::vector<bool> needed_storage(graph.storages().size(), false);
+    std::vector<bool> live(graph.nodes().size(), false);
+    for (const NamedTensor& output : graph.outputs()) needed_storage[graph.value(output.tensor).storage] = true;
+    for (std::size_t i = graph.nodes().size(); i-- > 0;) {
+        const Node& node = graph.nodes()[i];
+        live[i] = std::any_of(node.out.begin(), node.out.end(), [&](const Tensor& out) {
+            return needed_storage[graph.value(out).storage] || graph.storage(out).role == Role::state;
+        });
+        if (!live[i]) continue;
+        for (const Tensor& in : node.in)
+            if (in) needed_storage[graph.value(in).storage] = true;
+    }
+    return live;
+}
+
+}  // namespace vkf

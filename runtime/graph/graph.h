@@ -1,0 +1,100 @@
+// A computation as a value: nodes in execution order, the values they produce and the storage those live in.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/op.h"
+#include "graph/tensor.h"
+
+namespace vkf {
+
+/// Who owns a storage: the arena (transient), the host writing it before each run (input), or the model (state).
+enum class Role : std::uint8_t { transient, input, state };
+
+/// A run of memory that one value, or a value with its views and in-place successors, lives in.
+struct Storage {
+    TensorType type;
+    Role role = Role::transient;
+    std::string name;           // of inputs and states
+    std::uint32_t version = 0;  // in-place updates so far
+};
+
+struct Value {
+    TensorType type;
+    std::uint32_t storage = 0;
+    std::uint32_t version = 0;  // the storage's version this value stands for
+    std::int64_t offset = 0;    // elements from the storage's start
+    std::int64_t pitch = 0;     // elements between rows
+};
+
+struct Node {
+    std::shared_ptr<const Op> op;
+    std::vector<Tensor> in;  // may hold absent tensors
+    std::vector<Tensor> out;
+    std::string scope;  // the model part that asked for it, for messages and profiles
+
+    bool is_view() const { return !in.empty() && in[0] && op->view(in, 0).has_value(); }
+};
+
+struct NamedTensor {
+    std::string name;
+    Tensor tensor;
+};
+
+/// Nodes are executed in the order they were added. Handles point into the graph, so it does not move.
+class Graph {
+public:
+    Graph() = default;
+    Graph(const Graph&) = delete;
+    Graph& operator=(const Graph&) = delete;
+
+    /// A tensor the host writes before each run. Names are unique.
+    Tensor input(std::string name, TensorType type);
+    /// A tensor that outlives runs and is shared by name between graphs. Asking again for a name gives its current value.
+    Tensor state(std::string name, TensorType type);
+    /// Marks a tensor for reading by the host after a run. Must be contiguous.
+    void output(std::string name, Tensor tensor);
+
+    /// Appends a node. Throws InputError, naming op and scope, if shapes do not fit or an input was overwritten since.
+    std::vector<Tensor> add(std::shared_ptr<const Op> op, std::vector<Tensor> in);
+
+    const std::vector<Node>& nodes() const { return nodes_; }
+    const std::vector<Value>& values() const { return values_; }
+    const std::vector<Storage>& storages() const { return storages_; }
+    const std::vector<NamedTensor>& outputs() const { return outputs_; }
+    const Value& value(Tensor t) const { return values_[t.id()]; }
+    const Storage& storage(Tensor t) const { return storages_[value(t).storage]; }
+    /// The tensor of an input or output by name; throws if there is none.
+    Tensor input_named(std::string_view name) const;
+    Tensor output_named(std::string_view name) const;
+
+    /// The model part that nodes are being added for.
+    std::string scope;
+
+    /// One line per node: scope, op, inputs and outputs with shapes.
+    std::string dump() const;
+
+private:
+    Tensor leaf(std::string name, TensorType type, Role role);
+
+    std::vector<Node> nodes_;
+    std::vector<Value> values_;
+    std::vector<Storage> storages_;
+    std::vector<NamedTensor> leaves_;
+    std::vector<NamedTensor> outputs_;
+};
+
+/// Adds an op with one output.
+template <class AnyOp>
+Tensor add_one(Graph& graph, AnyOp op, std::vector<Tensor> in) {
+    return graph.add(std::make_shared<const AnyOp>(std::move(op)), std::move(in)).front();
+}
+
+/// Which nodes contribute to an output or to a state: the rest is never executed.
+std::vector<bool> live_nodes(const Graph&);
+
+}  // namespace vkf

@@ -1,0 +1,116 @@
+// One node kind of the graph: what it computes, its derivative and the kernels that compute it, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "graph/tensor.h"
+
+namespace vkf {
+
+/// What an op may know of the device it is lowered for.
+struct DeviceTraits {
+    bool cpu = true;                 // kernels then run one subgroup per workgroup, without shared memory
+    std::uint32_t subgroup_size = 8;
+    std::uint32_t max_group = 1024;  // invocations per workgroup
+    std::uint32_t units = 2;         // cores or multiprocessors: how many workgroups keep it busy at once
+    double flops_per_second = 3e10;  // rough, for cutting long submissions into segments
+    double bytes_per_second = 1e10;
+};
+
+/// Temporary memory of one node, in elements of 4 bytes; handed out by Lowering::scratch.
+struct Scratch {
+    std::uint32_t index;
+};
+
+/// A value for one member of a kernel's Args block; monostate is the null address.
+using ArgValue = std::variant<std::monostate, Tensor, Scratch, std::uint32_t, std::int32_t, float>;
+using ConstantValue = std::variant<std::uint32_t, std::int32_t, float, bool>;
+
+/// One kernel launch as plain data. Names must match the kernel's own exactly; the match is checked at compile time of
+/// the program. Groups are counted in one dimension.
+struct Dispatch {
+    std::string kernel;
+    std::vector<std::pair<std::string, ConstantValue>> constants;
+    std::vector<std::pair<std::string, ArgValue>> args;
+    std::uint64_t groups = 1;
+    double flops = 0;
+    double bytes = 0;
+};
+
+/// What `lower` sees and fills.
+struct Lowering {
+    std::span<const Tensor> in;
+    std::span<const Tensor> out;
+    const DeviceTraits& device;
+    std::vector<Dispatch> dispatches;
+    std::vector<std::int64_t> scratches;  // elements of each
+
+    Scratch scratch(std::int64_t elements);
+    void dispatch(Dispatch d) { dispatches.push_back(std::move(d)); }
+};
+
+/// Invocations per workgroup for a kernel that gives one workgroup to each row of `width` elements.
+std::uint32_t row_group(const DeviceTraits&, std::int64_t width);
+/// An extent as a kernel argument; throws if it does not fit in 32 bits.
+std::uint32_t extent(std::int64_t);
+
+/// What `vjp` sees. `d_out[i]` is the gradient of output i, or no tensor where nothing depends on it.
+struct Vjp {
+    std::span<const Tensor> in;
+    std::span<const Tensor> out;
+    std::span<const Tensor> d_out;
+    std::vector<bool> wanted;  // which inputs' gradients anybody needs
+};
+
+/// A dense array in double precision: the interpreter's currency.
+struct Array {
+    Shape shape;
+    std::vector<double> at;
+};
+
+/// Where an output lies inside its input's storage, for ops that only rename memory.
+struct View {
+    std::int64_t offset = 0;  // elements from the input's own start
+    std::int64_t pitch = 0;   // elements between rows
+};
+
+/// An operation with its attributes as members; immutable once built. Inputs may be absent tensors where the op says so.
+class Op {
+public:
+    virtual ~Op() = default;
+    virtual std::string_view name() const = 0;
+
+    /// Types of the outputs; throws InputError naming both sides of a mismatch. An absent input has no entry's meaning:
+    /// its type is f32 of shape [0].
+    virtual std::vector<TensorType> infer(std::span<const TensorType> in) const = 0;
+
+    /// The op's value in double: either computed here (return true), or left to `expand`.
+    virtual bool reference(std::span<const Array> in, std::span<Array> out) const;
+    /// The op's definition as plain ops: oracle in tests and default derivative. Empty: the op is its own definition.
+    virtual std::vector<Tensor> expand(std::span<const Tensor> in) const;
+
+    /// The gradient of each input (no tensor: zero or unwanted), by appending nodes. nullopt: differentiate `expand`;
+    /// an op with neither has no derivative, and asking for one throws.
+    virtual std::optional<std::vector<Tensor>> vjp(const Vjp&) const;
+
+    /// The kernels that compute the outputs, in order.
+    virtual void lower(Lowering&) const = 0;
+
+    /// Set for an output that is only a view of input 0: no kernel, no memory.
+    virtual std::optional<View> view(std::span<const Tensor> in, std::size_t output) const;
+    /// The input that this output overwrites in place (a state update), if any.
+    virtual std::optional<std::size_t> updates(std::size_t output) const;
+    /// Whether the planner may give the output the memory of an input that dies here: every element must be read by the
+    /// invocation that writes it, before it does.
+    virtual bool may_alias(std::size_t output, std::size_t input) const;
+};
+
+}  // namespace vkf

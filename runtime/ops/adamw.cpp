@@ -1,0 +1,74 @@
+// AdamW: steps by the running mean of the gradient over the root of the running mean of its square.
+
+#include <cmath>
+
+#include "ops/step.h"
+
+namespace vkf {
+
+namespace {
+
+class AdamWOp : public StepOp {
+public:
+    AdamWOp(std::vector<float> decays, const AdamOptions& options) : StepOp(std::move(decays), 2), options_(options) {}
+
+    std::string_view name() const override { return "adamw"; }
+
+    bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        const std::vector<double>& rate = rates(in).at;
+        for (std::size_t s = 0; s < slots(); ++s) {
+            const Array &p = in[4 * s], &gradient = in[4 * s + 1], &m = in[4 * s + 2], &v = in[4 * s + 3];
+            for (std::size_t i = 0; i < p.at.size(); ++i) {
+                const double g = clip(in) * gradient.at[i];
+                const double new_m = options_.beta1 * m.at[i] + (1 - options_.beta1) * g;
+                const double new_v = options_.beta2 * v.at[i] + (1 - options_.beta2) * g * g;
+                const double decayed = p.at[i] * (1 - rate[0] * static_cast<double>(decay(s)));
+                out[3 * s].at[i] = decayed - rate[1] * new_m / (std::sqrt(new_v) * rate[3] + options_.eps);
+                out[3 * s + 1].at[i] = new_m;
+                out[3 * s + 2].at[i] = new_v;
+            }
+        }
+        return true;
+    }
+
+    void lower(Lowering& to) const override {
+        const std::vector<Tensor> parameters = all(to.in, 0);
+        const Sweep grid = pack_sweep(to.device, parameters);
+        Args args{{"rates", rates(to.in)},
+                  {"clip", to.in.back() ? ArgValue{to.in.back()} : ArgValue{}},
+                  {"per_group", grid.per_group}};
+        pack_tensors(args, "p", parameters, capacity);
+        pack_tensors(args, "g", all(to.in, 1), capacity);
+        pack_tensors(args, "m", all(to.in, 2), capacity);
+        pack_tensors(args, "v", all(to.in, 3), capacity);
+        pack_counts(args, parameters, capacity);
+        double count = 0;
+        for (const Tensor& parameter : parameters) count += static_cast<double>(parameter.elements());
+        to.dispatch({.kernel = "adamw",
+                     .constants = {{"GROUP", grid.group},
+                                   {"ONE_MINUS_BETA1", static_cast<float>(1 - options_.beta1)},
+                                   {"ONE_MINUS_BETA2", static_cast<float>(1 - options_.beta2)},
+                                   {"EPSILON", static_cast<float>(options_.eps)},
+                                   {"CLIPPED", static_cast<bool>(to.in.back())},
+                                   {"DECAY0", decay(0)},
+                                   {"DECAY1", decay(1)},
+                                   {"DECAY2", decay(2)}},
+                     .args = std::move(args),
+                     .groups = grid.groups,
+                     .flops = 16 * count,
+                     .bytes = 28 * count});
+    }
+
+private:
+    AdamOptions options_;
+};
+
+}  // namespace
+
+std::vector<Tensor> adamw(std::span<const Slot> slots, Tensor rates, Tensor clip, const AdamOptions& options) {
+    return step_all("adamw", slots, rates, clip, 2, [&](std::vector<float> decays) {
+        return std::make_shared<const AdamWOp>(std::move(decays), options);
+    });
+}
+
+}  // namespace vkf

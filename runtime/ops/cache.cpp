@@ -1,0 +1,62 @@
+// Rows appended to a state in place: the keys and values of generation.
+
+#include "base/error.h"
+#include "ops/ops.h"
+
+namespace vkf {
+
+namespace {
+
+class StoreRowsOp : public Op {
+public:
+    std::string_view name() const override { return "store_rows"; }
+
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override {
+        const Shape &whole = in[0].shape, &rows = in[1].shape;
+        require(whole.rank() == 3 && rows.rank() == 3 && whole[0] == rows[0] && whole[2] == rows[2] &&
+                    rows[1] <= whole[1],
+                "cannot append ", rows, " to a cache of ", whole);
+        require(in[2].dtype == DType::i32 && in[2].shape.elements() == 1, "length is ", in[2], ", wanted one i32");
+        return {in[0]};
+    }
+
+    bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        out[0] = in[0];
+        const std::int64_t capacity = in[0].shape[1], width = in[0].shape[2], fresh = in[1].shape[1];
+        for (std::int64_t row = 0; row < in[1].shape.rows(); ++row) {
+            const std::int64_t place = static_cast<std::int64_t>(in[2].at[0]) - fresh + row % fresh;
+            if (place < 0 || place >= capacity) continue;
+            for (std::int64_t i = 0; i < width; ++i)
+                out[0].at[static_cast<std::size_t>((row / fresh * capacity + place) * width + i)] =
+                    in[1].at[static_cast<std::size_t>(row * width + i)];
+        }
+        return true;
+    }
+
+    void lower(Lowering& to) const override {
+        const Tensor whole = to.out[0], rows = to.in[1];
+        to.dispatch({.kernel = "store_rows",
+                     .constants = {{"GROUP", row_group(to.device, rows.width())}},
+                     .args = {{"whole", whole},
+                              {"rows", rows},
+                              {"length", to.in[2]},
+                              {"row_count", extent(rows.rows())},
+                              {"fresh", extent(rows.shape()[1])},
+                              {"capacity", extent(whole.shape()[1])},
+                              {"width", extent(rows.width())},
+                              {"rows_pitch", extent(rows.pitch())}},
+                     .groups = static_cast<std::uint64_t>(rows.rows()),
+                     .flops = 0,
+                     .bytes = 8.0 * static_cast<double>(rows.elements())});
+    }
+
+    std::optional<std::size_t> updates(std::size_t) const override { return 0; }
+};
+
+}  // namespace
+
+Tensor store_rows(Tensor whole, Tensor rows, Tensor length) {
+    return add_one(whole.graph(), StoreRowsOp(), {whole, rows, length});
+}
+
+}  // namespace vkf

@@ -1,0 +1,77 @@
+// AttentionX's signal: by how much a position's own value and what attention made of the others' differ.
+
+#include "base/error.h"
+#include "ops/ops.h"
+#include "ops/rows.h"
+
+namespace vkf {
+
+namespace {
+
+/// by_v · v + by_o · o
+class DiscrepancyOp : public Op {
+public:
+    DiscrepancyOp(float by_o, float by_v) : by_o_(by_o), by_v_(by_v) {}
+
+    std::string_view name() const override { return "discrepancy"; }
+
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override {
+        require(in[0].dtype == DType::f32 && in[0] == in[1], "o is ", in[0], ", v is ", in[1]);
+        return {in[0]};
+    }
+
+    bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        for (std::size_t i = 0; i < out[0].at.size(); ++i)
+            out[0].at[i] = static_cast<double>(by_v_) * in[1].at[i] + static_cast<double>(by_o_) * in[0].at[i];
+        return true;
+    }
+
+    std::vector<Tensor> expand(std::span<const Tensor> in) const override {
+        return {add(times(in[1], by_v_), times(in[0], by_o_))};
+    }
+
+    std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
+        const Tensor d = at.d_out[0];
+        return std::vector{at.wanted[0] ? times(d, by_o_) : Tensor(), at.wanted[1] ? times(d, by_v_) : Tensor()};
+    }
+
+    void lower(Lowering& to) const override {
+        const Tensor o = to.in[0], v = to.in[1], y = to.out[0];
+        const RowSweep grid = row_sweep(to.device, y.rows(), y.width());
+        const auto count = static_cast<double>(y.elements());
+        to.dispatch({.kernel = "discrepancy",
+                     .constants = {{"GROUP", grid.group},
+                                   {"WIDTH", extent(y.width())},
+                                   {"STRIP", std::min(strip(to.device, grid.group, y.width()), 16u)}},
+                     .args = {{"o", o},
+                              {"v", v},
+                              {"y", y},
+                              {"rows", extent(y.rows())},
+                              {"o_pitch", extent(o.pitch())},
+                              {"v_pitch", extent(v.pitch())},
+                              {"per_group", grid.per_group},
+                              {"by_o", by_o_},
+                              {"by_v", by_v_}},
+                     .groups = grid.groups,
+                     .flops = 3.0 * count,
+                     .bytes = 12.0 * count});
+    }
+
+    bool may_alias(std::size_t, std::size_t) const override { return true; }
+
+private:
+    static Tensor times(Tensor x, float factor) { return factor == 1.0f ? x : scale(x, factor); }
+
+    float by_o_;
+    float by_v_;
+};
+
+}  // namespace
+
+Tensor discrepancy(Tensor o, Tensor v, float gamma, GammaOn on, std::int64_t value_heads) {
+    const bool sum = on == GammaOn::sum;
+    return add_one(o.graph(), DiscrepancyOp(sum ? -gamma : -1.0f, sum ? 1.0f : gamma),
+                   {o, match_heads(v, o, value_heads)});
+}
+
+}  // namespace vkf

@@ -1,0 +1,246 @@
+// activation(alpha · op(a) · op(b) + bias) + addend, op the identity or the transpose, for one matrix or a batch.
+
+#include "base/error.h"
+#include "ops/matmul_tile.h"
+#include "ops/ops.h"
+
+namespace vkf {
+
+namespace {
+
+enum Operand : std::size_t { left, right, shift, addend };
+
+/// Where matrices lie: element (i, j) of matrix z at z · batch + i · pitch + j.
+struct Matrices {
+    std::int64_t batch, pitch;
+};
+
+/// y's size and how a and b are cut into matrices, given the elements between their rows.
+struct Product {
+    ProductSize size;
+    Matrices a, b, y;
+};
+
+class MatmulOp : public Op {
+public:
+    /// `flat`: all rows of a, and of b, are one matrix, whatever the leading extents (a weight's gradient).
+    MatmulOp(const MatmulOptions& options, bool flat)
+        : transpose_a_(options.transpose_a),
+          transpose_b_(options.transpose_b),
+          flat_(flat),
+          alpha_(options.alpha),
+          activation_(options.activation) {}
+
+    std::string_view name() const override { return "matmul"; }
+
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override {
+        const Shape& a = in[left].shape;
+        const Shape& b = in[right].shape;
+        for (const TensorType& type : in) require(type.dtype == DType::f32, "wants f32, not ", type);
+        require(!(transpose_a_ && transpose_b_), "cannot transpose both a and b");
+        require(a.elements() > 0 && b.elements() > 0, "a is ", a, " and b ", b, ": a product needs elements");
+        require(b.rank() >= 2 && (a.rank() >= 2 || !transpose_a_), "a is ", a, " and b ", b, ", wanted matrices");
+        if (!one_matrix(a, b)) {
+            require(a.rank() == b.rank(), "a is ", a, " and b ", b, ", wanted one b or one for each matrix of a");
+            for (int axis = 0; axis + 2 < static_cast<int>(a.rank()); ++axis)
+                require(a[axis] == b[axis], "a is ", a, " and b ", b, ": their leading extents differ");
+        }
+        const Product made = product(a, b, a.width(), b.width());
+        const std::int64_t b_k = transpose_b_ ? b.width() : flat_ ? b.rows() : b[-2];
+        require(made.size.k == b_k, "a is ", a, transpose_a_ ? " transposed" : "", " and b ", b,
+                transpose_b_ ? " transposed" : "", ": they sum over ", made.size.k, " and ", b_k, " terms");
+        Shape y = a.with_width(made.size.n);
+        if (transpose_a_) {
+            std::vector<std::int64_t> extents;
+            if (!flat_) extents.assign(a.extents().begin(), a.extents().end() - 2);
+            extents.insert(extents.end(), {made.size.m, made.size.n});
+            y = Shape(extents);
+        }
+        const auto absent = [&](std::size_t i) { return in[i].shape == Shape{0}; };
+        require(absent(shift) || in[shift].shape == Shape{made.size.n}, "bias is ", in[shift].shape, ", wanted ",
+                Shape{made.size.n});
+        require(absent(addend) || in[addend].shape == y, "addend is ", in[addend].shape, ", the product ", y);
+        return {{DType::f32, y}};
+    }
+
+    bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        if (activation_ != Activation::none) return false;
+        const Product made = product(in[left].shape, in[right].shape, in[left].shape.width(), in[right].shape.width());
+        const auto [batches, m, n, k] = made.size;
+        for (std::int64_t row = 0; row < batches * m; ++row) {
+            const std::int64_t z = row / m, i = row % m;
+            double* y = out[0].at.data() + row * n;
+            const double* a = in[left].at.data() + z * made.a.batch + (transpose_a_ ? i : i * made.a.pitch);
+            const double* b = in[right].at.data() + z * made.b.batch;
+            for (std::int64_t t = 0; t < k; ++t) {
+                const double x = static_cast<double>(alpha_) * a[transpose_a_ ? t * made.a.pitch : t];
+                for (std::int64_t j = 0; j < n; ++j)
+                    y[j] += x * b[transpose_b_ ? j * made.b.pitch + t : t * made.b.pitch + j];
+            }
+            for (std::int64_t j = 0; j < n; ++j) {
+                if (!in[shift].at.empty()) y[j] += in[shift].at[static_cast<std::size_t>(j)];
+                if (!in[addend].at.empty()) y[j] += in[addend].at[static_cast<std::size_t>(row * n + j)];
+            }
+        }
+        return true;
+    }
+
+    /// A fused activation is for inference: its derivative needs the value before it, which only the plain ops keep.
+    std::vector<Tensor> expand(std::span<const Tensor> in) const override {
+        if (activation_ == Activation::none) return {};
+        const MatmulOptions plain{transpose_a_, transpose_b_, alpha_, in[shift], Activation::none, {}};
+        const Tensor y = activate(matmul(in[left], in[right], plain), activation_);
+        return {in[addend] ? add(y, in[addend]) : y};
+    }
+
+    std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
+        if (activation_ != Activation::none) return std::nullopt;
+        const Tensor a = at.in[left], b = at.in[right], d = at.d_out[0];
+        const bool flat = one_matrix(a.shape(), b.shape());
+        const auto with = [&](bool transpose_left, bool transpose_right) {
+            return MatmulOptions{transpose_left, transpose_right, alpha_, {}, Activation::none, {}};
+        };
+        std::vector<Tensor> d_in(at.in.size());
+        if (at.wanted[left]) {
+            if (transpose_a_)  // a is [k, m]: b · dᵀ
+                d_in[left] = of(b, d, with(false, true), false);
+            else
+                d_in[left] = of(d, b, with(false, !transpose_b_), false);
+        }
+        if (at.wanted[right]) {
+            if (transpose_a_)
+                d_in[right] = of(a, d, with(false, false), false);
+            else if (transpose_b_)
+                d_in[right] = of(d, a, with(true, false), flat);
+            else
+                d_in[right] = of(a, d, with(true, false), flat);
+        }
+        if (at.wanted[shift]) d_in[shift] = column_sum(d);
+        if (at.wanted[addend]) d_in[addend] = d;
+        return d_in;
+    }
+
+    void lower(Lowering& to) const override {
+        const Tensor a = to.in[left], b = to.in[right], y = to.out[0];
+        const Product made = product(a.shape(), b.shape(), a.pitch(), b.pitch());
+        const auto [batches, m, n, k] = made.size;
+        constexpr std::int64_t step = 4;
+        const Tiling cut = tiling(to.device, made.size, step);
+        const bool split = cut.splits > 1;
+        const bool bias = static_cast<bool>(to.in[shift]), more = static_cast<bool>(to.in[addend]);
+        const auto optional = [&](std::size_t i) { return to.in[i] ? ArgValue{to.in[i]} : ArgValue{}; };
+        const std::int64_t more_pitch = more ? to.in[addend].pitch() : 0;
+        const ArgValue result = split ? ArgValue{to.scratch(batches * cut.splits * m * n)} : ArgValue{y};
+        const double size = static_cast<double>(batches * m) * static_cast<double>(n);
+        to.dispatch(
+            {.kernel = "matmul",
+             .constants = {{"GROUP", to.device.subgroup_size},
+                           {"TRANSPOSE_A", transpose_a_},
+                           {"TRANSPOSE_B", transpose_b_},
+                           {"ROW_BLOCKS", cut.row_blocks},
+                           {"PAIRS", cut.pairs},
+                           {"STEP", static_cast<std::uint32_t>(step)},
+                           {"WIDE_A", pairs_aligned(a, made.a, transpose_a_ ? m : 0)},
+                           {"WIDE_B", pairs_aligned(b, made.b, transpose_b_ ? 0 : n)},
+                           {"WIDE_Y", n % 2 == 0 && (split || !more || pairs_aligned(to.in[addend], made.y, more_pitch))},
+                           {"TAIL", k % step != 0},
+                           {"BIAS", bias && !split},
+                           {"ADDEND", more && !split},
+                           {"ACTIVATION", split ? 0 : static_cast<std::uint32_t>(activation_)}},
+             .args = {{"a", a},
+                      {"b", b},
+                      {"bias", split ? ArgValue{} : optional(shift)},
+                      {"addend", split ? ArgValue{} : optional(addend)},
+                      {"y", result},
+                      {"m", extent(m)},
+                      {"n", extent(n)},
+                      {"k", extent(k)},
+                      {"batches", extent(batches)},
+                      {"splits", extent(cut.splits)},
+                      {"chunk", extent(cut.chunk)},
+                      {"a_pitch", extent(made.a.pitch)},
+                      {"b_pitch", extent(made.b.pitch)},
+                      {"y_pitch", extent(n)},
+                      {"addend_pitch", extent(more_pitch)},
+                      {"a_batch", extent(made.a.batch)},
+                      {"b_batch", extent(made.b.batch)},
+                      {"y_batch", extent(made.y.batch)},
+                      {"addend_batch", extent(m * more_pitch)},
+                      {"alpha", split ? 1.0f : alpha_}},
+             .groups = static_cast<std::uint64_t>(cut.tiles * cut.splits),
+             .flops = 2.0 * size * static_cast<double>(k),
+             .bytes = 4.0 * (static_cast<double>(a.elements() + b.elements()) + size)});
+        if (!split) return;
+        to.dispatch({.kernel = "matmul_sum",
+                     .constants = {{"GROUP", row_group(to.device, n)},
+                                   {"BIAS", bias},
+                                   {"ADDEND", more},
+                                   {"ACTIVATION", static_cast<std::uint32_t>(activation_)}},
+                     .args = {{"parts", result},
+                              {"bias", optional(shift)},
+                              {"addend", optional(addend)},
+                              {"y", y},
+                              {"m", extent(m)},
+                              {"n", extent(n)},
+                              {"batches", extent(batches)},
+                              {"splits", extent(cut.splits)},
+                              {"y_pitch", extent(n)},
+                              {"addend_pitch", extent(more_pitch)},
+                              {"y_batch", extent(made.y.batch)},
+                              {"addend_batch", extent(m * more_pitch)},
+                              {"alpha", alpha_}},
+                     .groups = static_cast<std::uint64_t>(batches * m),
+                     .flops = size * static_cast<double>(cut.splits),
+                     .bytes = 4.0 * size * static_cast<double>(cut.splits + 1)});
+    }
+
+    /// Each element of the addend is read by the lane that then writes that element of y.
+    bool may_alias(std::size_t, std::size_t input) const override { return input == addend; }
+
+private:
+    /// Appends a product of two tensors.
+    static Tensor of(Tensor a, Tensor b, const MatmulOptions& options, bool flat) {
+        return add_one(a.graph(), MatmulOp(options, flat), {a, b, Tensor(), Tensor()});
+    }
+
+    /// Whether all rows of a form one matrix.
+    bool one_matrix(const Shape& a, const Shape& b) const {
+        if (transpose_a_) return flat_ || (a.rank() == 2 && b.rank() == 2);
+        return b.rank() == 2;
+    }
+
+    Product product(const Shape& a, const Shape& b, std::int64_t a_pitch, std::int64_t b_pitch) const {
+        Product made{};
+        ProductSize& size = made.size;
+        const bool one = one_matrix(a, b);
+        const std::int64_t a_rows = one ? a.rows() : a[-2];
+        const std::int64_t b_rows = one ? b.rows() : b[-2];
+        size.batches = one ? 1 : a.rows() / a_rows;
+        size.m = transpose_a_ ? a.width() : a_rows;
+        size.k = transpose_a_ ? a_rows : a.width();
+        size.n = transpose_b_ ? b_rows : b.width();
+        made.a = {a_rows * a_pitch, a_pitch};
+        made.b = {b_rows * b_pitch, b_pitch};
+        made.y = {size.m * size.n, size.n};
+        return made;
+    }
+
+    /// Whether elements 2 i and 2 i + 1 of every row make one aligned 64-bit word; storages begin at one.
+    static bool pairs_aligned(Tensor x, const Matrices& at, std::int64_t width) {
+        return x.graph().value(x).offset % 2 == 0 && at.pitch % 2 == 0 && at.batch % 2 == 0 && width % 2 == 0;
+    }
+
+    bool transpose_a_;
+    bool transpose_b_;
+    bool flat_;
+    float alpha_;
+    Activation activation_;
+};
+
+}  // namespace
+
+Tensor matmul(Tensor a, Tensor b, const MatmulOptions& options) {
+    return add_one(a.graph(), MatmulOp(options, false), {a, b, options.bias, options.addend});
+}
+
+}  // namespace vkf

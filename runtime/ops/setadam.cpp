@@ -1,0 +1,100 @@
+// SET-Adam: Adam with the range of its stepsizes suppressed, tensor by tensor (Zhang, ECML 2024, arXiv 2302.01029).
+//
+// The definition is the authors' (AttentionX's runs use it): second moments are down-Scaled by the squared cosine of their
+// angle to the all-ones vector, ε is Embedded under the root, and half the least root is Taken away from all.
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/step.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr double least_squares = 1e-20;  // the authors' guard beside Σv²
+
+class SetAdamOp : public StepOp {
+public:
+    SetAdamOp(std::vector<float> decays, const AdamOptions& options) : StepOp(std::move(decays), 2), options_(options) {}
+
+    std::string_view name() const override { return "setadam"; }
+
+    bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        for (std::size_t s = 0; s < slots(); ++s) {
+            const Array &p = in[4 * s], &gradient = in[4 * s + 1];
+            std::vector<double>&m = out[3 * s + 1].at, &v = out[3 * s + 2].at;
+            double sum = 0, squares = 0;
+            for (std::size_t i = 0; i < p.at.size(); ++i) {
+                const double g = clip(in) * gradient.at[i] + static_cast<double>(decay(s)) * p.at[i];
+                m[i] = options_.beta1 * in[4 * s + 2].at[i] + (1 - options_.beta1) * g;
+                v[i] = options_.beta2 * in[4 * s + 3].at[i] + (1 - options_.beta2) * g * g;
+                sum += v[i];
+                squares += v[i] * v[i];
+            }
+            const std::vector<double>& rate = rates(in).at;
+            const double scaled = sum * sum / (static_cast<double>(v.size()) * (squares + least_squares));
+            const auto root = [&](double x) { return std::sqrt(scaled * x * rate[2] + options_.eps); };
+            const double least = v.empty() ? 0.0 : root(*std::min_element(v.begin(), v.end()));
+            for (std::size_t i = 0; i < p.at.size(); ++i)
+                out[3 * s].at[i] = p.at[i] - rate[1] * m[i] / (root(v[i]) - 0.5 * least);
+        }
+        return true;
+    }
+
+    void lower(Lowering& to) const override {
+        const std::vector<Tensor> parameters = all(to.in, 0), m = all(to.in, 2), v = all(to.in, 3);
+        // Every workgroup of the second kernel adds up all partial sums of its tensor.
+        const Sweep grid = pack_sweep(to.device, parameters, 1024);
+        const Scratch partials = to.scratch(3 * static_cast<std::int64_t>(grid.groups));
+        double count = 0;
+        for (const Tensor& parameter : parameters) count += static_cast<double>(parameter.elements());
+
+        Args args{{"clip", to.in.back() ? ArgValue{to.in.back()} : ArgValue{}},
+                  {"partials", partials},
+                  {"per_group", grid.per_group}};
+        pack_tensors(args, "p", parameters, capacity);
+        pack_tensors(args, "g", all(to.in, 1), capacity);
+        pack_tensors(args, "m", m, capacity);
+        pack_tensors(args, "v", v, capacity);
+        pack_counts(args, parameters, capacity);
+        to.dispatch({.kernel = "setadam_moments",
+                     .constants = {{"GROUP", grid.group},
+                                   {"ONE_MINUS_BETA1", static_cast<float>(1 - options_.beta1)},
+                                   {"ONE_MINUS_BETA2", static_cast<float>(1 - options_.beta2)},
+                                   {"CLIPPED", static_cast<bool>(to.in.back())},
+                                   {"DECAY0", decay(0)},
+                                   {"DECAY1", decay(1)},
+                                   {"DECAY2", decay(2)}},
+                     .args = std::move(args),
+                     .groups = grid.groups,
+                     .flops = 14 * count,
+                     .bytes = 20 * count});
+
+        Args step{{"rates", rates(to.in)}, {"partials", partials}, {"per_group", grid.per_group}};
+        pack_tensors(step, "p", parameters, capacity);
+        pack_tensors(step, "m", m, capacity);
+        pack_tensors(step, "v", v, capacity);
+        pack_counts(step, parameters, capacity);
+        to.dispatch({.kernel = "setadam",
+                     .constants = {{"GROUP", grid.group}, {"EPSILON", static_cast<float>(options_.eps)}},
+                     .args = std::move(step),
+                     .groups = grid.groups,
+                     .flops = 8 * count,
+                     .bytes = 16 * count});
+    }
+
+private:
+    AdamOptions options_;
+};
+
+}  // namespace
+
+std::vector<Tensor> setadam(std::span<const Slot> slots, Tensor rates, Tensor clip, const AdamOptions& options) {
+    require(static_cast<float>(options.eps) >= 1e-30f, "setadam: eps ", options.eps, " leaves nothing to divide by");
+    return step_all("setadam", slots, rates, clip, 2, [&](std::vector<float> decays) {
+        return std::make_shared<const SetAdamOp>(std::move(decays), options);
+    });
+}
+
+}  // namespace vkf

@@ -1,0 +1,71 @@
+// Gradient descent, with momentum or without.
+
+#include "ops/step.h"
+
+namespace vkf {
+
+namespace {
+
+class SgdOp : public StepOp {
+public:
+    SgdOp(std::vector<float> decays, const SgdOptions& options)
+        : StepOp(std::move(decays), options.momentum != 0.0f ? 1 : 0), options_(options) {}
+
+    std::string_view name() const override { return "sgd"; }
+
+    bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        const auto momentum = static_cast<double>(options_.momentum);
+        for (std::size_t s = 0; s < slots(); ++s) {
+            const Array &p = in[4 * s], &gradient = in[4 * s + 1];
+            for (std::size_t i = 0; i < p.at.size(); ++i) {
+                double g = clip(in) * gradient.at[i] + static_cast<double>(decay(s)) * p.at[i];
+                if (outputs() == 2) {
+                    const double b = momentum * in[4 * s + 2].at[i] + g;
+                    out[2 * s + 1].at[i] = b;
+                    g = options_.nesterov ? g + momentum * b : b;
+                }
+                out[outputs() * s].at[i] = p.at[i] - rates(in).at[0] * g;
+            }
+        }
+        return true;
+    }
+
+    void lower(Lowering& to) const override {
+        const std::vector<Tensor> parameters = all(to.in, 0);
+        const Sweep grid = pack_sweep(to.device, parameters);
+        Args args{{"rates", rates(to.in)},
+                  {"clip", to.in.back() ? ArgValue{to.in.back()} : ArgValue{}},
+                  {"per_group", grid.per_group}};
+        pack_tensors(args, "p", parameters, capacity);
+        pack_tensors(args, "g", all(to.in, 1), capacity);
+        pack_tensors(args, "m", all(to.in, 2), capacity);
+        pack_counts(args, parameters, capacity);
+        double count = 0;
+        for (const Tensor& parameter : parameters) count += static_cast<double>(parameter.elements());
+        to.dispatch({.kernel = "sgd",
+                     .constants = {{"GROUP", grid.group},
+                                   {"MOMENTUM", options_.momentum},
+                                   {"NESTEROV", options_.nesterov},
+                                   {"CLIPPED", static_cast<bool>(to.in.back())},
+                                   {"DECAY0", decay(0)},
+                                   {"DECAY1", decay(1)},
+                                   {"DECAY2", decay(2)}},
+                     .args = std::move(args),
+                     .groups = grid.groups,
+                     .flops = 7 * count,
+                     .bytes = (outputs() == 2 ? 20 : 12) * count});
+    }
+
+private:
+    SgdOptions options_;
+};
+
+}  // namespace
+
+std::vector<Tensor> sgd(std::span<const Slot> slots, Tensor rates, Tensor clip, const SgdOptions& options) {
+    return step_all("sgd", slots, rates, clip, options.momentum != 0.0f ? 1 : 0, [&](std::vector<float> decays) {
+        return std::make_shared<const SgdOp>(std::move(decays), options);
+    });
+}
+
+}  // namespace vkf

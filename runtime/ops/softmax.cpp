@@ -1,0 +1,133 @@
+// softmax over the columns that a row may see, and its derivative.
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "ops/ops.h"
+#include "ops/rows.h"
+
+namespace vkf {
+
+namespace {
+
+/// Row r of [..., queries, width] stands at column r % queries + width − queries.
+struct Sight {
+    SoftmaxOptions options;
+    std::int64_t queries;
+    std::int64_t width;
+
+    Sight(const SoftmaxOptions& given, const Shape& shape)
+        : options(given), queries(shape.rank() > 1 ? shape[-2] : 1), width(shape.width()) {}
+
+    bool sees(std::size_t row, std::size_t column) const {
+        const std::int64_t place = static_cast<std::int64_t>(row) % queries + width - queries;
+        const auto j = static_cast<std::int64_t>(column);
+        return (!options.causal || j <= place) && (!options.mask_diagonal || j != place);
+    }
+};
+
+class SoftmaxBackwardOp : public Op {
+public:
+    std::string_view name() const override { return "softmax_backward"; }
+
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override {
+        require(in[0] == in[1], "y is ", in[0], ", its gradient ", in[1]);
+        return {in[0]};
+    }
+
+    bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        const auto width = static_cast<std::size_t>(in[0].shape.width());
+        const std::vector<double>&y = in[0].at, &d_y = in[1].at;
+        for (std::size_t at = 0; at < y.size(); at += width) {
+            double sum = 0;
+            for (std::size_t j = at; j < at + width; ++j) sum += y[j] * d_y[j];
+            for (std::size_t j = at; j < at + width; ++j) out[0].at[j] = y[j] * (d_y[j] - sum);
+        }
+        return true;
+    }
+
+    void lower(Lowering& to) const override {
+        const Tensor y = to.in[0];
+        const RowSweep grid = row_sweep(to.device, y.rows(), y.width());
+        to.dispatch({.kernel = "softmax_backward",
+                     .constants = {{"GROUP", grid.group}, {"KEPT", kept(grid.group, y.width(), 32)}},
+                     .args = {{"y", y},
+                              {"d_y", to.in[1]},
+                              {"d_x", to.out[0]},
+                              {"rows", extent(y.rows())},
+                              {"width", extent(y.width())},
+                              {"per_group", grid.per_group}},
+                     .groups = grid.groups,
+                     .flops = 4.0 * static_cast<double>(y.elements()),
+                     .bytes = 12.0 * static_cast<double>(y.elements())});
+    }
+
+    bool may_alias(std::size_t, std::size_t) const override { return true; }
+};
+
+class SoftmaxOp : public Op {
+public:
+    explicit SoftmaxOp(const SoftmaxOptions& options) : options_(options) {}
+
+    std::string_view name() const override { return "softmax"; }
+
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override {
+        require(in[0].dtype == DType::f32, "wants f32, not ", in[0]);
+        return {in[0]};
+    }
+
+    bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        const Sight sight(options_, in[0].shape);
+        const auto width = static_cast<std::size_t>(sight.width);
+        for (std::size_t row = 0; row * width < in[0].at.size(); ++row) {
+            const double* x = in[0].at.data() + row * width;
+            double* y = out[0].at.data() + row * width;
+            double top = -INFINITY, sum = 0;
+            for (std::size_t j = 0; j < width; ++j)
+                if (sight.sees(row, j)) top = std::max(top, x[j]);
+            for (std::size_t j = 0; j < width; ++j)
+                sum += y[j] = sight.sees(row, j) ? std::exp(x[j] - top) : 0.0;
+            for (std::size_t j = 0; j < width && sum > 0; ++j) y[j] /= sum;
+        }
+        return true;
+    }
+
+    std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
+        return std::vector{add_one(at.in[0].graph(), SoftmaxBackwardOp(),
+                                   {at.out[0], contiguous(at.d_out[0])})};
+    }
+
+    void lower(Lowering& to) const override {
+        const Tensor x = to.in[0];
+        const RowSweep grid = row_sweep(to.device, x.rows(), x.width());
+        to.dispatch({.kernel = "softmax",
+                     .constants = {{"GROUP", grid.group},
+                                   {"BLOCK", block(grid.group, x.width())},
+                                   {"CAUSAL", options_.causal},
+                                   {"MASK_DIAGONAL", options_.mask_diagonal}},
+                     .args = {{"x", x},
+                              {"y", to.out[0]},
+                              {"rows", extent(x.rows())},
+                              {"width", extent(x.width())},
+                              {"x_pitch", extent(x.pitch())},
+                              {"queries", extent(Sight(options_, x.shape()).queries)},
+                              {"per_group", grid.per_group}},
+                     .groups = grid.groups,
+                     .flops = 30.0 * static_cast<double>(x.elements()),
+                     .bytes = 8.0 * static_cast<double>(x.elements())});
+    }
+
+    bool may_alias(std::size_t, std::size_t) const override { return true; }
+
+private:
+    SoftmaxOptions options_;
+};
+
+}  // namespace
+
+Tensor softmax(Tensor x, const SoftmaxOptions& options) {
+    return add_one(x.graph(), SoftmaxOp(options), {x});
+}
+
+}  // namespace vkf

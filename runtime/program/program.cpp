@@ -1,0 +1,341 @@
+#include "program/program.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include "base/error.h"
+#include "vulkan/device.h"
+#include "vulkan/kernel.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr std::int64_t guard_bytes = 256;
+constexpr std::uint32_t poison = 0x7fc0dead;  // a NaN that no arithmetic makes
+
+std::uint64_t aligned(std::int64_t elements) {
+    return (static_cast<std::uint64_t>(std::max<std::int64_t>(elements, 1)) * 4 + 255) / 256 * 256;
+}
+
+template <class Number>
+void put(std::vector<std::byte>& push, std::uint32_t offset, Number value) {
+    std::memcpy(push.data() + offset, &value, sizeof value);
+}
+
+std::uint32_t bits(const ConstantValue& value) {
+    return std::visit(
+        [](auto v) {
+            std::uint32_t word = 0;
+            if constexpr (std::is_same_v<decltype(v), bool>)
+                word = v ? 1 : 0;
+            else
+                std::memcpy(&word, &v, sizeof word);
+            return word;
+        },
+        value);
+}
+
+/// The bytes a tensor reaches over, gaps between its rows included.
+std::uint64_t reach(Tensor tensor) {
+    if (tensor.elements() == 0) return 0;
+    return static_cast<std::uint64_t>((tensor.rows() - 1) * tensor.pitch() + tensor.width()) * 4;
+}
+
+double mebibytes(std::int64_t bytes) { return std::round(static_cast<double>(bytes) / (1 << 20) * 10) / 10; }
+
+}  // namespace
+
+DeviceTraits traits(const Device& device) {
+    const DeviceInfo& info = device.info();
+    DeviceTraits made;
+    made.cpu = info.kind == DeviceKind::cpu;
+    made.subgroup_size = info.subgroup_size;
+    made.max_group = info.max_group;
+    made.units = made.cpu ? 4 : 64;
+    made.flops_per_second = made.cpu ? 3e10 : info.kind == DeviceKind::discrete ? 5e12 : 5e11;
+    made.bytes_per_second = made.cpu ? 5e9 : info.kind == DeviceKind::discrete ? 2e11 : 2e10;
+    return made;
+}
+
+// --------------------------------------------------------------------------------------------------------------- compile
+
+Program::Program(Device& device, const Graph& graph, State& state, const ProgramOptions& options)
+    : device_(&device), state_(&state), graph_(&graph), guarded_(options.guarded) {
+    const DeviceTraits device_traits = traits(device);
+    const std::vector<bool> live = live_nodes(graph);
+    std::vector<std::pair<std::size_t, std::vector<Dispatch>>> lowered;
+    std::vector<std::vector<std::int64_t>> scratches(graph.nodes().size());
+    for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+        const Node& node = graph.nodes()[i];
+        if (!live[i] || node.is_view()) continue;
+        Lowering lowering{node.in, node.out, device_traits, {}, {}};
+        node.op->lower(lowering);
+        scratches[i] = lowering.scratches;
+        lowered.emplace_back(i, std::move(lowering.dispatches));
+    }
+    plan_ = plan(graph, live, scratches, {.guard = guarded_ ? guard_bytes : 0});
+    scratches_ = std::move(scratches);
+    allocate();
+    for (const auto& [node, dispatches] : lowered)
+        for (const Dispatch& dispatch : dispatches) launches_.push_back(resolve(node, dispatch));
+    record(options);
+}
+
+void Program::allocate() {
+    std::vector<NamedTensor> states;
+    std::uint64_t input_bytes = 0, output_bytes = 0;
+    for (std::size_t id = 0; id < graph_->values().size(); ++id) {
+        const Value& value = graph_->values()[id];
+        const Storage& storage = graph_->storages()[value.storage];
+        if (storage.role == Role::transient || value.version != 0 || value.type != storage.type || value.offset != 0)
+            continue;
+        const NamedTensor leaf{storage.name, Tensor(const_cast<Graph&>(*graph_), static_cast<std::uint32_t>(id))};
+        if (storage.role == Role::state) {
+            states.push_back(leaf);
+            memory_.states += storage.type.shape.elements() * 4;
+        } else if (std::none_of(input_places_.begin(), input_places_.end(),
+                                [&](const Place& known) { return known.name == storage.name; })) {
+            input_places_.push_back({storage.name, storage.type, input_bytes});
+            input_bytes += aligned(storage.type.shape.elements());
+        }
+    }
+    for (const NamedTensor& output : graph_->outputs()) {
+        output_places_.push_back({output.name, output.tensor.type(), output_bytes});
+        output_bytes += aligned(output.tensor.elements());
+    }
+    memory_.arena = plan_.bytes;
+    memory_.bound = plan_.bound;
+    memory_.inputs = static_cast<std::int64_t>(input_bytes);
+    memory_.outputs = static_cast<std::int64_t>(output_bytes);
+    const std::int64_t total = memory_.arena + memory_.states + memory_.inputs + memory_.outputs;
+    const auto available = static_cast<std::int64_t>(device_->info().memory_bytes);
+    if (total > available)
+        throw Error("not enough device memory: ", mebibytes(total), " MiB needed (activations ", mebibytes(memory_.arena),
+                    ", parameters and optimiser ", mebibytes(memory_.states), ", inputs ", mebibytes(memory_.inputs),
+                    ", outputs ", mebibytes(memory_.outputs), "), ", device_->info().name, " has ",
+                    mebibytes(available));
+    state_->reserve(states);
+    arena_ = Buffer(*device_, static_cast<std::uint64_t>(plan_.bytes), Memory::device, "activations");
+    inputs_ = Buffer(*device_, input_bytes, Memory::upload, "inputs");
+    outputs_ = Buffer(*device_, output_bytes, Memory::readback, "outputs");
+    std::memset(inputs_.mapped().data(), 0, inputs_.mapped().size());
+    if (guarded_) arena_.fill(poison);
+}
+
+std::uint64_t Program::address(Tensor tensor) const {
+    const Value& value = graph_->value(tensor);
+    const Storage& storage = graph_->storages()[value.storage];
+    const auto offset = static_cast<std::uint64_t>(value.offset) * 4;
+    switch (storage.role) {
+        case Role::input: return inputs_.address() + place(input_places_, storage.name).offset + offset;
+        case Role::state: return state_->address(storage.name) + offset;
+        case Role::transient: break;
+    }
+    return arena_.address() + static_cast<std::uint64_t>(plan_.storage[value.storage]) + offset;
+}
+
+Program::Launch Program::resolve(std::size_t node, const Dispatch& dispatch) {
+    const Node& of = graph_->nodes()[node];
+    const auto fail = [&](const auto&... parts) {
+        throw Error(of.scope, of.scope.empty() ? "" : ": ", of.op->name(), ": kernel ", dispatch.kernel, ": ", parts...);
+    };
+    KernelConstants constants;
+    for (const auto& [name, value] : dispatch.constants) constants.emplace_back(name, bits(value));
+    Launch made{node, &kernel(*device_, dispatch.kernel, constants), {}, dispatch.groups, {}, dispatch.flops,
+                dispatch.bytes};
+    const Reflection& wants = made.kernel->reflection;
+    made.push.resize(wants.push_bytes);
+    std::size_t matched = 0;
+    for (const ArgMember& member : wants.args) {
+        const auto given = std::find_if(dispatch.args.begin(), dispatch.args.end(),
+                                        [&](const auto& arg) { return arg.first == member.name; });
+        if (given == dispatch.args.end()) fail("no argument '", member.name, "' was given");
+        ++matched;
+        const ArgValue& value = given->second;
+        if (member.kind == ArgKind::address) {
+            std::uint64_t at = 0, bytes = 0;
+            if (const auto* tensor = std::get_if<Tensor>(&value)) {
+                if (*tensor) at = address(*tensor), bytes = reach(*tensor);
+            } else if (const auto* scratch = std::get_if<Scratch>(&value)) {
+                at = arena_.address() + static_cast<std::uint64_t>(plan_.scratch[node][scratch->index]);
+                bytes = static_cast<std::uint64_t>(scratches_[node][scratch->index]) * 4;
+            } else if (!std::holds_alternative<std::monostate>(value)) {
+                fail("argument '", member.name, "' is an address, given a number");
+            }
+            put(made.push, member.offset, at);
+            if (member.reads && bytes) made.accesses.push_back({at, at + bytes, false});
+            if (member.writes && bytes) made.accesses.push_back({at, at + bytes, true});
+        } else if (const auto* u = std::get_if<std::uint32_t>(&value); u && member.kind == ArgKind::u32) {
+            put(made.push, member.offset, *u);
+        } else if (const auto* i = std::get_if<std::int32_t>(&value); i && member.kind == ArgKind::i32) {
+            put(made.push, member.offset, *i);
+        } else if (const auto* f = std::get_if<float>(&value); f && member.kind == ArgKind::f32) {
+            put(made.push, member.offset, *f);
+        } else {
+            fail("argument '", member.name, "' was given as another type");
+        }
+    }
+    if (matched != dispatch.args.size())
+        for (const auto& [name, value] : dispatch.args)
+            if (std::none_of(wants.args.begin(), wants.args.end(), [&](const ArgMember& m) { return m.name == name; }))
+                fail("takes no argument '", name, "'");
+    return made;
+}
+
+void Program::record(const ProgramOptions& options) {
+    const DeviceTraits device_traits = traits(*device_);
+    std::size_t nodes = 0;
+    for (std::size_t i = 0; i < launches_.size(); ++i)
+        nodes += i == 0 || launches_[i].node != launches_[i - 1].node ? 1 : 0;
+    Recorder recorder(*device_, options.stamps ? nodes + 1 : 0);
+    double segment = 0;
+    for (std::size_t i = 0; i < launches_.size(); ++i) {
+        const Launch& launch = launches_[i];
+        if (options.stamps && (i == 0 || launch.node != launches_[i - 1].node)) recorder.stamp();
+        const double ms = 1e3 * std::max(launch.flops / device_traits.flops_per_second,
+                                         launch.bytes / device_traits.bytes_per_second);
+        if (segment > 0 && segment + ms > options.segment_ms) {
+            recorder.cut();
+            segment = 0;
+        }
+        segment += ms;
+        recorder.dispatch(*launch.kernel, launch.push, launch.groups, launch.accesses);
+    }
+    if (options.stamps) recorder.stamp();
+    for (std::size_t i = 0; i < output_places_.size(); ++i) {
+        const Tensor tensor = graph_->outputs()[i].tensor;
+        const Value& value = graph_->value(tensor);
+        const Role role = graph_->storage(tensor).role;
+        require(role == Role::transient, "output '", output_places_[i].name, "' must be computed, not a leaf");
+        const std::uint64_t from = static_cast<std::uint64_t>(plan_.storage[value.storage] + value.offset * 4);
+        recorder.copy(arena_, from, outputs_, output_places_[i].offset,
+                      static_cast<std::uint64_t>(tensor.elements()) * 4);
+    }
+    commands_ = recorder.finish();
+}
+
+// ------------------------------------------------------------------------------------------------------------------- run
+
+const Program::Place& Program::place(const std::vector<Place>& list, std::string_view name) const {
+    for (const Place& at : list)
+        if (at.name == name) return at;
+    throw InputError("the program has no input or output '", name, "'");
+}
+
+void Program::write_bytes(std::string_view input, DType dtype, std::span<const std::byte> data) {
+    const Place& at = place(input_places_, input);
+    const auto count = static_cast<std::int64_t>(data.size() / 4);
+    require(at.type.dtype == dtype && at.type.shape.elements() == count, "input '", input, "' is ", at.type, ", given ",
+            count, dtype == DType::f32 ? " floats" : " integers");
+    std::memcpy(inputs_.mapped().data() + at.offset, data.data(), data.size());
+}
+
+void Program::write(std::string_view input, std::span<const float> values) {
+    write_bytes(input, DType::f32, std::as_bytes(values));
+}
+
+void Program::write(std::string_view input, std::span<const std::int32_t> values) {
+    write_bytes(input, DType::i32, std::as_bytes(values));
+}
+
+void Program::run() { wait(*device_, commands_.submit()); }
+
+std::vector<float> Program::read(std::string_view output) const {
+    const Place& at = place(output_places_, output);
+    std::vector<float> values(static_cast<std::size_t>(at.type.shape.elements()));
+    std::memcpy(values.data(), outputs_.mapped().data() + at.offset, values.size() * 4);
+    return values;
+}
+
+float Program::read_scalar(std::string_view output) const {
+    const std::vector<float> values = read(output);
+    require(values.size() == 1, "output '", output, "' has ", values.size(), " elements, not one");
+    return values[0];
+}
+
+double Program::flops() const {
+    double total = 0;
+    for (const Launch& launch : launches_) total += launch.flops;
+    return total;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- looking
+
+std::vector<NodeTime> Program::node_times() const {
+    const std::vector<double> spans = commands_.stamps_ms();
+    std::vector<NodeTime> times;
+    for (std::size_t i = 0; i < launches_.size(); ++i) {
+        if (i == 0 || launches_[i].node != launches_[i - 1].node) {
+            const Node& node = graph_->nodes()[launches_[i].node];
+            require(times.size() < spans.size(), "node times need a program compiled with stamps, and a run");
+            times.push_back({node.scope, std::string(node.op->name()), spans[times.size()], 0, 0});
+        }
+        times.back().flops += launches_[i].flops;
+        times.back().bytes += launches_[i].bytes;
+    }
+    return times;
+}
+
+std::string Program::find_non_finite() {
+    std::map<std::string, std::vector<float>> saved;
+    for (const Storage& storage : graph_->storages())
+        if (storage.role == Role::state && storage.version > 0) saved[storage.name] = state_->read(storage.name);
+    std::string found;
+    for (std::size_t i = 0; i < launches_.size() && found.empty();) {
+        const std::size_t index = launches_[i].node;
+        Recorder recorder(*device_);
+        for (; i < launches_.size() && launches_[i].node == index; ++i)
+            recorder.dispatch(*launches_[i].kernel, launches_[i].push, launches_[i].groups, launches_[i].accesses);
+        wait(*device_, recorder.finish().submit());
+        const Node& node = graph_->nodes()[index];
+        for (std::size_t k = 0; k < node.out.size() && found.empty(); ++k) {
+            const Tensor out = node.out[k];
+            if (out.dtype() != DType::f32) continue;
+            std::vector<float> values(static_cast<std::size_t>(out.elements()));
+            if (graph_->storage(out).role == Role::state)
+                values = state_->read(graph_->storage(out).name);
+            else
+                arena_.read(address(out) - arena_.address(), std::as_writable_bytes(std::span(values)));
+            const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
+            if (bad != values.end())
+                found = text(node.scope, node.scope.empty() ? "" : ": ", node.op->name(), ": output ", k, ", element ",
+                             bad - values.begin(), " of ", out.shape(), " is ", *bad);
+        }
+    }
+    for (const auto& [name, values] : saved) state_->write(name, values);
+    return found;
+}
+
+std::string Program::damaged_guards() const {
+    require(guarded_, "guard bands need a program compiled with them");
+    std::vector<std::uint32_t> words(static_cast<std::size_t>(plan_.bytes / 4));
+    arena_.read(0, std::as_writable_bytes(std::span(words)));
+    std::vector<bool> owned(words.size(), false);
+    const auto own = [&](std::int64_t offset, std::int64_t elements) {
+        const auto begin = owned.begin() + offset / 4;
+        std::fill(begin, begin + elements, true);
+    };
+    for (std::size_t s = 0; s < plan_.storage.size(); ++s)
+        if (plan_.storage[s] != no_place) own(plan_.storage[s], graph_->storages()[s].type.shape.elements());
+    for (std::size_t node = 0; node < scratches_.size(); ++node)
+        for (std::size_t k = 0; k < scratches_[node].size(); ++k) own(plan_.scratch[node][k], scratches_[node][k]);
+    std::string damage;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (owned[i] || words[i] == poison) continue;
+        damage += text("word ", i, " of the arena, outside every tensor, was written");
+        for (std::size_t s = 0; s < plan_.storage.size(); ++s) {
+            const std::int64_t distance = static_cast<std::int64_t>(i) * 4 - plan_.storage[s];
+            if (plan_.storage[s] != no_place && std::abs(distance) < 4096)
+                damage += text("; ", distance, " bytes from the start of a ", graph_->storages()[s].type);
+        }
+        damage += '\n';
+        if (damage.size() > 1000) break;
+    }
+    return damage;
+}
+
+}  // namespace vkf

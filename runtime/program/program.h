@@ -1,0 +1,117 @@
+// A graph made executable: memory planned, kernels built, command buffers recorded once and replayed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/plan.h"
+#include "program/state.h"
+#include "vulkan/buffer.h"
+#include "vulkan/kernel.h"
+#include "vulkan/recorder.h"
+
+namespace vkf {
+
+class Device;
+
+/// What ops are told of a device.
+DeviceTraits traits(const Device& device);
+
+struct ProgramOptions {
+    bool stamps = false;   // time every node (with a barrier around each: slower)
+    bool guarded = false;  // for tests: guard bands around every transient tensor, NaN in all unused memory
+    double segment_ms = 100;  // estimated time after which a submission is cut
+};
+
+/// Where a program's memory goes, in bytes.
+struct MemoryUse {
+    std::int64_t arena = 0;  // transient tensors
+    std::int64_t bound = 0;  // the smallest an arena could be
+    std::int64_t states = 0;
+    std::int64_t inputs = 0;
+    std::int64_t outputs = 0;
+};
+
+struct NodeTime {
+    std::string scope;
+    std::string op;
+    double ms = 0;
+    double flops = 0;
+    double bytes = 0;
+};
+
+/// The graph is kept by reference and must outlive the program, as must the device and the state.
+class Program {
+public:
+    /// Lowers, plans, reserves states, builds kernels and records. Throws Error saying how much memory is needed and for
+    /// what if it is not to be had, and naming the op if a kernel's arguments do not match.
+    Program(Device& device, const Graph& graph, State& state, const ProgramOptions& options = {});
+    Program(Program&&) = default;
+
+    /// Sets an input, whole. Throws InputError on another element type or count.
+    void write(std::string_view input, std::span<const float> values);
+    void write(std::string_view input, std::span<const std::int32_t> values);
+
+    /// Runs once and waits.
+    void run();
+    /// An output of the last run.
+    std::vector<float> read(std::string_view output) const;
+    float read_scalar(std::string_view output) const;
+
+    const MemoryUse& memory() const { return memory_; }
+    std::size_t segments() const { return commands_.segments(); }
+    std::size_t barriers() const { return commands_.barriers(); }
+    std::size_t dispatches() const { return launches_.size(); }
+    double flops() const;
+
+    /// Time of each node in the last run; needs ProgramOptions::stamps.
+    std::vector<NodeTime> node_times() const;
+    /// The first node, in order, whose outputs held a number that is not finite in a fresh run made node by node, as
+    /// "scope: op: output k, element i of shape s is nan"; empty if all are finite. States are restored afterwards.
+    std::string find_non_finite();
+    /// Guard bands that a kernel has written over, one line each; needs ProgramOptions::guarded.
+    std::string damaged_guards() const;
+
+private:
+    /// One dispatch with everything resolved.
+    struct Launch {
+        std::size_t node = 0;
+        const Kernel* kernel = nullptr;
+        std::vector<std::byte> push;
+        std::uint64_t groups = 0;
+        std::vector<Access> accesses;
+        double flops = 0;
+        double bytes = 0;
+    };
+    struct Place {
+        std::string name;
+        TensorType type;
+        std::uint64_t offset;
+    };
+
+    void allocate();
+    Launch resolve(std::size_t node, const Dispatch& dispatch);
+    std::uint64_t address(Tensor tensor) const;
+    void record(const ProgramOptions& options);
+    const Place& place(const std::vector<Place>& list, std::string_view name) const;
+    void write_bytes(std::string_view input, DType dtype, std::span<const std::byte> data);
+
+    Device* device_;
+    State* state_;
+    const Graph* graph_;
+    Plan plan_;
+    std::vector<std::vector<std::int64_t>> scratches_;  // elements, by node
+    Buffer arena_, inputs_, outputs_;
+    std::vector<Place> input_places_, output_places_;
+    std::vector<Launch> launches_;
+    Commands commands_;
+    MemoryUse memory_;
+    bool guarded_ = false;
+};
+
+}  // namespace vkf

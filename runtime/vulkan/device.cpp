@@ -1,0 +1,191 @@
+#include "vulkan/device.h"
+
+#include <cctype>
+
+#include "base/error.h"
+#include "vulkan/handles.h"
+#include "vulkan/instance.h"
+
+namespace vkf {
+
+void check(VkResult result, const char* call) {
+    switch (result) {
+        case VK_SUCCESS: return;
+        case VK_ERROR_DEVICE_LOST: throw Error("the device was lost during ", call, " (a reset or a driver's watchdog)");
+        case VK_ERROR_OUT_OF_DEVICE_MEMORY: throw Error("out of device memory in ", call);
+        case VK_ERROR_OUT_OF_HOST_MEMORY: throw Error("out of host memory in ", call);
+        default: throw Error(call, " failed with VkResult ", static_cast<int>(result));
+    }
+}
+
+void DeviceHandles::name(VkObjectType type, std::uint64_t handle, const std::string& text) const {
+    if (!names) return;
+    VkDebugUtilsObjectNameInfoEXT info{};
+    info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT;
+    info.objectType = type;
+    info.objectHandle = handle;
+    info.pObjectName = text.c_str();
+    check(vkSetDebugUtilsObjectNameEXT(device, &info), "vkSetDebugUtilsObjectNameEXT");
+}
+
+namespace {
+
+std::string lower(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+}
+
+bool is_number(const std::string& text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::string one_line(const std::vector<Candidate>& list) {
+    std::string joined;
+    for (const Candidate& c : list)
+        joined += text(joined.empty() ? "" : "; ", c.info.index, " ", c.info.name,
+                       c.info.refusal.empty() ? "" : " (refused: " + c.info.refusal + ")");
+    return joined;
+}
+
+/// The wanted device, or the first that is usable.
+const Candidate& choose(const std::vector<Candidate>& list, const std::string& wanted) {
+    if (list.empty()) throw Error("no Vulkan device on this machine: install a driver (Mesa's lavapipe runs on any CPU)");
+    const Candidate* chosen = nullptr;
+    for (const Candidate& candidate : list) {
+        const bool match = wanted.empty()       ? candidate.info.refusal.empty()
+                           : is_number(wanted) ? candidate.info.index == std::stoul(wanted)
+                                               : lower(candidate.info.name).find(lower(wanted)) != std::string::npos;
+        if (match && !chosen) chosen = &candidate;
+    }
+    if (wanted.empty()) {
+        if (!chosen) throw Error("no usable Vulkan device: ", one_line(list));
+    } else {
+        require(chosen, "no device matches '", wanted, "'; there are: ", one_line(list));
+        require(chosen->info.refusal.empty(), "device ", chosen->info.index, " ", chosen->info.name, " ",
+                chosen->info.refusal);
+    }
+    return *chosen;
+}
+
+void open_device(DeviceHandles& to, const Candidate& from) {
+    const float priority = 1.0f;
+    VkDeviceQueueCreateInfo queue{};
+    queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+    queue.queueFamilyIndex = from.queue_family;
+    queue.queueCount = 1;
+    queue.pQueuePriorities = &priority;
+
+    VkPhysicalDeviceVulkan13Features v13{};
+    v13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
+    v13.synchronization2 = v13.subgroupSizeControl = v13.maintenance4 = VK_TRUE;
+    v13.computeFullSubgroups = from.pin_subgroups;
+    VkPhysicalDeviceVulkan12Features v12{};
+    v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    v12.pNext = &v13;
+    v12.bufferDeviceAddress = v12.scalarBlockLayout = v12.timelineSemaphore = VK_TRUE;
+    v12.shaderFloat16 = from.info.fp16;
+    VkPhysicalDeviceVulkan11Features v11{};
+    v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+    v11.pNext = &v12;
+    v11.storageBuffer16BitAccess = from.info.storage16;
+    VkPhysicalDeviceFeatures2 features{};
+    features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    features.pNext = &v11;
+    features.features.shaderInt64 = from.info.int64;
+
+    const char* budget = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
+    VkDeviceCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+    info.pNext = &features;
+    info.queueCreateInfoCount = 1;
+    info.pQueueCreateInfos = &queue;
+    info.enabledExtensionCount = from.memory_budget ? 1 : 0;
+    info.ppEnabledExtensionNames = &budget;
+    check(vkCreateDevice(from.physical, &info, nullptr, &to.device), "vkCreateDevice");
+    volkLoadDevice(to.device);
+    vkGetDeviceQueue(to.device, from.queue_family, 0, &to.queue);
+    to.physical = from.physical;
+    to.queue_family = from.queue_family;
+    to.pin_subgroups = from.pin_subgroups;
+}
+
+void open_allocator(DeviceHandles& to, bool memory_budget) {
+    VmaVulkanFunctions functions{};
+    functions.vkGetInstanceProcAddr = vkGetInstanceProcAddr;
+    functions.vkGetDeviceProcAddr = vkGetDeviceProcAddr;
+    VmaAllocatorCreateInfo info{};
+    info.flags = VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT;
+    if (memory_budget) info.flags |= VMA_ALLOCATOR_CREATE_EXT_MEMORY_BUDGET_BIT;
+    info.instance = to.instance->handle;
+    info.physicalDevice = to.physical;
+    info.device = to.device;
+    info.pVulkanFunctions = &functions;
+    info.vulkanApiVersion = VK_API_VERSION_1_3;
+    check(vmaCreateAllocator(&info, &to.allocator), "vmaCreateAllocator");
+}
+
+void open_queue_objects(DeviceHandles& to) {
+    VkCommandPoolCreateInfo pool{};
+    pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+    pool.queueFamilyIndex = to.queue_family;
+    check(vkCreateCommandPool(to.device, &pool, nullptr, &to.commands), "vkCreateCommandPool");
+
+    VkSemaphoreTypeCreateInfo timeline{};
+    timeline.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
+    timeline.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+    VkSemaphoreCreateInfo semaphore{};
+    semaphore.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
+    semaphore.pNext = &timeline;
+    check(vkCreateSemaphore(to.device, &semaphore, nullptr, &to.timeline), "vkCreateSemaphore");
+
+    const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, 128};
+    VkPipelineLayoutCreateInfo layout{};
+    layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+    layout.pushConstantRangeCount = 1;
+    layout.pPushConstantRanges = &range;
+    check(vkCreatePipelineLayout(to.device, &layout, nullptr, &to.layout), "vkCreatePipelineLayout");
+}
+
+void close(DeviceHandles& from) {
+    if (from.device) {
+        vkDeviceWaitIdle(from.device);
+        for (const auto& [key, made] : from.kernels)
+            vkDestroyPipeline(from.device, static_cast<VkPipeline>(made->pipeline), nullptr);
+        vkDestroyPipelineCache(from.device, from.cache, nullptr);
+        vkDestroyPipelineLayout(from.device, from.layout, nullptr);
+        vkDestroySemaphore(from.device, from.timeline, nullptr);
+        vkDestroyCommandPool(from.device, from.commands, nullptr);
+        vmaDestroyAllocator(from.allocator);
+        vkDestroyDevice(from.device, nullptr);
+    }
+}
+
+}  // namespace
+
+Device::Device(const std::string& wanted) : handles_(std::make_unique<DeviceHandles>()) {
+    handles_->instance = std::make_unique<Instance>(&handles_->validation_messages);
+    const std::vector<Candidate> list = candidates(handles_->instance->handle);
+    const Candidate& chosen = choose(list, wanted);
+    info_ = chosen.info;
+    handles_->names = validation_wanted();
+    try {
+        open_device(*handles_, chosen);
+        open_allocator(*handles_, chosen.memory_budget);
+        open_queue_objects(*handles_);
+        open_pipeline_cache(*this);
+    } catch (...) {
+        close(*handles_);
+        throw;
+    }
+}
+
+Device::~Device() {
+    save_pipeline_cache(*this);
+    close(*handles_);
+}
+
+void Device::wait_idle() const { check(vkDeviceWaitIdle(handles_->device), "vkDeviceWaitIdle"); }
+
+std::uint64_t Device::validation_messages() const { return handles_->validation_messages; }
+
+}  // namespace vkf

@@ -1,0 +1,69 @@
+// The Vulkan device: found, judged with reasons, opened once and passed by reference.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace vkf {
+
+struct DeviceHandles;  // vulkan/handles.h, for this folder only
+
+enum class DeviceKind : std::uint8_t { discrete, integrated, virtual_gpu, cpu, other };
+
+std::string_view to_string(DeviceKind);
+
+/// What one physical device is and can do, and why it cannot be used if it cannot.
+struct DeviceInfo {
+    std::uint32_t index = 0;
+    std::string name;
+    std::string driver;
+    std::string api_version;
+    DeviceKind kind = DeviceKind::other;
+    std::string refusal;  // empty: usable
+    std::uint32_t subgroup_size = 0;
+    std::uint32_t max_group = 0;          // invocations per workgroup
+    std::uint32_t shared_bytes = 0;       // memory shared by a workgroup
+    std::uint32_t push_constant_bytes = 0;
+    std::uint64_t memory_bytes = 0;       // of the heap that kernels work in
+    std::uint64_t max_buffer_bytes = 0;
+    double timestamp_ns = 0;              // nanoseconds per tick; 0: no timestamps
+    bool fp16 = false;                    // shaderFloat16
+    bool storage16 = false;               // storageBuffer16BitAccess
+    bool int64 = false;                   // shaderInt64
+    bool cooperative_matrix = false;      // VK_KHR_cooperative_matrix
+    bool cooperative_matrix2 = false;     // VK_NV_cooperative_matrix2
+};
+
+/// Every Vulkan device of this machine, usable ones first in order of preference (discrete, integrated, virtual, CPU).
+/// `index` is a device's place in this list. Empty if there is no Vulkan loader or driver.
+std::vector<DeviceInfo> list_devices();
+
+/// An open device with one compute queue. Throws Error if none is usable, with the reason for each that was refused;
+/// InputError if `wanted` (an index, or part of a name) matches none.
+///
+/// On x86 processors with AVX-512 it sets LP_NATIVE_VECTOR_WIDTH=512, unless the user has set it: Mesa's CPU device then
+/// works in subgroups of 16 instead of 8.
+class Device {
+public:
+    explicit Device(const std::string& wanted = {});
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+    ~Device();
+
+    const DeviceInfo& info() const { return info_; }
+    DeviceHandles& handles() const { return *handles_; }
+
+    /// Waits until everything submitted has finished. Throws Error if the device was lost.
+    void wait_idle() const;
+    /// Messages of the validation layers so far; always 0 without them. They are on when the environment variable
+    /// VKFORMER_VALIDATION is set to anything but 0, or in a build with VKFORMER_VALIDATION.
+    std::uint64_t validation_messages() const;
+
+private:
+    DeviceInfo info_;
+    std::unique_ptr<DeviceHandles> handles_;
+};
+
+}  // namespace vkf

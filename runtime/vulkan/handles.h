@@ -1,0 +1,45 @@
+// The Vulkan side of a device, seen only by this folder.
+#pragma once
+
+#include <volk.h>
+
+#include <vk_mem_alloc.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "vulkan/device.h"
+#include "vulkan/instance.h"
+#include "vulkan/kernel.h"
+
+namespace vkf {
+
+/// Throws Error naming the call unless it succeeded; says so plainly when the device was lost or memory ran out.
+void check(VkResult result, const char* call);
+
+struct DeviceHandles {
+    std::atomic<std::uint64_t> validation_messages = 0;  // outlives the instance that counts into it
+    std::unique_ptr<Instance> instance;
+    VkPhysicalDevice physical = VK_NULL_HANDLE;
+    VkDevice device = VK_NULL_HANDLE;
+    VkQueue queue = VK_NULL_HANDLE;
+    std::uint32_t queue_family = 0;
+    VmaAllocator allocator = VK_NULL_HANDLE;
+    VkCommandPool commands = VK_NULL_HANDLE;
+    VkSemaphore timeline = VK_NULL_HANDLE;
+    std::uint64_t submitted = 0;  // last value the timeline will reach
+    VkPipelineCache cache = VK_NULL_HANDLE;
+    std::string cache_path;      // empty: nowhere to keep it
+    std::size_t cache_bytes = 0;  // as found on disk
+    VkPipelineLayout layout = VK_NULL_HANDLE;  // one for all kernels: push constants and nothing else
+    std::map<std::string, std::unique_ptr<Kernel>> kernels;
+    bool pin_subgroups = false;  // the driver lets kernels require a subgroup size
+    bool names = false;          // debug names are available
+
+    void name(VkObjectType type, std::uint64_t handle, const std::string& text) const;
+};
+
+}  // namespace vkf

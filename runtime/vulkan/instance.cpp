@@ -1,0 +1,103 @@
+#include "vulkan/instance.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/error.h"
+#include "vulkan/handles.h"
+
+namespace vkf {
+
+namespace {
+
+/// Mesa's CPU device takes its vector width from the environment, read when the instance is made.
+void widen_cpu_device() {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) setenv("LP_NATIVE_VECTOR_WIDTH", "512", 0);
+#endif
+}
+
+VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
+                                          const VkDebugUtilsMessengerCallbackDataEXT* data, void* counter) {
+    std::fprintf(stderr, "vkformer: validation: %s\n", data->pMessage);
+    if (counter) ++*static_cast<std::atomic<std::uint64_t>*>(counter);
+    return VK_FALSE;
+}
+
+VkDebugUtilsMessengerCreateInfoEXT messenger_info(std::atomic<std::uint64_t>* messages) {
+    VkDebugUtilsMessengerCreateInfoEXT info{};
+    info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
+    info.messageSeverity =
+        VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+    info.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT;
+    info.pfnUserCallback = on_message;
+    info.pUserData = messages;
+    return info;
+}
+
+bool layer_present(const char* name) {
+    std::uint32_t count = 0;
+    check(vkEnumerateInstanceLayerProperties(&count, nullptr), "vkEnumerateInstanceLayerProperties");
+    std::vector<VkLayerProperties> layers(count);
+    check(vkEnumerateInstanceLayerProperties(&count, layers.data()), "vkEnumerateInstanceLayerProperties");
+    for (const VkLayerProperties& layer : layers)
+        if (std::strcmp(layer.layerName, name) == 0) return true;
+    return false;
+}
+
+}  // namespace
+
+bool validation_wanted() {
+    if (const char* value = std::getenv("VKFORMER_VALIDATION")) return std::strcmp(value, "0") != 0;
+#ifdef VKFORMER_VALIDATION
+    return true;
+#else
+    return false;
+#endif
+}
+
+Instance::Instance(std::atomic<std::uint64_t>* messages) {
+    widen_cpu_device();
+    if (volkInitialize() != VK_SUCCESS) throw Error("no Vulkan loader (libvulkan.so.1) on this machine");
+    if (volkGetInstanceVersion() < VK_API_VERSION_1_3) throw Error("the Vulkan loader is older than 1.3");
+
+    VkApplicationInfo application{};
+    application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+    application.pApplicationName = "vkformer";
+    application.apiVersion = VK_API_VERSION_1_3;
+    VkInstanceCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
+    info.pApplicationInfo = &application;
+
+    const char* layer = "VK_LAYER_KHRONOS_validation";
+    const char* utilities = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    const VkValidationFeatureEnableEXT enables[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
+    VkValidationFeaturesEXT features{};
+    features.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT;
+    features.enabledValidationFeatureCount = 1;
+    features.pEnabledValidationFeatures = enables;
+    auto messenger_create = messenger_info(messages);
+    if (validation_wanted()) {
+        if (!layer_present(layer)) throw Error("validation was asked for, but the layer ", layer, " is not installed");
+        info.enabledLayerCount = 1;
+        info.ppEnabledLayerNames = &layer;
+        info.enabledExtensionCount = 1;
+        info.ppEnabledExtensionNames = &utilities;
+        features.pNext = &messenger_create;
+        info.pNext = &features;
+    }
+    check(vkCreateInstance(&info, nullptr, &handle), "vkCreateInstance");
+    volkLoadInstance(handle);
+    if (validation_wanted())
+        check(vkCreateDebugUtilsMessengerEXT(handle, &messenger_create, nullptr, &messenger),
+              "vkCreateDebugUtilsMessengerEXT");
+}
+
+Instance::~Instance() {
+    if (messenger) vkDestroyDebugUtilsMessengerEXT(handle, messenger, nullptr);
+    if (handle) vkDestroyInstance(handle, nullptr);
+}
+
+}  // namespace vkf

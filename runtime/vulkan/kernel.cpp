@@ -1,0 +1,166 @@
+#include "vulkan/kernel.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "vulkan/handles.h"
+#include "vulkan/spirv.h"
+
+namespace vkf {
+
+namespace {
+
+const SpirvModule& module_named(const std::string& name) {
+    for (const SpirvModule& module : embedded_spirv())
+        if (module.name == name) return module;
+    throw Error("there is no kernel '", name, "' in this build");
+}
+
+std::string join(const std::vector<SpecConstant>& constants) {
+    std::string names;
+    for (const SpecConstant& constant : constants) names += (names.empty() ? "" : ", ") + constant.name;
+    return names;
+}
+
+/// Values for a pipeline's constants, in the form Vulkan takes them.
+struct Specialization {
+    std::vector<VkSpecializationMapEntry> entries;
+    std::vector<std::uint32_t> data;
+    VkSpecializationInfo info{};
+
+    void set(std::uint32_t id, std::uint32_t value) {
+        entries.push_back({id, static_cast<std::uint32_t>(data.size() * 4), 4});
+        data.push_back(value);
+        info = {static_cast<std::uint32_t>(entries.size()), entries.data(), data.size() * 4, data.data()};
+    }
+};
+
+Specialization specialize(const Kernel& kernel, const KernelConstants& constants, std::uint32_t subgroup) {
+    Specialization made;
+    for (const auto& [name, value] : constants) {
+        const SpecConstant* found = nullptr;
+        for (const SpecConstant& constant : kernel.reflection.constants)
+            if (constant.name == name) found = &constant;
+        if (!found)
+            throw Error("kernel ", kernel.name, " has no constant '", name, "'; it has: ",
+                        join(kernel.reflection.constants));
+        made.set(found->id, value);
+    }
+    for (const SpecConstant& constant : kernel.reflection.constants)
+        if (constant.name == "SUBGROUP") made.set(constant.id, subgroup);
+    return made;
+}
+
+VkPipeline build(const DeviceHandles& to, const SpirvModule& module, const Specialization& constants,
+                 std::uint32_t subgroup, const std::string& label) {
+    VkShaderModuleCreateInfo code{};
+    code.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+    code.codeSize = module.words.size_bytes();
+    code.pCode = module.words.data();
+    VkShaderModule shader = VK_NULL_HANDLE;
+    check(vkCreateShaderModule(to.device, &code, nullptr, &shader), "vkCreateShaderModule");
+
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
+    size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
+    size.requiredSubgroupSize = subgroup;
+    VkComputePipelineCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = shader;
+    info.stage.pName = "main";
+    info.stage.pSpecializationInfo = &constants.info;
+    if (to.pin_subgroups) {
+        info.stage.pNext = &size;
+        info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    }
+    info.layout = to.layout;
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    const VkResult result = vkCreateComputePipelines(to.device, to.cache, 1, &info, nullptr, &pipeline);
+    vkDestroyShaderModule(to.device, shader, nullptr);
+    check(result, "vkCreateComputePipelines");
+    to.name(VK_OBJECT_TYPE_PIPELINE, reinterpret_cast<std::uint64_t>(pipeline), label);
+    return pipeline;
+}
+
+std::optional<std::filesystem::path> cache_folder() {
+    const char* xdg = std::getenv("XDG_CACHE_HOME");
+    if (xdg && *xdg) return std::filesystem::path(xdg) / "vkformer";
+    const char* home = std::getenv("HOME");
+    if (home && *home) return std::filesystem::path(home) / ".cache" / "vkformer";
+    return std::nullopt;
+}
+
+}  // namespace
+
+const Kernel& kernel(Device& device, const std::string& name, const KernelConstants& constants) {
+    DeviceHandles& handles = device.handles();
+    std::string key = name;
+    for (const auto& [constant, value] : constants) key += text(' ', constant, '=', value);
+    auto& slot = handles.kernels[key];
+    if (slot) return *slot;
+    const SpirvModule& module = module_named(name);
+    auto made = std::make_unique<Kernel>();
+    made->name = name;
+    made->reflection = reflect(module.words);
+    if (made->reflection.push_bytes > 128) throw Error("kernel ", name, " takes more than 128 bytes of arguments");
+    const std::uint32_t subgroup = device.info().subgroup_size;
+    const Specialization values = specialize(*made, constants, subgroup);
+    const auto start = std::chrono::steady_clock::now();
+    made->pipeline = build(handles, module, values, subgroup, key);
+    made->compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    slot = std::move(made);
+    return *slot;
+}
+
+void open_pipeline_cache(Device& device) {
+    DeviceHandles& handles = device.handles();
+    VkPhysicalDeviceProperties properties{};
+    vkGetPhysicalDeviceProperties(handles.physical, &properties);
+    std::string uuid;
+    for (const std::uint8_t byte : properties.pipelineCacheUUID) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", byte);
+        uuid += digits;
+    }
+    std::string found;
+    if (const auto folder = cache_folder()) {
+        const auto path = *folder / text(properties.vendorID, '-', properties.deviceID, '-', uuid, ".pipelines");
+        handles.cache_path = path.string();
+        try {
+            if (std::filesystem::is_regular_file(path)) found = read_text(path);
+        } catch (const std::exception&) {
+            found.clear();  // unreadable: as good as none
+        }
+    }
+    VkPipelineCacheCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
+    info.initialDataSize = found.size();
+    info.pInitialData = found.data();
+    check(vkCreatePipelineCache(handles.device, &info, nullptr, &handles.cache), "vkCreatePipelineCache");
+    handles.cache_bytes = found.size();
+}
+
+void save_pipeline_cache(Device& device) {
+    const DeviceHandles& handles = device.handles();
+    if (handles.cache_path.empty() || !handles.cache) return;
+    try {
+        std::size_t size = 0;
+        check(vkGetPipelineCacheData(handles.device, handles.cache, &size, nullptr), "vkGetPipelineCacheData");
+        if (size <= handles.cache_bytes) return;
+        std::string data(size, '\0');
+        check(vkGetPipelineCacheData(handles.device, handles.cache, &size, data.data()), "vkGetPipelineCacheData");
+        data.resize(size);
+        std::filesystem::create_directories(std::filesystem::path(handles.cache_path).parent_path());
+        write_atomically(handles.cache_path, data);
+    } catch (const std::exception&) {
+        // The cache only saves time: a run must not fail because a home directory is read-only.
+    }
+}
+
+}  // namespace vkf

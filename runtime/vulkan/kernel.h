@@ -1,0 +1,35 @@
+// A compute pipeline with its constants fixed, and what its arguments are called.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "vulkan/reflect.h"
+
+namespace vkf {
+
+class Device;
+
+/// The 32 bits of a specialisation constant's value.
+using KernelConstants = std::vector<std::pair<std::string, std::uint32_t>>;
+
+struct Kernel {
+    std::string name;
+    Reflection reflection;
+    void* pipeline = nullptr;  // VkPipeline
+    double compile_ms = 0;
+};
+
+/// The pipeline for an embedded kernel and constants, made at first use and kept by the device. SUBGROUP is filled in.
+/// Throws Error if there is no such kernel or constant, listing those there are.
+const Kernel& kernel(Device& device, const std::string& name, const KernelConstants& constants);
+
+/// Opens the pipeline cache that earlier runs left for this driver; a damaged or foreign one counts as none.
+void open_pipeline_cache(Device& device);
+/// Writes the device's pipeline cache to disk, if it has grown; a failure to write is no error. Called when the device closes.
+void save_pipeline_cache(Device& device);
+
+}  // namespace vkf

@@ -1,0 +1,139 @@
+#include "vulkan/reflect.h"
+
+#include <map>
+
+#include "base/error.h"
+
+namespace vkf {
+
+namespace {
+
+// The few opcodes, decorations and storage classes of SPIR-V that arguments are made of (SPIR-V specification, §3).
+enum : std::uint32_t {
+    op_name = 5,
+    op_member_name = 6,
+    op_type_int = 21,
+    op_type_float = 22,
+    op_type_struct = 30,
+    op_type_pointer = 32,
+    op_variable = 59,
+    op_decorate = 71,
+    op_member_decorate = 72,
+    decoration_spec_id = 1,
+    decoration_non_writable = 24,
+    decoration_non_readable = 25,
+    decoration_offset = 35,
+    storage_push_constant = 9,
+};
+
+struct Member {
+    std::string name;
+    std::uint32_t offset = 0;
+    bool non_writable = false;
+    bool non_readable = false;
+};
+
+struct Type {
+    std::uint32_t op = 0;
+    std::vector<std::uint32_t> operands;
+};
+
+/// The module's names, decorations and types, by result id.
+struct Module {
+    std::map<std::uint32_t, std::string> names;
+    std::map<std::uint32_t, std::map<std::uint32_t, Member>> members;
+    std::map<std::uint32_t, std::uint32_t> spec_ids;
+    std::map<std::uint32_t, Type> types;
+    std::uint32_t push_constants = 0;  // pointer type of the block's variable
+};
+
+std::string literal(std::span<const std::uint32_t> words) {
+    std::string characters;
+    for (const std::uint32_t word : words)
+        for (int shift = 0; shift < 32; shift += 8) {
+            const char c = static_cast<char>(word >> shift & 0xff);
+            if (c == 0) return characters;
+            characters += c;
+        }
+    return characters;
+}
+
+void note(Module& module, std::uint32_t op, std::span<const std::uint32_t> at) {
+    switch (op) {
+        case op_name: module.names[at[0]] = literal(at.subspan(1)); break;
+        case op_member_name: module.members[at[0]][at[1]].name = literal(at.subspan(2)); break;
+        case op_decorate:
+            if (at[1] == decoration_spec_id) module.spec_ids[at[0]] = at[2];
+            break;
+        case op_member_decorate: {
+            Member& member = module.members[at[0]][at[1]];
+            if (at[2] == decoration_offset) member.offset = at[3];
+            if (at[2] == decoration_non_writable) member.non_writable = true;
+            if (at[2] == decoration_non_readable) member.non_readable = true;
+            break;
+        }
+        case op_type_int:
+        case op_type_float:
+        case op_type_struct:
+        case op_type_pointer: module.types[at[0]] = {op, {at.begin() + 1, at.end()}}; break;
+        case op_variable:
+            if (at[2] == storage_push_constant) module.push_constants = at[0];
+            break;
+        default: break;
+    }
+}
+
+Module parse(std::span<const std::uint32_t> words) {
+    if (words.size() < 5 || words[0] != 0x07230203) throw Error("not a SPIR-V module");
+    Module module;
+    for (std::size_t at = 5; at < words.size();) {
+        const std::uint32_t count = words[at] >> 16;
+        if (count == 0 || at + count > words.size()) throw Error("damaged SPIR-V module");
+        note(module, words[at] & 0xffff, words.subspan(at + 1, count - 1));
+        at += count;
+    }
+    return module;
+}
+
+ArgMember argument(const Module& module, const Member& member, std::uint32_t type_id) {
+    const Type& type = module.types.at(type_id);
+    ArgMember arg{member.name, member.offset, ArgKind::u32, false, false};
+    if (type.op == op_type_pointer) {
+        arg.kind = ArgKind::address;
+        const auto pointee = module.members.find(type.operands[1]);
+        const bool known = pointee != module.members.end();
+        arg.reads = !known || !pointee->second.at(0).non_readable;
+        arg.writes = !known || !pointee->second.at(0).non_writable;
+    } else if (type.op == op_type_float) {
+        arg.kind = ArgKind::f32;
+    } else if (type.op == op_type_int) {
+        arg.kind = type.operands[1] ? ArgKind::i32 : ArgKind::u32;
+    } else {
+        throw Error("argument '", member.name, "' is neither a reference nor a 32-bit number");
+    }
+    return arg;
+}
+
+}  // namespace
+
+Reflection reflect(std::span<const std::uint32_t> words) {
+    const Module module = parse(words);
+    Reflection found;
+    for (const auto& [result, id] : module.spec_ids) {
+        const auto name = module.names.find(result);
+        if (name != module.names.end()) found.constants.push_back({name->second, id});
+    }
+    if (module.push_constants == 0) return found;
+    const std::uint32_t block = module.types.at(module.push_constants).operands[1];
+    const Type& layout = module.types.at(block);
+    for (std::uint32_t i = 0; i < layout.operands.size(); ++i) {
+        const Member& member = module.members.at(block).at(i);
+        if (member.name.empty()) throw Error("the module has been stripped of argument names");
+        found.args.push_back(argument(module, member, layout.operands[i]));
+        const std::uint32_t size = found.args.back().kind == ArgKind::address ? 8 : 4;
+        found.push_bytes = std::max(found.push_bytes, member.offset + size);
+    }
+    return found;
+}
+
+}  // namespace vkf

@@ -1,0 +1,36 @@
+// What a kernel says of itself: the names, places and access of its arguments and the names of its constants.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace vkf {
+
+enum class ArgKind : std::uint8_t { address, u32, i32, f32 };
+
+struct ArgMember {
+    std::string name;
+    std::uint32_t offset = 0;  // bytes into the push constants
+    ArgKind kind = ArgKind::u32;
+    bool reads = false;  // of addresses
+    bool writes = false;
+};
+
+struct SpecConstant {
+    std::string name;
+    std::uint32_t id = 0;
+};
+
+struct Reflection {
+    std::vector<ArgMember> args;
+    std::vector<SpecConstant> constants;
+    std::uint32_t push_bytes = 0;
+};
+
+/// Reads a SPIR-V compute module's push-constant block and specialisation constants. Throws Error if the module has been
+/// stripped of names or uses argument types other than references, uint, int and float.
+Reflection reflect(std::span<const std::uint32_t> words);
+
+}  // namespace vkf

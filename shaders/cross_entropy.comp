@@ -1,0 +1,37 @@
+// row_loss = log Σ exp(logits) − logits[target] per row; 0 where the target is negative, and such a row is not read.
+//
+// Shapes: logits [rows, width] with its pitch, targets, row_loss, top and inverse [rows]. A workgroup takes `per_group` rows
+// one after the other. A target past the end reads the last column.
+// Saves: top = max(logits) and inverse = 1 / Σ exp(logits − top), of which the gradient is made without cancellation;
+// inverse = 0 in rows without a target.
+// Numerics: fp32; each logit is read once; row_loss = log Σ exp(logits − top) − (logits[target] − top).
+#version 460
+#include "lib/args.glsl"
+#include "lib/group.glsl"
+#include "lib/exponential.glsl"
+#include "lib/log_sum.glsl"
+
+layout(push_constant, scalar) uniform Args {
+    In logits;
+    InInt targets;
+    Out row_loss;
+    Out top;
+    Out inverse;
+    uint rows;
+    uint width;
+    uint pitch;
+    uint per_group;
+};
+
+void main() {
+    const uint first = group_index() * per_group;
+    const uint last = min(first + per_group, rows);
+    for (uint row = first; row < last; ++row) {
+        const int target = min(targets.at[row], int(width) - 1);
+        const LogSum of = log_sum(logits, row * pitch, target < 0 ? 0 : width, width);
+        if (gl_LocalInvocationID.x != 0) continue;
+        row_loss.at[row] = target < 0 ? 0.0 : log(of.sum) - (logits.at[row * pitch + max(target, 0)] - of.top);
+        top.at[row] = of.top;
+        inverse.at[row] = target < 0 ? 0.0 : 1.0 / of.sum;
+    }
+}

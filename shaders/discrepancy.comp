@@ -1,0 +1,32 @@
+#version 460
+// y = by_v·v + by_o·o: AttentionX, v − γ·o (000 eq 10-11) or γ·v − o (001 eq 9-10).
+//
+// Shapes: o, v, y [rows, WIDTH], y contiguous. A workgroup takes `per_group` consecutive rows, its invocations along them.
+#include "lib/args.glsl"
+#include "lib/strip.glsl"
+
+layout(push_constant, scalar) uniform Args {
+    In o;
+    In v;
+    Out y;
+    uint rows;
+    uint o_pitch;
+    uint v_pitch;
+    uint per_group;
+    float by_o;
+    float by_v;
+};
+
+void main() {
+    const uint first = group_index() * per_group;
+    const uint end = min(first + per_group, rows);
+    for (uint row = first; row < end; ++row) {
+        for (uint s = 0; s < STRIPS; ++s) {
+            float o_s[STRIP], v_s[STRIP];
+            load_strip(o, row * o_pitch, s, o_s);
+            load_strip(v, row * v_pitch, s, v_s);
+            [[unroll]] for (uint k = 0; k < STRIP; ++k)
+                if (inside(s, k)) y.at[row * WIDTH + column(s, k)] = by_v * v_s[k] + by_o * o_s[k];
+        }
+    }
+}

@@ -1,0 +1,147 @@
+// Register tiles shared by the three attention kernels.
+//
+// One subgroup holds ROWS rows of width D ("its rows") with the lanes along D, and meets a tile of TILE rows of other
+// matrices, one row per lane (SETS rows if SETS > 1). A tile value t[row, lane] is made by dot_rows, where its rows are
+// broadcast and each lane reads the row it owns, and spent by add_rows, where t is broadcast and the lanes lie along D
+// again. So no value crosses lanes through memory: no shared memory, no barrier, and any subgroup size.
+// Statistics of its rows (maxima, sums, log-sum-exp) live in vectors with one row per lane.
+
+layout(constant_id = 2) const uint D = 32;              // head width
+layout(constant_id = 3) const uint ROWS = 16;           // rows a subgroup holds, at most 16
+layout(constant_id = 4) const uint SETS = 1;            // tile rows per lane
+layout(constant_id = 5) const bool WIDE = false;         // D, pitches and offsets are even: load 64 bits at a time
+layout(constant_id = 6) const bool CAUSAL = false;      // a query sees no key behind its own position
+layout(constant_id = 7) const bool MASK_DIAGONAL = false;  // nor the key at its own position
+layout(constant_id = 8) const bool DROPOUT = false;     // on the probabilities
+
+const uint STEP = WIDE ? 2 : 1;                         // columns to a load along a row
+const uint VEC = WIDE && D > SUBGROUP ? 2 : 1;          // adjacent columns to a lane
+const uint COLUMNS = SUBGROUP * VEC;                    // columns of a row in one pass over the lanes
+const uint CHUNKS = (D + COLUMNS - 1) / COLUMNS * VEC;  // registers per row and lane
+const uint HELD = ROWS * CHUNKS;                          // registers per lane for all its rows
+const uint TILE = SUBGROUP * SETS;
+const uint PAIRS = ROWS * SETS;                         // tile values per lane
+const uint STATS = (ROWS + SUBGROUP - 1) / SUBGROUP;     // registers for one number per row
+const uint FOLD_ROWS = ROWS > 8 ? 16 : ROWS > 4 ? 8 : ROWS > 2 ? 4 : ROWS > 1 ? 2 : 1;
+const uint FOLD = FOLD_ROWS < SUBGROUP ? FOLD_ROWS : SUBGROUP;
+
+const float LOWEST = -3.0e38;  // below every logit, yet far from -inf: differences stay numbers
+
+uint lane() { return gl_SubgroupInvocationID; }
+
+// The column of chunk c that a lane holds; lanes past the end repeat the last column and are not stored.
+uint column(uint c) { return min(c / VEC * COLUMNS + lane() * VEC, D - VEC); }
+
+REFERENCE readonly buffer InWide { uint64_t at[]; };
+REFERENCE writeonly buffer OutWide { uint64_t at[]; };
+
+// x[at .. at + count), count being 1 or 2.
+vec2 load(In x, uint at, uint count) {
+    if (count == 2) return uintBitsToFloat(unpackUint2x32(InWide(x).at[at / 2]));
+    return vec2(x.at[at], 0.0);
+}
+
+void load_rows(In x, uint base, uint pitch, uint first, uint count, out float rows[HELD]) {
+    [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+        uint at = base + min(first + r, count - 1) * pitch;
+        [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
+            vec2 x2 = load(x, at + column(c), VEC);
+            rows[r * CHUNKS + c] = x2.x;
+            if (VEC == 2) rows[r * CHUNKS + c + VEC - 1] = x2.y;
+        }
+    }
+}
+
+void store_rows(Out y, uint base, uint pitch, uint first, uint count, float rows[HELD]) {
+    [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+        if (first + r >= count) break;
+        [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
+            uint d = c / VEC * COLUMNS + lane() * VEC;
+            uint at = base + (first + r) * pitch + d;
+            if (d >= D) continue;
+            float x = rows[r * CHUNKS + c];
+            if (VEC == 2) OutWide(y).at[at / 2] = packUint2x32(floatBitsToUint(vec2(x, rows[r * CHUNKS + c + VEC - 1])));
+            else y.at[at] = x;
+        }
+    }
+}
+
+// tile[set, r] += <rows[r], x[at ..)>, x being the row this lane owns.
+void dot_rows(float rows[HELD], In x, uint at, uint set, inout float tile[PAIRS]) {
+    [[unroll]] for (uint d = 0; d < D; d += STEP) {
+        vec2 x2 = load(x, at + d, STEP);
+        [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+            [[unroll]] for (uint e = d; e < d + STEP; ++e) {
+                float row = rows[r * CHUNKS + e / COLUMNS * VEC + e % VEC];
+                tile[set * ROWS + r] += subgroupBroadcast(row, e % COLUMNS / VEC) * (e == d ? x2.x : x2.y);
+            }
+        }
+    }
+}
+
+// sum[r] += t[r, owner] * x[at ..), for the tile row that lane `owner` owns in `set`.
+void add_row(float tile[PAIRS], uint set, uint owner, In x, uint at, inout float sum[HELD]) {
+    [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
+        vec2 x2 = load(x, at + column(c), VEC);
+        [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+            float t = subgroupBroadcast(tile[set * ROWS + r], owner);
+            sum[r * CHUNKS + c] += t * x2.x;
+            if (VEC == 2) sum[r * CHUNKS + c + VEC - 1] += t * x2.y;
+        }
+    }
+}
+
+// The number of row r out of a vector of statistics.
+float of_row(float stats[STATS], uint r) { return subgroupBroadcast(stats[r / SUBGROUP], r % SUBGROUP); }
+
+float join(float a, float b, bool maximum) { return maximum ? max(a, b) : a + b; }
+
+void fold_step(inout float t[FOLD], uint bit, bool maximum) {
+    bool upper = (lane() & bit) != 0;
+    [[unroll]] for (uint r = 0; r < bit; ++r) {
+        float mine = upper ? t[r + bit] : t[r];
+        float other = upper ? t[r] : t[r + bit];
+        t[r] = join(mine, subgroupShuffleXor(other, bit), maximum);
+    }
+}
+
+// Sum or maximum over the lanes of one value per row, transposed on the way: lane r ends with row r's.
+// Halving the rows at each exchange makes it about three operations a row, not log2(lanes).
+void fold(float x[ROWS], bool maximum, out float stats[STATS]) {
+    [[unroll]] for (uint v = 0; v < STATS; ++v) {
+        float t[FOLD];
+        [[unroll]] for (uint r = 0; r < FOLD; ++r) t[r] = x[min(v * SUBGROUP + r, ROWS - 1)];
+        if (FOLD >= 16) fold_step(t, 8, maximum);
+        if (FOLD >= 8) fold_step(t, 4, maximum);
+        if (FOLD >= 4) fold_step(t, 2, maximum);
+        if (FOLD >= 2) fold_step(t, 1, maximum);
+        float total = t[0];
+        [[unroll]] for (uint p = 0; p < 7; ++p) {
+            uint bit = 1u << p;
+            if (bit >= FOLD && bit < SUBGROUP) total = join(total, subgroupShuffleXor(total, bit), maximum);
+        }
+        stats[v] = total;
+    }
+}
+
+// e^x for x <= 0, to 1 ulp or so; 0 below e^-69, which keeps subnormals (slow on CPUs) out of the sums.
+// 2^t with t = n + f: adding 1.5 * 2^23 leaves n in the low bits of the sum, free of a conversion to integers.
+float exp_below(float x) {
+    float t = x * 1.44269504;
+    precise float shifted = t + 12582912.0;
+    precise float f = t - (shifted - 12582912.0);
+    float p = 1.5403530e-4;
+    p = p * f + 1.3333558e-3;
+    p = p * f + 9.6181291e-3;
+    p = p * f + 5.5504109e-2;
+    p = p * f + 2.4022651e-1;
+    p = p * f + 6.9314718e-1;
+    p = p * f + 1.0;
+    return t > -100.0 ? uintBitsToFloat(floatBitsToUint(p) + (floatBitsToUint(shifted) << 23)) : 0.0;
+}
+
+// Heavy and light blocks alternate, so that any contiguous share of a causal grid is equal work.
+uint fair_block(uint i, uint blocks) {
+    if (!CAUSAL) return i;
+    return (i & 1) != 0 ? blocks - 1 - i / 2 : i / 2;
+}

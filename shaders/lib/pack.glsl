@@ -1,0 +1,29 @@
+// Several tensors swept by one dispatch, for kernels that would otherwise be started once per parameter.
+//
+// Workgroups take `per_group` consecutive elements of the first tensor, then of the second, … A kernel defines TENSORS
+// before it includes this; absent tensors have no elements.
+
+struct Part {
+    uint which;   // tensor
+    uint first;   // element
+    uint end;
+    uint group;   // number of the tensor's first workgroup
+    uint groups;  // that sweep the tensor
+};
+
+// The part of a workgroup. Workgroups past the last tensor get an empty one.
+Part part_of(uint counts[TENSORS], uint per_group) {
+    uint skip = group_index();
+    Part part = Part(0, 0, 0, 0, 0);
+    bool found = false;
+    [[unroll]] for (uint t = 0; t < TENSORS; ++t) {
+        const uint groups = counts[t] / per_group + (counts[t] % per_group != 0 ? 1 : 0);
+        if (!found && skip < groups) {
+            const uint first = skip * per_group;
+            part = Part(t, first, first + min(per_group, counts[t] - first), group_index() - skip, groups);
+            found = true;
+        }
+        skip -= found ? 0 : groups;
+    }
+    return part;
+}

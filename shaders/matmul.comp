@@ -1,0 +1,197 @@
+#version 460
+// y = activation(alpha · op(a) · op(b) + bias) + addend for a batch of matrices; op is the identity or the transpose.
+// Each tile of y lives in the registers of one subgroup: no shared memory, no barrier. Made for CPU devices, right on all.
+//
+// Shapes: a [batches, m, k] ([batches, k, m] if TRANSPOSE_A), b [batches, k, n] ([batches, n, k] if TRANSPOSE_B),
+//   y, addend [batches, m, n], bias [n]; *_pitch elements between rows, *_batch between matrices. addend may be y itself.
+// Split: with splits > 1 the k axis is cut into chunks and y holds one partial product per chunk, [batches · splits, m, n].
+// Owner: a workgroup is one subgroup and has a tile of ROW_BLOCKS · SUBGROUP rows; lane l owns columns 2 l and 2 l + 1 of
+//   each of PAIRS stripes of 2 · SUBGROUP columns. Per STEP of k each lane loads its columns of b and its share of a, whose
+//   elements subgroupBroadcast then hands to all lanes.
+// Numerics: fp32, each element one running sum in ascending k.
+//
+// Why so: on lavapipe a load costs as much as fifty multiply-adds whatever it loads, so adjacent pairs are loaded as one
+// 64-bit integer (WIDE_*: the host vouches that every pair is 8-byte aligned), and the tile's perimeter is kept small.
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+#include "lib/args.glsl"
+#include "lib/activation.glsl"
+
+layout(constant_id = 2) const bool TRANSPOSE_A = false;
+layout(constant_id = 3) const bool TRANSPOSE_B = false;
+layout(constant_id = 4) const uint ROW_BLOCKS = 2;
+layout(constant_id = 5) const uint PAIRS = 2;
+layout(constant_id = 6) const uint STEP = 4;        // even
+layout(constant_id = 7) const bool WIDE_A = false;  // pitch, batch and offset even; and m, if transposed
+layout(constant_id = 8) const bool WIDE_B = false;  // likewise; and n, unless transposed
+layout(constant_id = 9) const bool WIDE_Y = false;  // y and addend likewise; and n
+layout(constant_id = 10) const bool TAIL = true;    // k or its chunks are no multiples of STEP
+layout(constant_id = 11) const bool BIAS = false;
+layout(constant_id = 12) const bool ADDEND = false;
+layout(constant_id = 13) const uint ACTIVATION = 0;
+
+layout(push_constant, scalar) uniform Args {
+    In a;
+    In b;
+    In bias;
+    In addend;
+    Out y;
+    uint m;
+    uint n;
+    uint k;
+    uint batches;
+    uint splits;
+    uint chunk;  // of k, per split
+    uint a_pitch;
+    uint b_pitch;
+    uint y_pitch;
+    uint addend_pitch;
+    uint a_batch;
+    uint b_batch;
+    uint y_batch;
+    uint addend_batch;
+    float alpha;
+};
+
+REFERENCE readonly buffer InWide { uint64_t at[]; };
+REFERENCE writeonly buffer OutWide { uint64_t at[]; };
+
+const uint LANES = SUBGROUP;
+const uint ROWS = ROW_BLOCKS * LANES;
+const uint COLUMNS = PAIRS * LANES * 2;
+const uint HALVES = STEP / 2;
+
+vec2 load_pair(bool wide, In x, uint first, uint second) {
+    if (wide) return uintBitsToFloat(unpackUint2x32(InWide(x).at[first >> 1]));
+    return vec2(x.at[first], x.at[second]);
+}
+
+void main() {
+    const uint lane = gl_SubgroupInvocationID;
+    const uint across = (n + COLUMNS - 1) / COLUMNS;
+    const uint tiles = across * ((m + ROWS - 1) / ROWS);
+    const uint part = group_index() / tiles;  // matrix and split
+    if (part >= batches * splits) return;
+    const uint tile = group_index() % tiles;
+    const uint batch = part / splits;
+    // Neighbouring tiles share their panel of the larger matrix, so that it is fetched once from memory.
+    const uint down = tiles / across;
+    const uint row0 = (m <= n ? tile % down : tile / across) * ROWS;
+    const uint column0 = (m <= n ? tile / down : tile % across) * COLUMNS;
+    const uint k_begin = part % splits * chunk;
+    const uint k_end = min(k, k_begin + chunk);
+    const uint k_step_end = TAIL ? k_begin + (k_end - k_begin) / STEP * STEP : k_end;
+
+    // Rows and columns past the edge repeat the last ones: loaded, multiplied, never stored.
+    uint a_at[ROW_BLOCKS];   // the lane's first element of each block, and its neighbour in a transposed a
+    uint a_next[ROW_BLOCKS];
+    [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i) {
+        if (TRANSPOSE_A) {  // two rows and one of two k per lane
+            const uint row = row0 + i * LANES + lane * 2 % LANES;
+            const uint at = batch * a_batch + (k_begin + lane * 2 / LANES) * a_pitch;
+            a_at[i] = at + min(row, WIDE_A ? m - 2 : m - 1);
+            a_next[i] = at + min(row + 1, m - 1);
+        } else {
+            a_at[i] = batch * a_batch + min(row0 + i * LANES + lane, m - 1) * a_pitch + k_begin;
+            a_next[i] = a_at[i] + 1;
+        }
+    }
+    uint b_at[PAIRS];
+    uint b_next[PAIRS];
+    [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
+        const uint column = column0 + (p * LANES + lane) * 2;
+        const uint first = min(column, WIDE_B && !TRANSPOSE_B ? n - 2 : n - 1);
+        const uint second = min(column + 1, n - 1);
+        b_at[p] = batch * b_batch + (TRANSPOSE_B ? first * b_pitch + k_begin : k_begin * b_pitch + first);
+        b_next[p] = batch * b_batch + (TRANSPOSE_B ? second * b_pitch + k_begin : k_begin * b_pitch + second);
+    }
+
+    vec2 sum[ROWS * PAIRS];
+    [[unroll]] for (uint i = 0; i < ROWS * PAIRS; ++i) sum[i] = vec2(0.0);
+
+    const uint a_step = TRANSPOSE_A ? a_pitch : 1;
+    const uint b_step = TRANSPOSE_B ? 1 : b_pitch;
+    for (uint k0 = k_begin; k0 < k_step_end; k0 += STEP) {
+        vec2 left[ROW_BLOCKS * HALVES];
+        [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i)
+            [[unroll]] for (uint h = 0; h < HALVES; ++h)
+                left[i * HALVES + h] = load_pair(WIDE_A, a, a_at[i] + 2 * h * a_step, a_next[i] + 2 * h * a_step);
+        vec2 right[STEP * PAIRS];
+        [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
+            if (TRANSPOSE_B) {
+                [[unroll]] for (uint h = 0; h < HALVES; ++h) {
+                    const vec2 x = load_pair(WIDE_B, b, b_at[p] + 2 * h, b_at[p] + 2 * h + 1);
+                    const vec2 z = load_pair(WIDE_B, b, b_next[p] + 2 * h, b_next[p] + 2 * h + 1);
+                    right[2 * h * PAIRS + p] = vec2(x.x, z.x);
+                    right[(2 * h + 1) * PAIRS + p] = vec2(x.y, z.y);
+                }
+            } else {
+                [[unroll]] for (uint s = 0; s < STEP; ++s)
+                    right[s * PAIRS + p] = load_pair(WIDE_B, b, b_at[p] + s * b_pitch, b_next[p] + s * b_pitch);
+            }
+        }
+        [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+            [[unroll]] for (uint s = 0; s < STEP; ++s) {
+                const vec2 both = left[r / LANES * HALVES + s / 2];
+                const float x = TRANSPOSE_A
+                    ? subgroupBroadcast(both[r % 2], r % LANES / 2 + s % 2 * (LANES / 2))
+                    : subgroupBroadcast(both[s % 2], r % LANES);
+                [[unroll]] for (uint p = 0; p < PAIRS; ++p) sum[r * PAIRS + p] += x * right[s * PAIRS + p];
+            }
+        }
+        [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i) {
+            a_at[i] += STEP * a_step;
+            a_next[i] += STEP * a_step;
+        }
+        [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
+            b_at[p] += STEP * b_step;
+            b_next[p] += STEP * b_step;
+        }
+    }
+
+    if (TAIL) {
+        for (uint k0 = k_step_end; k0 < k_end; ++k0) {
+            vec2 right[PAIRS];
+            [[unroll]] for (uint p = 0; p < PAIRS; ++p)
+                right[p] = load_pair(WIDE_B && !TRANSPOSE_B, b, b_at[p], b_next[p]);
+            [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i) {
+                const uint row = min(row0 + i * LANES + lane, m - 1);
+                const float left = a.at[batch * a_batch + (TRANSPOSE_A ? k0 * a_pitch + row : row * a_pitch + k0)];
+                [[unroll]] for (uint r = 0; r < LANES; ++r) {
+                    const float x = subgroupBroadcast(left, r);
+                    [[unroll]] for (uint p = 0; p < PAIRS; ++p) sum[(i * LANES + r) * PAIRS + p] += x * right[p];
+                }
+            }
+            [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
+                b_at[p] += b_step;
+                b_next[p] += b_step;
+            }
+        }
+    }
+
+    [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
+        const uint column = column0 + (p * LANES + lane) * 2;
+        const bool second = column + 1 < n;
+        if (column < n) {
+            vec2 shift = vec2(0.0);
+            if (BIAS) shift = vec2(bias.at[column], bias.at[second ? column + 1 : column]);
+            uint to = part * y_batch + row0 * y_pitch + column;
+            uint from = batch * addend_batch + row0 * addend_pitch + column;
+            [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+                if (row0 + r < m) {
+                    vec2 v = alpha * sum[r * PAIRS + p];
+                    if (BIAS) v += shift;
+                    if (ACTIVATION != 0) v = vec2(activation(ACTIVATION, v.x), activation(ACTIVATION, v.y));
+                    if (ADDEND) v += load_pair(WIDE_Y, addend, from, second ? from + 1 : from);
+                    if (WIDE_Y) {
+                        OutWide(y).at[to >> 1] = packUint2x32(floatBitsToUint(v));
+                    } else {
+                        y.at[to] = v.x;
+                        if (second) y.at[to + 1] = v.y;
+                    }
+                }
+                to += y_pitch;
+                from += addend_pitch;
+            }
+        }
+    }
+}

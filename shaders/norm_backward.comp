@@ -1,0 +1,92 @@
+// d_x = rstd · (g − mean(g) − n · mean(g·n)) per row, with g = d_y · weight and n = (x − mean) · rstd; without CENTER the
+// means of x and of g are 0. Per workgroup also Σ d_y·n and Σ d_y over its rows: parts of d_weight and d_bias.
+//
+// Shapes: x [rows, WIDTH] with its pitch, d_y and d_x [rows, WIDTH], mean and rstd [rows], partial
+// [groups, WIDTH or 2·WIDTH], weights before biases. A workgroup takes `per_group` rows one after the other, in order.
+// d_x may be d_y or x.
+// Numerics: fp32; n from the saved mean, so its error is 2^-24 · |mean| · rstd.
+#version 460
+#include "lib/args.glsl"
+#include "lib/group.glsl"
+#include "lib/strip.glsl"
+
+layout(constant_id = 4) const bool CENTER = true;
+layout(constant_id = 5) const bool WEIGHT = true;
+layout(constant_id = 6) const bool D_WEIGHT = true;
+layout(constant_id = 7) const bool D_BIAS = true;  // only with D_WEIGHT
+
+layout(push_constant, scalar) uniform Args {
+    In x;
+    In weight;
+    In d_y;
+    In mean;
+    In rstd;
+    Out d_x;
+    InOut partial;
+    uint rows;
+    uint x_pitch;
+    uint per_group;
+};
+
+// Sums that do not fit the registers grow in memory, each touched by its own lane only.
+void grow(uint at, bool fresh, float value) { partial.at[at] = fresh ? value : partial.at[at] + value; }
+
+void main() {
+    const uint first = group_index() * per_group;
+    const uint last = min(first + per_group, rows);
+    if (first >= rows) return;
+    const uint sums = group_index() * (D_BIAS ? 2 * WIDTH : WIDTH);
+    float v[STRIP], d[STRIP], w[STRIP], d_weight[STRIP], d_bias[STRIP];
+    [[unroll]] for (uint k = 0; k < STRIP; ++k) {
+        d_weight[k] = 0.0;
+        d_bias[k] = 0.0;
+        w[k] = 1.0;
+    }
+    if (WEIGHT && STRIPS == 1) load_strip(weight, 0, 0, w);
+
+    for (uint row = first; row < last; ++row) {
+        const float center = CENTER ? mean.at[row] : 0.0;
+        const float scale = rstd.at[row];
+        float g_sum = 0.0, gn_sum = 0.0;
+        for (uint s = 0; s < STRIPS; ++s) {
+            load_strip(x, row * x_pitch, s, v);
+            load_strip(d_y, row * WIDTH, s, d);
+            if (WEIGHT && STRIPS > 1) load_strip(weight, 0, s, w);
+            [[unroll]] for (uint k = 0; k < STRIP; ++k) {
+                v[k] = (v[k] - center) * scale;
+                const float g = d[k] * w[k];
+                g_sum += g;
+                gn_sum += g * v[k];
+            }
+        }
+        const float g_mean = CENTER ? group_sum(g_sum) / float(WIDTH) : 0.0;
+        const float gn_mean = group_sum(gn_sum) / float(WIDTH);
+
+        for (uint s = 0; s < STRIPS; ++s) {
+            if (STRIPS > 1) {
+                load_strip(x, row * x_pitch, s, v);
+                load_strip(d_y, row * WIDTH, s, d);
+                if (WEIGHT) load_strip(weight, 0, s, w);
+                [[unroll]] for (uint k = 0; k < STRIP; ++k) v[k] = (v[k] - center) * scale;
+            }
+            [[unroll]] for (uint k = 0; k < STRIP; ++k) {
+                const uint j = column(s, k);
+                if (inside(s, k)) d_x.at[row * WIDTH + j] = scale * (d[k] * w[k] - g_mean - v[k] * gn_mean);
+                if (STRIPS == 1) {
+                    d_weight[k] += d[k] * v[k];
+                    d_bias[k] += d[k];
+                } else if (inside(s, k)) {
+                    if (D_WEIGHT) grow(sums + j, row == first, d[k] * v[k]);
+                    if (D_BIAS) grow(sums + WIDTH + j, row == first, d[k]);
+                }
+            }
+        }
+    }
+    if (STRIPS == 1 && D_WEIGHT) {
+        [[unroll]] for (uint k = 0; k < STRIP; ++k) {
+            if (!inside(0, k)) continue;
+            partial.at[sums + column(0, k)] = d_weight[k];
+            if (D_BIAS) partial.at[sums + WIDTH + column(0, k)] = d_bias[k];
+        }
+    }
+}

@@ -1,0 +1,68 @@
+#version 460
+// d_o = g + c·v and d_v = c·(o − 2a·v) − a·g, where g is the gradient of δ = o − a·v, a = <o,v>/<v,v>, c = −<g,v>/<v,v>.
+//
+// (From d<o,v> = dα/<v,v> and d<v,v> = −a·dα/<v,v> with dα = −<g,v>. Like <δ,v>, <d_o,v> = 0.)
+// Shapes: o, v, g, d_o, d_v [rows, GROUPS·WIDTH], d_o and d_v contiguous; either may be one of the others. Work is shared
+// out as in project_out.
+// Numerics: sums in fp32; where <v,v> is 0 or subnormal a = c = 0, so that d_o = g and d_v = 0.
+#include "lib/args.glsl"
+#include "lib/group.glsl"
+#include "lib/strip.glsl"
+
+layout(constant_id = 4) const uint GROUPS = 1;
+
+layout(push_constant, scalar) uniform Args {
+    In o;
+    In v;
+    In g;
+    Out d_o;
+    Out d_v;
+    uint rows;
+    uint o_pitch;
+    uint v_pitch;
+    uint g_pitch;
+    uint per_group;
+};
+
+const float SMALLEST_NORMAL = 1.17549435e-38;
+
+void differentiate(uint o_at, uint v_at, uint g_at, uint d_at) {
+    float o_s[STRIP], v_s[STRIP], g_s[STRIP];
+    float o_v = 0.0, g_v = 0.0, v_v = 0.0;
+    for (uint s = 0; s < STRIPS; ++s) {
+        load_strip(o, o_at, s, o_s);
+        load_strip(v, v_at, s, v_s);
+        load_strip(g, g_at, s, g_s);
+        [[unroll]] for (uint k = 0; k < STRIP; ++k) {
+            o_v += o_s[k] * v_s[k];
+            g_v += g_s[k] * v_s[k];
+            v_v += v_s[k] * v_s[k];
+        }
+    }
+    o_v = group_sum(o_v);
+    g_v = group_sum(g_v);
+    v_v = group_sum(v_v);
+    const float a = v_v >= SMALLEST_NORMAL ? o_v / v_v : 0.0;
+    const float c = v_v >= SMALLEST_NORMAL ? -g_v / v_v : 0.0;
+    for (uint s = 0; s < STRIPS; ++s) {
+        if (STRIPS > 1) load_strip(o, o_at, s, o_s);
+        if (STRIPS > 1) load_strip(v, v_at, s, v_s);
+        if (STRIPS > 1) load_strip(g, g_at, s, g_s);
+        [[unroll]] for (uint k = 0; k < STRIP; ++k) {
+            if (!inside(s, k)) continue;
+            const uint at = d_at + column(s, k);
+            d_o.at[at] = g_s[k] + c * v_s[k];
+            d_v.at[at] = c * (o_s[k] - 2.0 * a * v_s[k]) - a * g_s[k];  // 2·a·c alone would overflow for short v
+        }
+    }
+}
+
+void main() {
+    const uint first = group_index() * per_group;
+    const uint end = min(first + per_group, rows * GROUPS);
+    for (uint i = first; i < end; ++i) {
+        const uint row = i / GROUPS;
+        const uint at = i % GROUPS * WIDTH;
+        differentiate(row * o_pitch + at, row * v_pitch + at, row * g_pitch + at, i * WIDTH);
+    }
+}

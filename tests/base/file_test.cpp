@@ -1,0 +1,277 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <iterator>
+#include <vector>
+
+#include "tests/scratch.h"
+
+namespace vkf {
+namespace {
+
+namespace fs = std::filesystem;
+using test::complaint;
+using test::expect_holds;
+using test::Scratch;
+
+std::size_t files_in(const fs::path& folder) {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {}));
+}
+
+// Files may grow to this size only while the object lives: as a full disk, without needing one.
+class SmallDisk {
+public:
+    explicit SmallDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        rlimit small = before_;
+        small.rlim_cur = bytes;
+        ::setrlimit(RLIMIT_FSIZE, &small);
+    }
+    SmallDisk(const SmallDisk&) = delete;
+    SmallDisk& operator=(const SmallDisk&) = delete;
+    ~SmallDisk() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+
+private:
+    rlimit before_ = {};
+    void (*handler_)(int);
+};
+
+// Without root's rights while the object lives, where the system lets root give them up.
+class Nobody {
+public:
+    Nobody() : before_(::geteuid()) { changed_ = before_ == 0 && ::seteuid(65534) == 0; }
+    Nobody(const Nobody&) = delete;
+    Nobody& operator=(const Nobody&) = delete;
+    ~Nobody() {
+        if (changed_ && ::seteuid(before_) != 0) std::abort();
+    }
+
+private:
+    uid_t before_;
+    bool changed_;
+};
+
+TEST(HostFile, MapsBytesAndMovesOwnership) {
+    const Scratch scratch;
+    const std::string bytes("a\0b\xff", 4);
+    MappedFile file(scratch.file("data", bytes));
+    MappedFile moved = std::move(file);
+    EXPECT_TRUE(file.bytes().empty());  // NOLINT(bugprone-use-after-move)
+    ASSERT_EQ(moved.bytes().size(), 4u);
+    EXPECT_EQ(moved.bytes()[3], std::byte{0xff});
+    file = std::move(moved);
+    EXPECT_EQ(file.bytes().size(), 4u);
+    EXPECT_EQ(read_text(scratch.path() / "data"), bytes);
+}
+
+TEST(HostFile, AnEmptyFileHasNoBytes) {
+    const Scratch scratch;
+    const fs::path path = scratch.file("empty", "");
+    EXPECT_TRUE(MappedFile(path).bytes().empty());
+    EXPECT_EQ(read_text(path), "");
+}
+
+TEST(HostFile, ReadingNamesPathAndReason) {
+    const Scratch scratch;
+    const fs::path missing = scratch.path() / "missing";
+    for (const auto& message :
+         {complaint([&] { MappedFile{missing}; }), complaint([&] { read_text(missing); })}) {
+        expect_holds(message, missing.string());
+        expect_holds(message, "No such file");
+    }
+    expect_holds(complaint([&] { MappedFile{scratch.path()}; }), "directory");
+    expect_holds(complaint([&] { read_text(scratch.path()); }), "directory");
+    expect_holds(complaint([&] { MappedFile{"/dev/null"}; }), "not a regular file");
+}
+
+TEST(HostFile, AtomicWriteReplacesTheFileAndLeavesNothingElse) {
+    const Scratch scratch;
+    const fs::path path = scratch.file("model", "old");
+    write_atomically(path, [&](FileWriter& file) {
+        file.write("ne");
+        EXPECT_EQ(read_text(path), "old");
+        file.write("w");
+        EXPECT_EQ(file.written(), 3u);
+    });
+    EXPECT_EQ(read_text(path), "new");
+    write_atomically(scratch.path() / "fresh", "");
+    EXPECT_EQ(read_text(scratch.path() / "fresh"), "");
+    EXPECT_EQ(files_in(scratch.path()), 2u);
+}
+
+TEST(HostFile, AtomicWriteFollowsASymbolicLink) {
+    const Scratch scratch;
+    const fs::path path = scratch.file("there/model", "old"), link = scratch.path() / "model";
+    fs::create_symlink(path, link);
+    write_atomically(link, "new");
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_EQ(read_text(path), "new");
+}
+
+TEST(HostFile, ARelativeNameIsWrittenInTheWorkingDirectory) {
+    const Scratch scratch;
+    const fs::path before = fs::current_path();
+    fs::current_path(scratch.path());
+    write_atomically("plain", "x");
+    fs::current_path(before);
+    EXPECT_EQ(read_text(scratch.path() / "plain"), "x");
+}
+
+TEST(HostFile, AThrowingProducerLeavesTheOldFile) {
+    const Scratch scratch;
+    const fs::path path = scratch.file("model", "old");
+    const auto produce = [](FileWriter& file) {
+        file.write("half");
+        throw Error("out of ideas");
+    };
+    EXPECT_EQ(complaint<Error>([&] { write_atomically(path, produce); }), "out of ideas");
+    EXPECT_EQ(read_text(path), "old");
+    EXPECT_EQ(files_in(scratch.path()), 1u);
+}
+
+TEST(HostFile, AFullDiskLeavesTheOldFile) {
+    const Scratch scratch;
+    const fs::path path = scratch.file("model", "old");
+    const std::string big(5000, 'x');
+    std::string message;
+    {
+        const SmallDisk disk(4096);
+        message = complaint<Error>([&] { write_atomically(path, big); });
+    }
+    expect_holds(message, path.string());
+    expect_holds(message, "File too large");
+    EXPECT_EQ(read_text(path), "old");
+    EXPECT_EQ(files_in(scratch.path()), 1u);
+}
+
+TEST(HostFile, ADeviceIsWrittenDirectlyAndItsRefusalReported) {
+    write_atomically("/dev/null", "gone");
+    EXPECT_TRUE(fs::is_character_file("/dev/null"));
+    if (!fs::is_character_file("/dev/full")) GTEST_SKIP() << "no /dev/full";
+    const auto message = complaint<Error>([] { write_atomically("/dev/full", "x"); });
+    expect_holds(message, "/dev/full");
+    expect_holds(message, "No space left");
+}
+
+TEST(HostFile, WritingWhereItCannotBeNamesPathAndReason) {
+    const Scratch scratch;
+    const auto attempt = [](const fs::path& path) {
+        const auto message = complaint<Error>([&] { write_atomically(path, "x"); });
+        expect_holds(message, path.string());
+        return message;
+    };
+    expect_holds(attempt(scratch.path()), "directory");
+    expect_holds(attempt(scratch.path() / "none" / "model"), "No such file");
+    expect_holds(attempt(scratch.file("plain", "") / "model"), "Not a directory");
+}
+
+TEST(HostFile, AReadOnlyDirectoryKeepsItsFile) {
+    const Scratch scratch;
+    const fs::path path = scratch.file("locked/model", "old");
+    const auto locked = fs::perms(0555);
+    fs::permissions(path.parent_path(), locked);
+    std::string message;
+    {
+        const Nobody nobody;
+        if (::geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
+        message = complaint<Error>([&] { write_atomically(path, "new"); });
+    }
+    fs::permissions(path.parent_path(), fs::perms::owner_all);
+    expect_holds(message, path.string());
+    expect_holds(message, "Permission denied");
+    EXPECT_EQ(read_text(path), "old");
+    EXPECT_EQ(files_in(path.parent_path()), 1u);
+}
+
+TEST(HostFile, PublishingReplacesASetAndKeepsTheRest) {
+    const Scratch scratch;
+    const fs::path best = scratch.path() / "run" / "best";
+    for (const std::string version : {"old", "new"}) {
+        publish_files(best, [&](const fs::path& folder) {
+            write_atomically(folder / "config.json", version);
+            write_atomically(folder / "model", version);
+        });
+        EXPECT_EQ(read_text(best / "config.json"), version);
+        EXPECT_EQ(read_text(best / "model"), version);
+        write_atomically(best / "metrics", "kept");
+    }
+    EXPECT_EQ(read_text(best / "metrics"), "kept");
+    EXPECT_EQ(files_in(best), 3u);
+}
+
+TEST(HostFile, AFailedPublicationLeavesTheOldSet) {
+    const Scratch scratch;
+    scratch.file("model", "old");
+    const auto fail = [](const fs::path& folder) {
+        write_atomically(folder / "model", "new");
+        throw Error("device lost");
+    };
+    EXPECT_EQ(complaint<Error>([&] { publish_files(scratch.path(), fail); }), "device lost");
+    const auto nest = [](const fs::path& folder) { fs::create_directory(folder / "sub"); };
+    expect_holds(complaint<Error>([&] { publish_files(scratch.path(), nest); }), "in the way");
+    EXPECT_EQ(read_text(scratch.path() / "model"), "old");
+    EXPECT_EQ(files_in(scratch.path()), 1u);
+}
+
+TEST(HostFile, SettlingFinishesWhatWasValidAndIgnoresWhatWasNot) {
+    const Scratch scratch;
+    scratch.file("a", "new");  // killed after a was moved and before b was
+    scratch.file("b", "old");
+    scratch.file(".saved/b", "new");
+    scratch.file(".saving/a", "half");
+    settle_files(scratch.path());
+    EXPECT_EQ(read_text(scratch.path() / "a"), "new");
+    EXPECT_EQ(read_text(scratch.path() / "b"), "new");
+    EXPECT_FALSE(fs::exists(scratch.path() / ".saved"));
+    settle_files(scratch.path());
+    settle_files(scratch.path() / "none");
+    publish_files(scratch.path(), [](const fs::path& folder) {
+        EXPECT_FALSE(fs::exists(folder / "a"));
+        write_atomically(folder / "b", "newer");
+    });
+    EXPECT_EQ(read_text(scratch.path() / "b"), "newer");
+    EXPECT_EQ(files_in(scratch.path()), 2u);
+}
+
+TEST(HostFile, AKilledPublisherLeavesOneSet) {
+    const Scratch scratch;
+    const std::vector<std::string> names = {"a", "b", "c", "d"};
+    const auto publish = [&](int version) {
+        publish_files(scratch.path(), [&](const fs::path& folder) {
+            for (const auto& name : names) write_atomically(folder / name, text(version));
+        });
+    };
+    publish(0);
+    int version = 0;
+    for (int round = 0; round < 12; ++round) {
+        const pid_t child = ::fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            try {
+                for (int next = version + 1;; ++next) publish(next);
+            } catch (...) {
+                ::_exit(1);  // a second copy of the tests must not run on
+            }
+        }
+        ::usleep(static_cast<useconds_t>(3000 + 1700 * round));
+        ::kill(child, SIGKILL);
+        ::waitpid(child, nullptr, 0);
+        settle_files(scratch.path());
+        const std::string found = read_text(scratch.path() / "a");
+        for (const auto& name : names) EXPECT_EQ(read_text(scratch.path() / name), found);
+        EXPECT_GE(std::stoi(found), version);
+        version = std::stoi(found);
+    }
+}
+
+}  // namespace
+}  // namespace vkf

@@ -1,0 +1,79 @@
+#include "models/data/tokens.h"
+
+#include <vector>
+
+#include "tests/scratch.h"
+
+namespace vkf {
+namespace {
+
+namespace fs = std::filesystem;
+using test::complaint;
+using test::expect_holds;
+using test::Scratch;
+
+std::string little_endian(std::uint64_t value, int bytes) {
+    std::string result;
+    for (int i = 0; i < bytes; ++i) result += static_cast<char>(value >> (8 * i) & 0xff);
+    return result;
+}
+
+std::string llmc(std::uint32_t magic, std::uint32_t version, std::uint32_t count,
+                 const std::vector<std::uint16_t>& tokens) {
+    std::string bytes =
+        little_endian(magic, 4) + little_endian(version, 4) + little_endian(count, 4);
+    bytes.resize(1024);
+    for (const std::uint16_t token : tokens) bytes += little_endian(token, 2);
+    return bytes;
+}
+
+TEST(HostTokens, BothLayoutsGiveTheSameTokens) {
+    const Scratch scratch;
+    const std::vector<std::uint16_t> tokens = {3, 50256, 0, 65535, 7};
+    const std::string headed = llmc(20240520, 1, 5, tokens);
+    for (const std::string& bytes : {headed, headed.substr(1024)}) {
+        const TokenFile file(scratch.file("x.bin", bytes));
+        EXPECT_TRUE(std::ranges::equal(file.tokens(), tokens));
+        EXPECT_EQ(file.max_token(), 65535);
+    }
+    write_tokens(scratch.path() / "y.bin", tokens);
+    EXPECT_EQ(read_text(scratch.path() / "y.bin"), headed.substr(1024));
+}
+
+TEST(HostTokens, AFileShorterThanAHeaderIsNanoGpts) {
+    const Scratch scratch;
+    const TokenFile file(scratch.file("x.bin", little_endian(513, 2)));
+    ASSERT_EQ(file.tokens().size(), 1u);
+    EXPECT_EQ(file.tokens()[0], 513);
+}
+
+TEST(HostTokens, MalformedFilesAreRefused) {
+    struct Case {
+        const char* reason;
+        std::string bytes;
+    };
+    const Case cases[] = {
+        {"is empty", ""},
+        {"1 bytes, wanted whole", "a"},
+        {"5 bytes, wanted whole", "abcde"},
+        {"too few for llm.c's header", llmc(20240520, 1, 1, {1}).substr(0, 4)},
+        {"too few for llm.c's header", llmc(20240520, 1, 1, {1}).substr(0, 1023)},
+        {"version 2, wanted 1", llmc(20240520, 2, 1, {1})},
+        {"says 2 tokens (4 bytes), but 2", llmc(20240520, 1, 2, {1})},
+        {"says 1 tokens (2 bytes), but 4", llmc(20240520, 1, 1, {1, 2})},
+        {"says 1 tokens (2 bytes), but 3", llmc(20240520, 1, 1, {1}) + "x"},
+        {"says 0 tokens", llmc(20240520, 1, 0, {})},
+        {"says -2147483648 tokens", llmc(20240520, 1, 0x80000000, {1})},
+        {"32-bit tokens", llmc(20240801, 7, 1, {1, 0})},
+    };
+    const Scratch scratch;
+    for (const Case& bad : cases) {
+        const fs::path path = scratch.file("bad.bin", bad.bytes);
+        const auto message = complaint([&] { TokenFile{path}; });
+        expect_holds(message, path.string());
+        expect_holds(message, bad.reason);
+    }
+}
+
+}  // namespace
+}  // namespace vkf

@@ -1,0 +1,72 @@
+// Ops that only tests of the graph need, and the message of what a function throws.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "ops/ops.h"
+
+namespace vkf::test {
+
+/// What the error said; empty if there was none.
+inline std::string message(const std::function<void()>& run) {
+    try {
+        run();
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+/// y = x, of which no derivative is known.
+class Opaque : public Op {
+public:
+    std::string_view name() const override { return "opaque"; }
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override { return {in[0]}; }
+    bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        out[0].at = in[0].at;
+        return true;
+    }
+    void lower(Lowering&) const override {}
+};
+
+/// Cannot be evaluated.
+class Failing : public Opaque {
+public:
+    bool reference(std::span<const Array>, std::span<Array>) const override { throw Error("evaluated"); }
+};
+
+/// w += x in place; the type of the result is deliberately x's.
+class AddInto : public Op {
+public:
+    std::string_view name() const override { return "add_into"; }
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override { return {in[1]}; }
+    bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        for (std::size_t i = 0; i < out[0].at.size(); ++i) out[0].at[i] = in[0].at[i] + in[1].at[i];
+        return true;
+    }
+    std::optional<std::size_t> updates(std::size_t) const override { return 0; }
+    void lower(Lowering&) const override {}
+};
+
+/// An op that is nothing but its definition as plain ops.
+class Expanded : public Op {
+public:
+    using Definition = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+    Expanded(std::size_t outputs, Definition definition) : outputs_(outputs), definition_(std::move(definition)) {}
+
+    std::string_view name() const override { return "expanded"; }
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override {
+        return std::vector<TensorType>(outputs_, in[0]);
+    }
+    std::vector<Tensor> expand(std::span<const Tensor> in) const override { return definition_(in); }
+    void lower(Lowering&) const override {}
+
+private:
+    std::size_t outputs_;
+    Definition definition_;
+};
+
+}  // namespace vkf::test

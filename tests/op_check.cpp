@@ -1,0 +1,243 @@
+#include "op_check.h"
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "base/error.h"
+#include "device_fixture.h"
+#include "ops/backward.h"
+#include "ops/ops.h"
+#include "program/program.h"
+
+namespace vkf::test {
+
+namespace {
+
+Shape widened(const Operand& operand) {
+    return operand.type.shape.with_width(operand.type.shape.width() + operand.padding);
+}
+
+std::string input_name(std::size_t i) { return text('x', i); }
+
+/// Something a program can hand out: dense, and no mere view of an input.
+Tensor computed(Tensor tensor) {
+    const Tensor dense = contiguous(tensor);
+    return dense.graph().storage(dense).role == Role::transient ? dense : scale(dense, 1.0f);
+}
+
+/// A case as a graph: inputs, outputs "y0", …, and for each differentiable operand its gradient "d_x0", … of
+/// Σ <output, weight>, with weights as further inputs "w0", ….
+struct CaseGraph {
+    Graph graph;
+    Arrays leaves;
+    std::vector<std::string> gradient_names;
+
+    CaseGraph(const OpCase& c, bool with_gradients) : leaves(draw(c)) {
+        std::vector<Tensor> whole, operands;
+        for (std::size_t i = 0; i < c.operands.size(); ++i) {
+            const Operand& operand = c.operands[i];
+            whole.push_back(graph.input(input_name(i), {operand.type.dtype, widened(operand)}));
+            operands.push_back(operand.padding ? slice(whole[i], -1, 0, operand.type.shape.width()) : whole[i]);
+        }
+        const std::vector<Tensor> outputs = c.build(operands);
+        for (std::size_t k = 0; k < outputs.size(); ++k) graph.output(text('y', k), computed(outputs[k]));
+        if (!with_gradients) return;
+        std::vector<Tensor> seeds, wrt;
+        std::mt19937_64 random(7);
+        std::normal_distribution<double> normal;
+        for (std::size_t k = 0; k < outputs.size(); ++k) {
+            const std::string name = text('w', k);
+            seeds.push_back(graph.input(name, outputs[k].type()));
+            Array& weights = leaves[name] = {outputs[k].shape(), {}};
+            for (std::int64_t j = 0; j < outputs[k].elements(); ++j)
+                weights.at.push_back(static_cast<double>(static_cast<float>(normal(random))));
+        }
+        for (std::size_t i = 0; i < c.operands.size(); ++i)
+            if (c.operands[i].differentiate && c.operands[i].type.dtype == DType::f32) wrt.push_back(operands[i]);
+        const std::vector<Tensor> found = gradients(outputs, seeds, wrt);
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < c.operands.size(); ++i) {
+            if (!c.operands[i].differentiate || c.operands[i].type.dtype != DType::f32) continue;
+            const Tensor gradient = found[next++];
+            if (!gradient) throw Error("no gradient reaches operand ", i);
+            gradient_names.push_back(text("d_x", i));
+            graph.output(gradient_names.back(), computed(gradient));
+        }
+    }
+};
+
+double objective(const Graph& graph, const Arrays& leaves, std::size_t outputs) {
+    const Arrays results = interpret(graph, leaves);
+    double sum = 0;
+    for (std::size_t k = 0; k < outputs; ++k) {
+        const Array& y = results.at(text('y', k));
+        const Array& w = leaves.at(text('w', k));
+        for (std::size_t i = 0; i < y.at.size(); ++i) sum += y.at[i] * w.at[i];
+    }
+    return sum;
+}
+
+/// Every element of small operands, a spread of 64 of large ones, by central differences.
+void check_finite_differences(const OpCase& c) {
+    CaseGraph made(c, true);
+    const Arrays results = interpret(made.graph, made.leaves);
+    std::size_t outputs = 0;
+    while (results.contains(text('y', outputs))) ++outputs;
+    for (const std::string& name : made.gradient_names) {
+        const std::string operand = name.substr(2);
+        const auto index = static_cast<std::size_t>(std::stoul(operand.substr(1)));
+        const Array& gradient = results.at(name);
+        double scale = 1e-3;
+        for (const double g : gradient.at) scale = std::max(scale, std::abs(g));
+        const auto width = static_cast<std::size_t>(c.operands[index].type.shape.width());
+        const std::size_t count = gradient.at.size();
+        const std::size_t stride = std::max<std::size_t>(1, count / 64);
+        for (std::size_t i = 0; i < count; i += stride) {
+            const std::size_t at = i / width * (width + static_cast<std::size_t>(c.operands[index].padding)) + i % width;
+            const double x = made.leaves.at(operand).at[at];
+            const double h = 1e-5 * std::max(1.0, std::abs(x));
+            made.leaves[operand].at[at] = x + h;
+            const double up = objective(made.graph, made.leaves, outputs);
+            made.leaves[operand].at[at] = x - h;
+            const double down = objective(made.graph, made.leaves, outputs);
+            made.leaves[operand].at[at] = x;
+            // Truncation is O(h²) and rounding O(1e-16 · objective / h): both well below this.
+            EXPECT_NEAR(gradient.at[i], (up - down) / (2 * h), 2e-6 * scale)
+                << "operand " << index << ", element " << i << " of " << gradient.shape;
+        }
+    }
+}
+
+void check_expansion(const OpCase& c) {
+    const CaseGraph made(c, false);
+    Arrays values = made.leaves;
+    for (const Node& node : made.graph.nodes()) {
+        std::vector<Array> in;
+        std::vector<TensorType> types;
+        bool known = true;
+        for (const Tensor& tensor : node.in) {
+            const bool leaf = tensor && made.graph.storage(tensor).role == Role::input && !node.is_view();
+            known = known && (!tensor || (leaf && tensor.type() == made.graph.storage(tensor).type));
+            types.push_back(tensor ? tensor.type() : TensorType{DType::f32, {0}});
+            if (known) in.push_back(tensor ? values.at(made.graph.storage(tensor).name) : Array{{0}, {}});
+        }
+        Graph scratch;
+        std::vector<Tensor> copies;
+        for (std::size_t i = 0; i < types.size(); ++i)
+            copies.push_back(node.in[i] ? scratch.input(text("in", i), types[i]) : Tensor());
+        const std::vector<Tensor> plain = known ? node.op->expand(copies) : std::vector<Tensor>();
+        if (plain.empty()) continue;
+        std::vector<Array> direct;
+        for (const TensorType& type : node.op->infer(types))
+            direct.push_back({type.shape, std::vector<double>(static_cast<std::size_t>(type.shape.elements()))});
+        if (!node.op->reference(in, direct)) continue;
+        Arrays leaves;
+        for (std::size_t i = 0; i < in.size(); ++i)
+            if (node.in[i]) leaves[text("in", i)] = in[i];
+        for (std::size_t k = 0; k < plain.size(); ++k) scratch.output(text("out", k), contiguous(plain[k]));
+        const Arrays expanded = interpret(scratch, leaves);
+        for (std::size_t k = 0; k < plain.size(); ++k) {
+            const Array& other = expanded.at(text("out", k));
+            ASSERT_EQ(other.shape, direct[k].shape);
+            for (std::size_t i = 0; i < other.at.size(); ++i)
+                EXPECT_NEAR(direct[k].at[i], other.at[i], 1e-11 * (1 + std::abs(other.at[i])))
+                    << node.op->name() << ": output " << k << ", element " << i;
+        }
+    }
+}
+
+void write_inputs(Program& program, const Graph& graph, const Arrays& leaves) {
+    for (const auto& [name, array] : leaves) {
+        if (graph.input_named(name).dtype() == DType::f32)
+            program.write(name, std::vector<float>(array.at.begin(), array.at.end()));
+        else
+            program.write(name, std::vector<std::int32_t>(array.at.begin(), array.at.end()));
+    }
+}
+
+using Bits = std::map<std::string, std::vector<float>>;
+
+Bits read_outputs(const Program& program, const Graph& graph) {
+    Bits bits;
+    for (const NamedTensor& output : graph.outputs()) bits[output.name] = program.read(output.name);
+    return bits;
+}
+
+void expect_same_bits(const Bits& a, const Bits& b, const char* what) {
+    for (const auto& [name, values] : a)
+        EXPECT_EQ(std::memcmp(values.data(), b.at(name).data(), values.size() * sizeof(float)), 0)
+            << name << " differs: " << what;
+}
+
+}  // namespace
+
+std::string case_name(const ::testing::TestParamInfo<OpCase>& info) {
+    std::string name;
+    for (const char c : info.param.name) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    return name;
+}
+
+Arrays draw(const OpCase& c) {
+    std::mt19937_64 random(1234);
+    std::normal_distribution<double> normal;
+    Arrays arrays;
+    for (std::size_t i = 0; i < c.operands.size(); ++i) {
+        const Operand& operand = c.operands[i];
+        Array& array = arrays[input_name(i)] = {widened(operand), {}};
+        const std::int64_t width = operand.type.shape.width(), wide = width + operand.padding;
+        for (std::int64_t j = 0; j < array.shape.elements(); ++j) {
+            if (j % wide >= width)
+                array.at.push_back(std::nan(""));
+            else if (!operand.values.empty())
+                array.at.push_back(operand.values[array.at.size()]);
+            else if (operand.type.dtype == DType::i32)
+                array.at.push_back(static_cast<double>(std::uniform_int_distribution(operand.low, operand.high - 1)(random)));
+            else  // exactly what the device will see
+                array.at.push_back(static_cast<double>(static_cast<float>(operand.centre + operand.spread * normal(random))));
+        }
+    }
+    return arrays;
+}
+
+void check_mathematics(const OpCase& c) {
+    check_expansion(c);
+    if (c.finite_differences) check_finite_differences(c);
+}
+
+void check_kernels(const OpCase& c) {
+    bool differentiable = false;
+    for (const Operand& operand : c.operands)
+        differentiable = differentiable || (operand.differentiate && operand.type.dtype == DType::f32);
+    const CaseGraph made(c, differentiable);
+    const Arrays wanted = interpret(made.graph, made.leaves);
+
+    Device& device = shared_device();
+    State state(device);
+    Program guarded(device, made.graph, state, {.guarded = true});
+    write_inputs(guarded, made.graph, made.leaves);
+    guarded.run();
+    EXPECT_EQ(guarded.damaged_guards(), "");
+    const Bits first = read_outputs(guarded, made.graph);
+    for (const auto& [name, values] : first) {
+        const Array& want = wanted.at(name);
+        double scale = 0;
+        for (const double w : want.at) scale = std::max(scale, std::abs(w));
+        const double limit = (name[0] == 'd' ? c.gradient_ulps : c.ulps) * std::ldexp(1.0, -24) * std::max(scale, 1e-30);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const double error = std::abs(static_cast<double>(values[i]) - want.at[i]);
+            if (error <= limit) continue;
+            ADD_FAILURE() << name << ", element " << i << " of " << want.shape << ": " << values[i] << ", wanted "
+                          << want.at[i] << " (off by " << error / scale * std::ldexp(1.0, 24) << " ulps of the largest)";
+            break;
+        }
+    }
+    guarded.run();
+    expect_same_bits(first, read_outputs(guarded, made.graph), "second run");
+    Program plain(device, made.graph, state);
+    write_inputs(plain, made.graph, made.leaves);
+    plain.run();
+    expect_same_bits(first, read_outputs(plain, made.graph), "with shared memory");
+}
+
+}  // namespace vkf::test

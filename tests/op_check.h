@@ -1,0 +1,79 @@
+// The checks every op gets from one line of a table: the mathematics in double, then the kernels against it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/reference.h"
+
+namespace vkf::test {
+
+/// One input of a case. f32 values are drawn from spread · N(0, 1) + centre, i32 values from [low, high).
+struct Operand {
+    TensorType type;
+    double spread = 1.0;
+    double centre = 0.0;
+    std::int64_t low = 0;
+    std::int64_t high = 1;
+    bool differentiate = true;
+    std::int64_t padding = 0;  // > 0: given to the op as a slice of rows wider by this much, which hold NaN
+    std::vector<double> values = {};  // exact values instead of drawn ones
+};
+
+inline Operand normal(Shape shape, double spread = 1.0, double centre = 0.0) {
+    return {{DType::f32, std::move(shape)}, spread, centre};
+}
+inline Operand padded(Shape shape, std::int64_t padding) {
+    Operand operand = normal(std::move(shape));
+    operand.padding = padding;
+    return operand;
+}
+inline Operand fixed(Shape shape) {  // no gradient wanted
+    Operand operand = normal(std::move(shape));
+    operand.differentiate = false;
+    return operand;
+}
+inline Operand integers(Shape shape, std::int64_t low, std::int64_t high) {
+    return {{DType::i32, std::move(shape)}, 0, 0, low, high, false};
+}
+
+struct OpCase {
+    std::string name;
+    std::vector<Operand> operands;
+    std::function<std::vector<Tensor>(std::span<const Tensor>)> build;  // one or more outputs
+    /// Largest |kernel − double| allowed, as a multiple of 2^-24 · max |double| of the tensor. State the reason for
+    /// anything but the default: rounding of inputs, a few operations per element.
+    double ulps = 16;
+    double gradient_ulps = 64;
+    /// Finite differences in double need smooth functions and few elements; larger cases may skip them.
+    bool finite_differences = true;
+};
+
+/// Host: reference equals expansion where an op has both; gradients equal central differences in double.
+void check_mathematics(const OpCase&);
+/// Device: forward and every gradient equal the interpreter's, guard bands stay intact, NaN in padding and unused memory
+/// is never read, and a second run gives the same bits.
+void check_kernels(const OpCase&);
+
+/// The arrays a case's operands are drawn as, by input name "x0", "x1", …; the same for every call.
+Arrays draw(const OpCase&);
+
+/// A case's name for the test's: letters and digits kept, the rest '_'.
+std::string case_name(const ::testing::TestParamInfo<OpCase>& info);
+
+}  // namespace vkf::test
+
+/// Registers a table of cases: suite HostX runs the mathematics, suite DeviceX the kernels.
+#define VKF_OP_TABLE(Name, table)                                                                       \
+    class Host##Name : public ::testing::TestWithParam<vkf::test::OpCase> {};                           \
+    class Device##Name : public ::testing::TestWithParam<vkf::test::OpCase> {};                         \
+    TEST_P(Host##Name, Mathematics) { vkf::test::check_mathematics(GetParam()); }                       \
+    TEST_P(Device##Name, Kernels) { vkf::test::check_kernels(GetParam()); }                             \
+    INSTANTIATE_TEST_SUITE_P(Table, Host##Name, ::testing::ValuesIn(table), vkf::test::case_name);      \
+    INSTANTIATE_TEST_SUITE_P(Table, Device##Name, ::testing::ValuesIn(table), vkf::test::case_name)

@@ -1,0 +1,80 @@
+#include "base/error.h"
+#include "op_check.h"
+#include "ops/ops.h"
+
+namespace vkf::test {
+namespace {
+
+using Inputs = std::span<const Tensor>;
+
+OpCase rows_summed(std::string name, Operand x) {
+    const bool small = x.type.shape.elements() < 1000;
+    return {std::move(name), {std::move(x)}, [](Inputs in) { return std::vector{row_sum(in[0])}; }, 16, 64, small};
+}
+
+OpCase columns_summed(std::string name, Operand x) {
+    const bool small = x.type.shape.elements() < 1000;
+    return {std::move(name), {std::move(x)}, [](Inputs in) { return std::vector{column_sum(in[0])}; }, 16, 64, small};
+}
+
+OpCase summed_to(std::string name, Operand x, Shape shape) {
+    return {std::move(name), {std::move(x)}, [shape](Inputs in) { return std::vector{sum_to(in[0], shape)}; }};
+}
+
+OpCase repeated_to(std::string name, Operand x, Shape shape) {
+    return {std::move(name), {std::move(x)}, [shape](Inputs in) { return std::vector{broadcast_to(in[0], shape)}; }};
+}
+
+/// For single sums, so that they do not cancel: limits are relative to the result.
+Operand positive(Shape shape) { return normal(std::move(shape), 0.25, 1.0); }
+
+const std::vector<OpCase> reduce_cases{
+    rows_summed("rows of one", normal({5, 1})),
+    rows_summed("one row", positive({1, 3})),
+    rows_summed("narrow rows", normal({37, 7})),
+    rows_summed("wide rows", normal({3, 5, 131})),
+    rows_summed("rows of a slice", padded({9, 33}, 2)),
+    rows_summed("many rows", normal({601, 67})),
+    rows_summed("one long row", positive({10007})),
+    columns_summed("one column", normal({19, 1})),
+    columns_summed("columns of one row", normal({1, 9})),
+    columns_summed("columns of a vector", normal({9})),
+    columns_summed("few columns", normal({53, 3})),
+    columns_summed("columns", normal({2, 17, 37})),
+    columns_summed("columns of a slice", padded({29, 37}, 3)),
+    columns_summed("columns in many runs", normal({777, 129})),
+    columns_summed("columns of many rows", normal({4099, 5})),
+    summed_to("to itself", normal({3, 5}), {3, 5}),
+    summed_to("to a bias", normal({2, 7, 11}), {11}),
+    summed_to("to a bias with ones", normal({2, 7, 11}), {1, 1, 11}),
+    summed_to("to positions", normal({3, 7, 11}), {7, 11}),
+    summed_to("to one per row", normal({3, 7, 11}), {3, 7, 1}),
+    summed_to("to one per position", normal({3, 7, 11}), {7, 1}),
+    summed_to("to one per example", normal({3, 7, 11}), {3, 1, 1}),
+    summed_to("to a scalar", positive({3, 7, 11}), {}),
+    summed_to("to a one", positive({3, 7, 11}), {1, 1}),
+    summed_to("a slice to a bias", padded({6, 11}, 4), {11}),
+    summed_to("a slice to a scalar", padded({6, 11}, 4), {}),
+    summed_to("without a leading one", normal({1, 5}), {5}),
+    repeated_to("a bias", normal({11}), {3, 2, 11}),
+    repeated_to("a row's number", normal({6, 1}), {6, 9}),
+    repeated_to("a middle run", normal({3, 1}), {2, 3, 5}),
+    repeated_to("a scalar", normal({}), {4, 7}),
+    repeated_to("a slice", padded({4, 3}, 2), {5, 4, 3}),
+    repeated_to("with a leading one", normal({5}), {1, 5}),
+};
+
+VKF_OP_TABLE(Reduce, reduce_cases);
+
+TEST(HostReduceShapes, WhatDoesNotBroadcastIsRefused) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {2, 3, 4}});
+    EXPECT_THROW(sum_to(x, {2, 3}), InputError);
+    EXPECT_THROW(sum_to(x, {2, 1, 4}), InputError);  // two runs
+    EXPECT_THROW(broadcast_to(x, {4, 3, 2}), InputError);
+    EXPECT_THROW(broadcast_to(x, {3, 4}), InputError);
+    EXPECT_THROW(row_sum(graph.input("i", {DType::i32, {2, 3}})), InputError);
+}
+
+}  // namespace
+}  // namespace vkf::test

@@ -1,0 +1,138 @@
+#include "program/program.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "device_fixture.h"
+#include "graph/reference.h"
+#include "ops/ops.h"
+
+namespace vkf::test {
+namespace {
+
+std::vector<float> ramp(std::size_t count) {
+    std::vector<float> values(count);
+    std::iota(values.begin(), values.end(), 1.0f);
+    return values;
+}
+
+TEST(DeviceProgram, ReplaysWithNewInputs) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {1000}});
+    graph.output("y", add(scale(x, 2.0f), x));
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    for (const float factor : {1.0f, -4.0f}) {
+        std::vector<float> values = ramp(1000);
+        for (float& v : values) v *= factor;
+        program.write("x", values);
+        program.run();
+        const std::vector<float> y = program.read("y");
+        for (std::size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], 3.0f * values[i]);
+    }
+}
+
+TEST(DeviceProgram, StatesAreSharedByName) {
+    State state(shared_device());
+    Graph writer, reader;
+    const Tensor target = writer.state("s", {DType::f32, {3, 5}});
+    add_into(std::vector{target}, std::vector{writer.input("x", {DType::f32, {3, 5}})}, 0.5f);
+    reader.output("y", scale(reader.state("s", {DType::f32, {3, 5}}), 1.0f));
+    Program write(shared_device(), writer, state), read(shared_device(), reader, state);
+    write.write("x", ramp(15));
+    for (int runs = 0; runs < 4; ++runs) write.run();
+    read.run();
+    const std::vector<float> y = read.read("y");
+    for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], 2.0f * static_cast<float>(i + 1));
+    EXPECT_EQ(state.read("s"), y);
+}
+
+TEST(DeviceProgram, IndependentKernelsShareABarrier) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {64}});
+    Tensor sum = scale(x, 0.0f);
+    std::vector<Tensor> parts;
+    for (int i = 1; i <= 6; ++i) parts.push_back(scale(x, static_cast<float>(i)));
+    for (std::size_t i = 0; i < parts.size(); ++i) graph.output("y" + std::to_string(i), parts[i]);
+    State state(shared_device());
+    const Program program(shared_device(), graph, state);
+    EXPECT_EQ(program.dispatches(), 6u);  // the unused fill is dead
+    EXPECT_EQ(program.barriers(), 1u) << "one, before the outputs are copied";
+}
+
+TEST(DeviceProgram, LongWorkIsCutIntoSegments) {
+    Graph graph;
+    Tensor y = graph.input("x", {DType::f32, {1 << 16}});
+    for (int i = 0; i < 20; ++i) y = scale(y, 1.0f);
+    graph.output("y", y);
+    State state(shared_device());
+    Program whole(shared_device(), graph, state);
+    Program cut(shared_device(), graph, state, {.segment_ms = 1e-3});
+    EXPECT_EQ(whole.segments(), 1u);
+    EXPECT_EQ(cut.segments(), 20u);
+    for (Program* program : {&whole, &cut}) {
+        program->write("x", ramp(1 << 16));
+        program->run();
+    }
+    EXPECT_EQ(whole.read("y"), cut.read("y"));
+}
+
+TEST(DeviceProgram, NamesTheFirstNumberThatIsNotFinite) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {4}});
+    graph.scope = "first";
+    const Tensor a = add(x, x);
+    graph.scope = "second";
+    const Tensor b = div(a, sub(a, a));
+    graph.scope = "third";
+    graph.output("y", mul(b, b));
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    program.write("x", ramp(4));
+    EXPECT_EQ(program.find_non_finite(), "second: div: output 0, element 0 of [4] is inf");
+}
+
+TEST(DeviceProgram, TimesEveryNode) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {4096}});
+    graph.output("y", mul(add(x, x), x));
+    State state(shared_device());
+    Program program(shared_device(), graph, state, {.stamps = true});
+    program.run();
+    const std::vector<NodeTime> times = program.node_times();
+    ASSERT_EQ(times.size(), 2u);
+    EXPECT_EQ(times[0].op, "add");
+    EXPECT_GT(times[1].ms, 0.0);
+}
+
+TEST(DeviceProgram, RefusesWrongInputs) {
+    Graph graph;
+    graph.output("y", scale(graph.input("x", {DType::f32, {4}}), 2.0f));
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    EXPECT_THROW(program.write("x", ramp(5)), InputError);
+    EXPECT_THROW(program.write("z", ramp(4)), InputError);
+    EXPECT_THROW(program.write("x", std::vector<std::int32_t>(4)), InputError);
+    EXPECT_THROW(program.read("z"), InputError);
+}
+
+TEST(DeviceProgram, SaysWhereTheMemoryWouldGo) {
+    Graph graph;
+    const std::int64_t huge = std::int64_t{1} << 30;
+    const Tensor x = graph.state("x", {DType::f32, {1 << 10, huge >> 10}});
+    Tensor y = scale(x, 2.0f);
+    for (int i = 0; i < 40; ++i) graph.output("y" + std::to_string(i), y = scale(y, 2.0f));
+    State state(shared_device());
+    try {
+        const Program program(shared_device(), graph, state);
+        FAIL() << "164 GiB were not refused";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("activations"), std::string::npos) << error.what();
+    }
+}
+
+}  // namespace
+}  // namespace vkf::test

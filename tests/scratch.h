@@ -1,0 +1,65 @@
+// A folder of its own for a test's files, removed afterwards, and the text of a failure.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace vkf::test {
+
+class Scratch {
+public:
+    Scratch() {
+        const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+        path_ = std::filesystem::temp_directory_path() /
+                text("vkformer-", info->test_suite_name(), "-", info->name(), "-", ::getpid());
+        std::filesystem::remove_all(path_);
+        std::filesystem::create_directories(path_);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    ~Scratch() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+
+    const std::filesystem::path& path() const { return path_; }
+
+    /// Writes a file below the folder, with its directories, and returns its path.
+    std::filesystem::path file(const std::filesystem::path& name, std::string_view bytes) const {
+        const std::filesystem::path path = path_ / name;
+        std::filesystem::create_directories(path.parent_path());
+        std::ofstream(path, std::ios::binary).write(bytes.data(), std::ssize(bytes));
+        return path;
+    }
+
+private:
+    std::filesystem::path path_;
+};
+
+/// What a call complains of; empty if it does not throw. A message must be one line.
+template <class Failure = InputError>
+std::string complaint(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const Failure& failure) {
+        const std::string message = failure.what();
+        EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+        return message;
+    }
+    return {};
+}
+
+inline void expect_holds(const std::string& message, std::string_view part) {
+    EXPECT_NE(message.find(part), std::string::npos)
+        << "'" << message << "' lacks '" << part << "'";
+}
+
+}  // namespace vkf::test

@@ -1,0 +1,51 @@
+#include "vulkan/reflect.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "vulkan/spirv.h"
+
+namespace vkf::test {
+namespace {
+
+std::span<const std::uint32_t> words_of(std::string_view name) {
+    for (const SpirvModule& module : embedded_spirv())
+        if (module.name == name) return module.words;
+    throw Error("no kernel ", name);
+}
+
+TEST(HostReflect, SaysWhatAKernelReadsAndWrites) {
+    const Reflection found = reflect(words_of("store_rows"));
+    const auto member = [&](std::string_view name) {
+        return *std::find_if(found.args.begin(), found.args.end(), [&](const ArgMember& m) { return m.name == name; });
+    };
+    EXPECT_TRUE(member("whole").reads && member("whole").writes);
+    EXPECT_TRUE(member("rows").reads && !member("rows").writes);
+    EXPECT_EQ(member("width").kind, ArgKind::u32);
+    EXPECT_EQ(member("rows").kind, ArgKind::address);
+    EXPECT_EQ(member("rows").offset, 8u);
+}
+
+TEST(HostReflect, EveryKernelFitsThePushConstantsAndNamesItsGroup) {
+    for (const SpirvModule& module : embedded_spirv()) {
+        const Reflection found = reflect(module.words);
+        EXPECT_LE(found.push_bytes, 128u) << module.name;
+        EXPECT_FALSE(found.args.empty()) << module.name;
+        EXPECT_TRUE(std::any_of(found.constants.begin(), found.constants.end(),
+                                [](const SpecConstant& c) { return c.name == "GROUP" && c.id == 0; }))
+            << module.name;
+    }
+}
+
+TEST(HostReflect, RefusesWhatIsNoModule) {
+    const std::vector<std::uint32_t> junk(16, 0x12345678);
+    EXPECT_THROW(reflect(junk), Error);
+    std::vector<std::uint32_t> cut(words_of("binary").begin(), words_of("binary").end());
+    cut[5] = 0xffff0000u | (cut[5] & 0xffff);  // an instruction longer than the module
+    EXPECT_THROW(reflect(cut), Error);
+}
+
+}  // namespace
+}  // namespace vkf::test
