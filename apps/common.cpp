@@ -46,7 +46,7 @@ CLI::Validator whole(std::int64_t least) {
         [least](const std::string& word) -> std::string {
             std::int64_t value = 0;
             if (CLI::detail::lexical_cast(word, value) && value >= least) return {};
-            return text("is ", word, ", wanted a whole number of at least ", least);
+            return text("found ", word, ", wanted a whole number of at least ", least);
         },
         "");
 }
@@ -57,7 +57,7 @@ CLI::Validator at_least(double least) {
             double value = 0;
             if (CLI::detail::lexical_cast(word, value) && value >= least && std::isfinite(value))
                 return {};
-            return text("is ", word, ", wanted a number of at least ", least);
+            return text("found ", word, ", wanted a number of at least ", least);
         },
         "");
 }
@@ -92,7 +92,7 @@ void print(std::string_view text) {
     }
 }
 
-void print(const nlohmann::ordered_json& document) { print(document.dump(2) + "\n"); }
+void print_json(const nlohmann::ordered_json& document) { print(document.dump(2) + "\n"); }
 
 std::string table(const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::size_t> widths;

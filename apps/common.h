@@ -42,7 +42,7 @@ struct ClosedOutput {};
 void print(std::string_view text);
 
 /// The one document of --json.
-void print(const nlohmann::ordered_json& document);
+void print_json(const nlohmann::ordered_json& document);
 
 /// Rows of cells in aligned columns, numbers to the right; each line ends with a line end.
 std::string table(const std::vector<std::vector<std::string>>& rows);

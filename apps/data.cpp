@@ -35,7 +35,7 @@ void publish(const fs::path& out, std::span<const std::uint16_t> tokens, const C
 
 /// What a command tells at its end: lines for people, or one document.
 void report(const Common& common, const nlohmann::ordered_json& facts) {
-    if (common.json) return print(facts);
+    if (common.json) return print_json(facts);
     for (const auto& [key, value] : facts.items())
         print(text(key, ' ', value.is_string() ? value.get<std::string>() : value.dump(), '\n'));
 }

@@ -72,7 +72,7 @@ void run(const Common& common) {
             refusals += text("refused: ", d.index, " ", d.name, ": ", d.refusal, "\n");
     }
     if (common.json)
-        print(ordered_json{{"devices", document}});
+        print_json(ordered_json{{"devices", document}});
     else
         print(table(rows) + refusals + "* is used unless --device or VKFORMER_DEVICE says otherwise\n");
     if (!none_usable.empty()) throw Error(none_usable);

@@ -95,7 +95,7 @@ void run(const Common& common, Options o) {
     with_device(common, [&](Device& device) { result = evaluate(device, common, o, model, tokens); });
     const double perplexity = std::exp(result.loss);
     if (common.json)
-        print(nlohmann::ordered_json{{"model", o.model},
+        print_json(nlohmann::ordered_json{{"model", o.model},
                                      {"data", o.data},
                                      {"split", o.split},
                                      {"loss", result.loss},

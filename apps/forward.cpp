@@ -112,7 +112,7 @@ void run(Device& device, const Common& common, const Options& options, const Mod
     write_safetensors(options.output, tensors);
     if (!input.targets.empty()) document["loss"] = program.read_scalar("loss");
     if (common.json)
-        print(document);
+        print_json(document);
     else if (!input.targets.empty())
         print(text("loss ", program.read_scalar("loss"), "\n"));
 }

@@ -76,7 +76,7 @@ void run(Device& device, const Common& common, const Options& options, const Mod
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     const double rate = static_cast<double>(count) / seconds;
     if (common.json)
-        print(nlohmann::ordered_json{{"prompt_tokens", prompt}, {"samples", samples}, {"tokens_per_s", rate}});
+        print_json(nlohmann::ordered_json{{"prompt_tokens", prompt}, {"samples", samples}, {"tokens_per_s", rate}});
     note(common, text(count, " tokens in ", count_text(seconds), " s, ", count_text(rate), " tokens/s"));
     if (interrupted()) throw Interrupted();
 }

@@ -4,14 +4,18 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "apps/config_file.h"
 
 namespace vkf {
 
@@ -28,8 +32,8 @@ constexpr const char* EXAMPLES =
 
 /// "vkformer: error: …", one line whatever the message holds.
 int complain(std::string message, int status) {
-    for (std::size_t at = 0; (at = message.find('\n', at)) != std::string::npos;)
-        message.replace(at, 1, at + 1 < message.size() ? "; " : "");
+    while (message.ends_with('\n')) message.pop_back();
+    std::ranges::replace(message, '\n', ' ');
     std::fprintf(stderr, "vkformer: error: %s\n", message.c_str());
     return status;
 }
@@ -37,12 +41,13 @@ int complain(std::string message, int status) {
 /// CLI11's complaint in our form, with the way to the subcommand's help.
 int complain(const CLI::App& app, const CLI::ParseError& error) {
     std::string path = "vkformer";
-    for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    const CLI::App* at = &app;
+    for (; !at->get_subcommands().empty(); path += " " + at->get_name())
         at = at->get_subcommands().front();
-        path += " " + at->get_name();
-    }
     std::string message = error.what();
-    while (!message.empty() && message.back() == '\n') message.pop_back();
+    // A misspelt option is the likely reason why one is missing.
+    if (const auto unknown = app.remaining(true); !unknown.empty())
+        message = "unknown argument '" + unknown.front() + "'";
     return complain(message + " (see " + path + " --help)", 2);
 }
 
@@ -53,6 +58,7 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", "vkformer " VKFORMER_VERSION);
     app.footer(EXAMPLES);
     add_devices(app, common);
+    add_train(app, common);
     add_eval(app, common);
     add_generate(app, common);
     add_forward(app, common);
@@ -64,7 +70,9 @@ int run(int argc, char** argv) {
     }
     app.require_subcommand(1);
     try {
-        app.parse(argc, argv);
+        std::vector<std::string> args = expand_config({argv + 1, argv + argc});
+        std::reverse(args.begin(), args.end());  // CLI11 takes them from the back
+        app.parse(args);
     } catch (const CLI::CallForHelp&) {
         print(app.help());
     } catch (const CLI::CallForVersion& version) {

@@ -154,7 +154,7 @@ void train_gpt(const TrainOptions& o, const Common& common) {
         catch_interrupts();
         at = train_loop(trainer, *run, splits, o, at, progress);
         if (common.json)
-            print(ordered_json{{"out_dir", o.out_dir}, {"steps", o.max_iters}, {"best_val_loss", at.best_val_loss}});
+            print_json(ordered_json{{"out_dir", o.out_dir}, {"steps", o.max_iters}, {"best_val_loss", at.best_val_loss}});
     });
 }
 

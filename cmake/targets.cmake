@@ -3,6 +3,8 @@
 add_library(vkformer_options INTERFACE)
 target_compile_options(vkformer_options INTERFACE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+    # Designated initialisers may leave members at their defaults.
+    -Wno-missing-field-initializers
     # The same numbers on every processor: no contraction of a*b+c on the host.
     -ffp-contract=off)
 target_include_directories(vkformer_options INTERFACE
@@ -17,8 +19,8 @@ if(VKFORMER_SANITIZE)
     add_link_options(-fsanitize=address,undefined)
 endif()
 
-# Declares library vkformer_NAME from all .cpp files under FOLDER, on top of the libraries that follow.
-# A folder without sources makes a library of headers.
+# Declares library vkformer_NAME from all .cpp files under FOLDER, on top of the libraries that
+# follow. A folder without sources makes a library of headers.
 function(vkformer_library name folder)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cpp")
     if(sources)

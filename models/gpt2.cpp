@@ -103,10 +103,10 @@ Tensor gpt2(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyVal
     }
     if (last_only) x = slice(x, 1, length - 1, 1);
     x = layer_norm(scope / "ln_f", x, c.bias, c.layer_norm_epsilon);
-    const Tensor head = c.tie_word_embeddings
-                            ? token_table
-                            : (scope / "lm_head").parameter("weight", {c.vocab_size, c.n_embd}, init);
-    return matmul(x, head, {.transpose_b = true});
+    const Scope head = scope / "lm_head";
+    const Tensor table = c.tie_word_embeddings ? token_table
+                                               : head.parameter("weight", {c.vocab_size, c.n_embd}, init);
+    return matmul(x, table, {.transpose_b = true});
 }
 
 }  // namespace vkf

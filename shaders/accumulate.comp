@@ -1,10 +1,12 @@
 #version 460
-// y ← y + factor·x on up to six pairs of tensors in place; with factor 0 y ← 0, and x is not read.
+// y ← y + factor·x on up to six pairs of tensors in place; with ZERO y ← 0, and x is not read.
 #include "lib/args.glsl"
+#include "lib/wide.glsl"
 #define TENSORS 6
 #include "lib/pack.glsl"
 
 layout(constant_id = 2) const bool ZERO = false;
+layout(constant_id = 3) const bool WIDE = false;
 
 layout(push_constant, scalar) uniform Args {
     InOut y0, y1, y2, y3, y4, y5;
@@ -24,12 +26,16 @@ In source(uint which) {
     return which == 3 ? x3 : which == 4 ? x4 : x5;
 }
 
+void step(InOut y, In x, uint i, bool two) {
+    vec2 value = vec2(0.0);
+    if (!ZERO) value = load_some(In(y), i, two, WIDE) + factor * load_some(x, i, two, WIDE);
+    store_some(Out(y), i, value, two, WIDE);
+}
+
 void main() {
     const Part part = part_of(uint[](n0, n1, n2, n3, n4, n5), per_group);
     InOut y = target(part.which);
     In x = source(part.which);
-    for (uint i = part.first + gl_LocalInvocationID.x; i < part.end; i += GROUP) {
-        if (ZERO) y.at[i] = 0.0;
-        else y.at[i] += factor * x.at[i];
-    }
+    FOR_PAIRS(part, i) step(y, x, i, true);
+    if (odd_end(part)) step(y, x, part.end - 1, false);
 }

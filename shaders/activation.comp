@@ -17,5 +17,6 @@ layout(push_constant, scalar) uniform Args {
 void main() {
     const uint first = group_index() * per_group;
     const uint end = min(first + per_group, count);
-    for (uint i = first + gl_LocalInvocationID.x; i < end; i += GROUP) y.at[i] = activation(KIND, x.at[i]);
+    for (uint i = first + gl_LocalInvocationID.x; i < end; i += GROUP)
+        y.at[i] = activation(KIND, x.at[i]);
 }

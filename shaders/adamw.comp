@@ -9,6 +9,7 @@
 // g² below it, count as 0: p then differs by less than 1e-15/ε of a step.
 #include "lib/args.glsl"
 #include "lib/flush.glsl"
+#include "lib/wide.glsl"
 #define TENSORS 3
 #include "lib/pack.glsl"
 
@@ -19,6 +20,7 @@ layout(constant_id = 5) const bool CLIPPED = false;
 layout(constant_id = 6) const float DECAY0 = 0.0;
 layout(constant_id = 7) const float DECAY1 = 0.0;
 layout(constant_id = 8) const float DECAY2 = 0.0;
+layout(constant_id = 9) const bool WIDE = false;
 
 layout(push_constant, scalar) uniform Args {
     InOut p0, p1, p2;
@@ -31,24 +33,34 @@ layout(push_constant, scalar) uniform Args {
     uint per_group;
 };
 
+struct Rates {
+    float factor;  // of the gradient
+    float decay;
+    float rate;
+    float unbias;
+};
+
+void step(InOut p, In gradient, InOut m, InOut v, Rates now, uint i, bool two) {
+    const vec2 g = flush(now.factor * load_some(gradient, i, two, WIDE));
+    const vec2 old_p = load_some(In(p), i, two, WIDE);
+    const vec2 old_m = load_some(In(m), i, two, WIDE);
+    const vec2 old_v = load_some(In(v), i, two, WIDE);
+    const vec2 new_m = flush(old_m + ONE_MINUS_BETA1 * (g - old_m));
+    const vec2 new_v = flush(old_v + ONE_MINUS_BETA2 * (square(g) - old_v));
+    store_some(Out(m), i, new_m, two, WIDE);
+    store_some(Out(v), i, new_v, two, WIDE);
+    const vec2 change = new_m / (sqrt(new_v) * now.unbias + EPSILON);
+    store_some(Out(p), i, old_p - now.decay * old_p - now.rate * change, two, WIDE);
+}
+
 void main() {
     const Part part = part_of(uint[](n0, n1, n2), per_group);
     InOut p = part.which == 0 ? p0 : part.which == 1 ? p1 : p2;
-    In gradient = part.which == 0 ? g0 : part.which == 1 ? g1 : g2;
+    In g = part.which == 0 ? g0 : part.which == 1 ? g1 : g2;
     InOut m = part.which == 0 ? m0 : part.which == 1 ? m1 : m2;
     InOut v = part.which == 0 ? v0 : part.which == 1 ? v1 : v2;
-    const float decay = rates.at[0] * (part.which == 0 ? DECAY0 : part.which == 1 ? DECAY1 : DECAY2);
-    const float rate = rates.at[1];
-    const float unbias = rates.at[3];
-    const float factor = CLIPPED ? clip.at[0] : 1.0;
-    for (uint i = part.first + gl_LocalInvocationID.x; i < part.end; i += GROUP) {
-        const float g = flush(factor * gradient.at[i]);
-        const float g2 = abs(g) < 1e-15 ? 0.0 : g * g;
-        const float old_m = m.at[i], old_v = v.at[i], old_p = p.at[i];
-        const float new_m = flush(old_m + ONE_MINUS_BETA1 * (g - old_m));
-        const float new_v = flush(old_v + ONE_MINUS_BETA2 * (g2 - old_v));
-        m.at[i] = new_m;
-        v.at[i] = new_v;
-        p.at[i] = old_p - decay * old_p - rate * (new_m / (sqrt(new_v) * unbias + EPSILON));
-    }
+    const float decay = part.which == 0 ? DECAY0 : part.which == 1 ? DECAY1 : DECAY2;
+    const Rates now = Rates(CLIPPED ? clip.at[0] : 1.0, rates.at[0] * decay, rates.at[1], rates.at[3]);
+    FOR_PAIRS(part, i) step(p, g, m, v, now, i, true);
+    if (odd_end(part)) step(p, g, m, v, now, part.end - 1, false);
 }

@@ -5,7 +5,6 @@
 // Owns: one subgroup makes ROWS rows of one head of o. Key tiles behind the causal edge are not visited.
 // Numerics: fp32; exponents of differences. A row without any key gets o = 0 and lse = +inf, for which exp(s − lse) = 0.
 #version 460
-#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #include "lib/args.glsl"
 #include "lib/attention.glsl"
 #include "lib/random.glsl"
@@ -42,7 +41,7 @@ void main() {
     float top[STATS];
     uint row_word[STATS];
     load_rows(q, batch * queries * q_pitch + head * D, q_pitch, first, queries, row);
-    [[unroll]] for (uint i = 0; i < ROWS * WIDE; ++i) sum[i] = 0.0;
+    [[unroll]] for (uint i = 0; i < HELD; ++i) sum[i] = 0.0;
     [[unroll]] for (uint r = 0; r < ROWS; ++r) weight[r] = 0.0;
     [[unroll]] for (uint i = 0; i < STATS; ++i) top[i] = LOWEST;
     if (DROPOUT) {

@@ -5,7 +5,6 @@
 // Owns: one subgroup makes ROWS rows of one key head, over all query heads that read it, in a fixed order: query heads
 // outside, query tiles inside. Query tiles before the causal edge are not visited.
 #version 460
-#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #include "lib/args.glsl"
 #include "lib/attention.glsl"
 #include "lib/random.glsl"
@@ -39,7 +38,7 @@ void main() {
     float v_sum[HELD];
     load_rows(k, batch * keys * k_pitch + key_head * D, k_pitch, first, keys, k_row);
     load_rows(v, batch * keys * v_pitch + key_head * D, v_pitch, first, keys, v_row);
-    [[unroll]] for (uint i = 0; i < ROWS * WIDE; ++i) {
+    [[unroll]] for (uint i = 0; i < HELD; ++i) {
         k_sum[i] = 0.0;
         v_sum[i] = 0.0;
     }
@@ -57,7 +56,7 @@ void main() {
         [[dont_unroll]] for (uint start = begin; start < queries; start += TILE) {
             float p[PAIRS];
             float ds[PAIRS];
-            [[unroll]] for (uint i = 0; i < ROWS * SETS; ++i) {
+            [[unroll]] for (uint i = 0; i < PAIRS; ++i) {
                 p[i] = 0.0;
                 ds[i] = 0.0;
             }
@@ -90,7 +89,7 @@ void main() {
             }
         }
     }
-    [[unroll]] for (uint i = 0; i < ROWS * WIDE; ++i) k_sum[i] *= scale;
+    [[unroll]] for (uint i = 0; i < HELD; ++i) k_sum[i] *= scale;
     store_rows(dk, batch * keys * dk_pitch + key_head * D, dk_pitch, first, keys, k_sum);
     store_rows(dv, batch * keys * dv_pitch + key_head * D, dv_pitch, first, keys, v_sum);
 }

@@ -5,7 +5,6 @@
 // Owns: one subgroup makes ROWS rows of one head of dq. Probabilities are made again, nothing T×S is stored.
 // Numerics: a row with lse = +inf (no key) has p = 0, delta = 0 and dq = 0 exactly.
 #version 460
-#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #include "lib/args.glsl"
 #include "lib/attention.glsl"
 #include "lib/random.glsl"
@@ -58,14 +57,14 @@ void main() {
         if (DROPOUT) row_word[i] = query_word(plane, r);
     }
     load_rows(q, batch * queries * q_pitch + head * D, q_pitch, first, queries, row);
-    [[unroll]] for (uint i = 0; i < ROWS * WIDE; ++i) sum[i] = 0.0;
+    [[unroll]] for (uint i = 0; i < HELD; ++i) sum[i] = 0.0;
 
     uint k_base = batch * keys * k_pitch + head / share * D;
     uint v_base = batch * keys * v_pitch + head / share * D;
     [[dont_unroll]] for (uint start = 0; start < end; start += TILE) {
         float p[PAIRS];
         float ds[PAIRS];
-        [[unroll]] for (uint i = 0; i < ROWS * SETS; ++i) {
+        [[unroll]] for (uint i = 0; i < PAIRS; ++i) {
             p[i] = 0.0;
             ds[i] = 0.0;
         }
@@ -88,6 +87,6 @@ void main() {
             }
         }
     }
-    [[unroll]] for (uint i = 0; i < ROWS * WIDE; ++i) sum[i] *= scale;
+    [[unroll]] for (uint i = 0; i < HELD; ++i) sum[i] *= scale;
     store_rows(dq, batch * queries * dq_pitch + head * D, dq_pitch, first, queries, sum);
 }

@@ -7,7 +7,7 @@
 layout(constant_id = 2) const uint OP = 0;         // add, sub, mul, div
 layout(constant_id = 3) const uint STRETCHED = 0;  // the operand that is broadcast: none, a, b
 
-const uint AXES = 3;  // of a broadcast: repetitions, the operand's own elements, repetitions of each
+const uint AXES = 3;  // of a broadcast: repetitions, the operand's elements, repetitions of each
 #include "lib/walk.glsl"
 
 layout(push_constant, scalar) uniform Args {

@@ -1,7 +1,8 @@
-// y = x over a box of up to six axes, each side with strides of its own: slices, permutations, parts of a concatenation,
-// and with stride 0 a broadcast. With ZERO there is no x and y = 0.
+// y = x over a box of up to six axes, each side with strides of its own: slices, permutations,
+// parts of a concatenation, and with stride 0 a broadcast. With ZERO there is no x and y = 0.
 //
-// Each workgroup sweeps per_group consecutive elements of the box. Words are moved as integers: any 32-bit type.
+// Each workgroup sweeps per_group consecutive elements of the box. Words are moved as integers: any
+// 32-bit type.
 #version 460
 #include "lib/args.glsl"
 
@@ -16,14 +17,18 @@ layout(push_constant, scalar) uniform Args {
     uint per_group;
     uint y_start;
     uint extent_1; uint extent_2; uint extent_3; uint extent_4; uint extent_5;
-    uint x_stride_0; uint x_stride_1; uint x_stride_2; uint x_stride_3; uint x_stride_4; uint x_stride_5;
-    uint y_stride_0; uint y_stride_1; uint y_stride_2; uint y_stride_3; uint y_stride_4; uint y_stride_5;
+    uint x_stride_0; uint x_stride_1; uint x_stride_2;
+    uint x_stride_3; uint x_stride_4; uint x_stride_5;
+    uint y_stride_0; uint y_stride_1; uint y_stride_2;
+    uint y_stride_3; uint y_stride_4; uint y_stride_5;
 };
 
 void main() {
     const uint extent[6] = {0, extent_1, extent_2, extent_3, extent_4, extent_5};
-    const uint x_stride[6] = {x_stride_0, x_stride_1, x_stride_2, x_stride_3, x_stride_4, x_stride_5};
-    const uint y_stride[6] = {y_stride_0, y_stride_1, y_stride_2, y_stride_3, y_stride_4, y_stride_5};
+    const uint x_stride[6] = {x_stride_0, x_stride_1, x_stride_2,
+                              x_stride_3, x_stride_4, x_stride_5};
+    const uint y_stride[6] = {y_stride_0, y_stride_1, y_stride_2,
+                              y_stride_3, y_stride_4, y_stride_5};
 
     const uint first = group_index() * per_group;
     const uint end = min(first + per_group, count);

@@ -1,10 +1,13 @@
-// row_loss = log Σ exp(logits) − logits[target] per row; 0 where the target is negative, and such a row is not read.
+// row_loss = log Σ exp(logits) − logits[target] per row; 0 where the target is negative:
+// nothing in such a row counts, not even a NaN.
 //
-// Shapes: logits [rows, width] with its pitch, targets, row_loss, top and inverse [rows]. A workgroup takes `per_group` rows
-// one after the other. A target past the end reads the last column.
-// Saves: top = max(logits) and inverse = 1 / Σ exp(logits − top), of which the gradient is made without cancellation;
-// inverse = 0 in rows without a target.
-// Numerics: fp32; each logit is read once; row_loss = log Σ exp(logits − top) − (logits[target] − top).
+// Shapes: logits [rows, width] with its pitch, targets, row_loss, top and inverse [rows]. A
+// workgroup takes `per_group` rows one after the other. A target past the end reads the last
+// column.
+// Saves: top = max(logits) and inverse = 1 / Σ exp(logits − top), of which the gradient is made
+// without cancellation; inverse = 0 in rows without a target.
+// Numerics: fp32; each logit is read once; row_loss = log Σ exp(logits − top) − (logits[target] −
+// top).
 #version 460
 #include "lib/args.glsl"
 #include "lib/group.glsl"
@@ -30,7 +33,8 @@ void main() {
         const int target = min(targets.at[row], int(width) - 1);
         const LogSum of = log_sum(logits, row * pitch, target < 0 ? 0 : width, width);
         if (gl_LocalInvocationID.x != 0) continue;
-        row_loss.at[row] = target < 0 ? 0.0 : log(of.sum) - (logits.at[row * pitch + max(target, 0)] - of.top);
+        const float chosen = logits.at[row * pitch + max(target, 0)];
+        row_loss.at[row] = target < 0 ? 0.0 : log(of.sum) - (chosen - of.top);
         top.at[row] = of.top;
         inverse.at[row] = target < 0 ? 0.0 : 1.0 / of.sum;
     }

@@ -1,7 +1,9 @@
-// d_logits = (softmax(logits) − onehot(target)) · d_loss / count per row with a target, zeros in the others.
+// d_logits = (softmax(logits) − onehot(target)) · d_loss / count per row with a target, zeros in
+// the others.
 //
-// Shapes: logits [rows, width] with its pitch, d_logits [rows, width], targets, top and inverse [rows], count and d_loss [1].
-// A workgroup takes `per_group` rows one after the other. d_logits may be logits: a lane writes what only it has read.
+// Shapes: logits [rows, width] with its pitch, d_logits [rows, width], targets, top and inverse
+// [rows], count and d_loss [1]. A workgroup takes `per_group` rows one after the other. d_logits
+// may be logits: a lane writes what only it has read.
 // Numerics: fp32; softmax = exp(logits − top) · inverse, zero below e^-69 of the row's largest.
 #version 460
 #include "lib/args.glsl"

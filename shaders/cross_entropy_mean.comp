@@ -1,6 +1,7 @@
 // loss = Σ row_loss / count, count being the number of rows with a target; 0 if there are none.
 //
-// One workgroup. Numerics: a lane adds up runs of 32 before they join its sum, so the error grows with rows / (32 · GROUP).
+// One workgroup. Numerics: a lane adds up runs of 32 before they join its sum, so the error grows
+// with rows / (32 · GROUP).
 #version 460
 #include "lib/args.glsl"
 #include "lib/group.glsl"

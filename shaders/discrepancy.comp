@@ -3,7 +3,7 @@
 //
 // Shapes: o, v, y [rows, WIDTH], y contiguous. A workgroup takes `per_group` consecutive rows, its invocations along them.
 #include "lib/args.glsl"
-#include "lib/strip.glsl"
+#include "lib/strip_pairs.glsl"
 
 layout(push_constant, scalar) uniform Args {
     In o;
@@ -22,11 +22,11 @@ void main() {
     const uint end = min(first + per_group, rows);
     for (uint row = first; row < end; ++row) {
         for (uint s = 0; s < STRIPS; ++s) {
-            float o_s[STRIP], v_s[STRIP];
+            vec2 o_s[STRIP], v_s[STRIP];
             load_strip(o, row * o_pitch, s, o_s);
             load_strip(v, row * v_pitch, s, v_s);
             [[unroll]] for (uint k = 0; k < STRIP; ++k)
-                if (inside(s, k)) y.at[row * WIDTH + column(s, k)] = by_v * v_s[k] + by_o * o_s[k];
+                store_pair(y, row * WIDTH, s, k, by_v * v_s[k] + by_o * o_s[k]);
         }
     }
 }

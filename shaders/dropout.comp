@@ -1,7 +1,7 @@
 // y = x with each element dropped with probability `rate` and the rest scaled by 1 / (1 − rate).
 //
-// A lane owns four consecutive elements, which share one block of random bits: the mask is a function of (seed, salt,
-// element) alone. Each workgroup sweeps per_group fours.
+// A lane owns four consecutive elements, which share one block of random bits: the mask is a
+// function of (seed, salt, element) alone. Each workgroup sweeps per_group fours.
 #version 460
 #include "lib/args.glsl"
 #include "lib/random.glsl"

@@ -12,58 +12,21 @@
 //
 // Why so: on lavapipe a load costs as much as fifty multiply-adds whatever it loads, so adjacent pairs are loaded as one
 // 64-bit integer (WIDE_*: the host vouches that every pair is 8-byte aligned), and the tile's perimeter is kept small.
-#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
-#include "lib/args.glsl"
-#include "lib/activation.glsl"
+#include "lib/matmul.glsl"
+#include "lib/matmul_pairs.glsl"
 
-layout(constant_id = 2) const bool TRANSPOSE_A = false;
-layout(constant_id = 3) const bool TRANSPOSE_B = false;
-layout(constant_id = 4) const uint ROW_BLOCKS = 2;
-layout(constant_id = 5) const uint PAIRS = 2;
-layout(constant_id = 6) const uint STEP = 4;        // even
-layout(constant_id = 7) const bool WIDE_A = false;  // pitch, batch and offset even; and m, if transposed
-layout(constant_id = 8) const bool WIDE_B = false;  // likewise; and n, unless transposed
-layout(constant_id = 9) const bool WIDE_Y = false;  // y and addend likewise; and n
-layout(constant_id = 10) const bool TAIL = true;    // k or its chunks are no multiples of STEP
-layout(constant_id = 11) const bool BIAS = false;
-layout(constant_id = 12) const bool ADDEND = false;
-layout(constant_id = 13) const uint ACTIVATION = 0;
-
-layout(push_constant, scalar) uniform Args {
-    In a;
-    In b;
-    In bias;
-    In addend;
-    Out y;
-    uint m;
-    uint n;
-    uint k;
-    uint batches;
-    uint splits;
-    uint chunk;  // of k, per split
-    uint a_pitch;
-    uint b_pitch;
-    uint y_pitch;
-    uint addend_pitch;
-    uint a_batch;
-    uint b_batch;
-    uint y_batch;
-    uint addend_batch;
-    float alpha;
-};
-
-REFERENCE readonly buffer InWide { uint64_t at[]; };
-REFERENCE writeonly buffer OutWide { uint64_t at[]; };
+layout(constant_id = 7) const uint ROW_BLOCKS = 2;
+layout(constant_id = 8) const uint PAIRS = 2;
+layout(constant_id = 9) const uint STEP = 4;         // even
+layout(constant_id = 10) const bool WIDE_A = false;  // pitch, batch and offset even; and m, if transposed
+layout(constant_id = 11) const bool WIDE_B = false;  // likewise; and n, unless transposed
+layout(constant_id = 12) const bool WIDE_Y = false;  // y and addend likewise; and n
+layout(constant_id = 13) const bool TAIL = true;     // k or its chunks are no multiples of STEP
 
 const uint LANES = SUBGROUP;
 const uint ROWS = ROW_BLOCKS * LANES;
 const uint COLUMNS = PAIRS * LANES * 2;
 const uint HALVES = STEP / 2;
-
-vec2 load_pair(bool wide, In x, uint first, uint second) {
-    if (wide) return uintBitsToFloat(unpackUint2x32(InWide(x).at[first >> 1]));
-    return vec2(x.at[first], x.at[second]);
-}
 
 void main() {
     const uint lane = gl_SubgroupInvocationID;
@@ -77,8 +40,8 @@ void main() {
     const uint down = tiles / across;
     const uint row0 = (m <= n ? tile % down : tile / across) * ROWS;
     const uint column0 = (m <= n ? tile / down : tile % across) * COLUMNS;
-    const uint k_begin = part % splits * chunk;
-    const uint k_end = min(k, k_begin + chunk);
+    const uint k_begin = part_k_begin(part);
+    const uint k_end = part_k_end(part);
     const uint k_step_end = TAIL ? k_begin + (k_end - k_begin) / STEP * STEP : k_end;
 
     // Rows and columns past the edge repeat the last ones: loaded, multiplied, never stored.

@@ -1,9 +1,10 @@
-// d_x = rstd · (g − mean(g) − n · mean(g·n)) per row, with g = d_y · weight and n = (x − mean) · rstd; without CENTER the
-// means of x and of g are 0. Per workgroup also Σ d_y·n and Σ d_y over its rows: parts of d_weight and d_bias.
+// d_x = rstd · (g − mean(g) − n · mean(g·n)) per row, with g = d_y · weight and n = (x − mean) ·
+// rstd; without CENTER the means of x and of g are 0. Per workgroup also Σ d_y·n and Σ d_y over its
+// rows: parts of d_weight and d_bias.
 //
 // Shapes: x [rows, WIDTH] with its pitch, d_y and d_x [rows, WIDTH], mean and rstd [rows], partial
-// [groups, WIDTH or 2·WIDTH], weights before biases. A workgroup takes `per_group` rows one after the other, in order.
-// d_x may be d_y or x.
+// [groups, WIDTH or 2·WIDTH], weights before biases. A workgroup takes `per_group` rows one after
+// the other, in order. d_x may be d_y or x.
 // Numerics: fp32; n from the saved mean, so its error is 2^-24 · |mean| · rstd.
 #version 460
 #include "lib/args.glsl"
@@ -29,7 +30,9 @@ layout(push_constant, scalar) uniform Args {
 };
 
 // Sums that do not fit the registers grow in memory, each touched by its own lane only.
-void grow(uint at, bool fresh, float value) { partial.at[at] = fresh ? value : partial.at[at] + value; }
+void grow(uint at, bool fresh, float value) {
+    partial.at[at] = fresh ? value : partial.at[at] + value;
+}
 
 void main() {
     const uint first = group_index() * per_group;
@@ -71,7 +74,8 @@ void main() {
             }
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {
                 const uint j = column(s, k);
-                if (inside(s, k)) d_x.at[row * WIDTH + j] = scale * (d[k] * w[k] - g_mean - v[k] * gn_mean);
+                const float d_x_k = scale * (d[k] * w[k] - g_mean - v[k] * gn_mean);
+                if (inside(s, k)) d_x.at[row * WIDTH + j] = d_x_k;
                 if (STRIPS == 1) {
                     d_weight[k] += d[k] * v[k];
                     d_bias[k] += d[k];

@@ -7,9 +7,9 @@
 // 2^-24·|v|.
 #include "lib/args.glsl"
 #include "lib/group.glsl"
-#include "lib/strip.glsl"
+#include "lib/strip_pairs.glsl"
 
-layout(constant_id = 4) const uint GROUPS = 1;
+layout(constant_id = 5) const uint GROUPS = 1;
 
 layout(push_constant, scalar) uniform Args {
     In o;
@@ -24,14 +24,14 @@ layout(push_constant, scalar) uniform Args {
 const float SMALLEST_NORMAL = 1.17549435e-38;
 
 void project(uint o_at, uint v_at, uint y_at) {
-    float o_s[STRIP], v_s[STRIP];
+    vec2 o_s[STRIP], v_s[STRIP];
     float o_v = 0.0, v_v = 0.0;
     for (uint s = 0; s < STRIPS; ++s) {
         load_strip(o, o_at, s, o_s);
         load_strip(v, v_at, s, v_s);
         [[unroll]] for (uint k = 0; k < STRIP; ++k) {
-            o_v += o_s[k] * v_s[k];
-            v_v += v_s[k] * v_s[k];
+            o_v += dot(o_s[k], v_s[k]);
+            v_v += dot(v_s[k], v_s[k]);
         }
     }
     o_v = group_sum(o_v);
@@ -41,7 +41,7 @@ void project(uint o_at, uint v_at, uint y_at) {
         if (STRIPS > 1) load_strip(o, o_at, s, o_s);
         if (STRIPS > 1) load_strip(v, v_at, s, v_s);
         [[unroll]] for (uint k = 0; k < STRIP; ++k)
-            if (inside(s, k)) y.at[y_at + column(s, k)] = o_s[k] - a * v_s[k];
+            store_pair(y, y_at, s, k, o_s[k] - a * v_s[k]);
     }
 }
 

@@ -7,9 +7,9 @@
 // Numerics: sums in fp32; where <v,v> is 0 or subnormal a = c = 0, so that d_o = g and d_v = 0.
 #include "lib/args.glsl"
 #include "lib/group.glsl"
-#include "lib/strip.glsl"
+#include "lib/strip_pairs.glsl"
 
-layout(constant_id = 4) const uint GROUPS = 1;
+layout(constant_id = 5) const uint GROUPS = 1;
 
 layout(push_constant, scalar) uniform Args {
     In o;
@@ -27,16 +27,16 @@ layout(push_constant, scalar) uniform Args {
 const float SMALLEST_NORMAL = 1.17549435e-38;
 
 void differentiate(uint o_at, uint v_at, uint g_at, uint d_at) {
-    float o_s[STRIP], v_s[STRIP], g_s[STRIP];
+    vec2 o_s[STRIP], v_s[STRIP], g_s[STRIP];
     float o_v = 0.0, g_v = 0.0, v_v = 0.0;
     for (uint s = 0; s < STRIPS; ++s) {
         load_strip(o, o_at, s, o_s);
         load_strip(v, v_at, s, v_s);
         load_strip(g, g_at, s, g_s);
         [[unroll]] for (uint k = 0; k < STRIP; ++k) {
-            o_v += o_s[k] * v_s[k];
-            g_v += g_s[k] * v_s[k];
-            v_v += v_s[k] * v_s[k];
+            o_v += dot(o_s[k], v_s[k]);
+            g_v += dot(g_s[k], v_s[k]);
+            v_v += dot(v_s[k], v_s[k]);
         }
     }
     o_v = group_sum(o_v);
@@ -49,10 +49,9 @@ void differentiate(uint o_at, uint v_at, uint g_at, uint d_at) {
         if (STRIPS > 1) load_strip(v, v_at, s, v_s);
         if (STRIPS > 1) load_strip(g, g_at, s, g_s);
         [[unroll]] for (uint k = 0; k < STRIP; ++k) {
-            if (!inside(s, k)) continue;
-            const uint at = d_at + column(s, k);
-            d_o.at[at] = g_s[k] + c * v_s[k];
-            d_v.at[at] = c * (o_s[k] - 2.0 * a * v_s[k]) - a * g_s[k];  // 2·a·c alone would overflow for short v
+            store_pair(d_o, d_at, s, k, g_s[k] + c * v_s[k]);
+            // Not c·o − 2·a·c·v: for short v the product of a and c overflows.
+            store_pair(d_v, d_at, s, k, c * (o_s[k] - 2.0 * a * v_s[k]) - a * g_s[k]);
         }
     }
 }

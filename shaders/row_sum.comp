@@ -1,6 +1,7 @@
 // y[r] = Σ x[r, :].
 //
-// A workgroup sums per_group consecutive rows: one after another with its lanes along the row, or with NARROW a row per lane.
+// A workgroup sums per_group consecutive rows: one after another with its lanes along the row, or
+// with NARROW a row per lane.
 // Numerics: fp32; a lane adds its elements in order, then the lanes are added in a fixed order.
 #version 460
 #include "lib/args.glsl"

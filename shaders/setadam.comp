@@ -7,10 +7,12 @@
 // Numerics: w − ½ min w ≥ ½ √ε: no cancellation. w grows with v, so min w is the w of min v.
 #include "lib/args.glsl"
 #include "lib/group.glsl"
+#include "lib/wide.glsl"
 #define TENSORS 3
 #include "lib/pack.glsl"
 
 layout(constant_id = 2) const float EPSILON = 1e-8;
+layout(constant_id = 3) const bool WIDE = false;
 
 layout(push_constant, scalar) uniform Args {
     InOut p0, p1, p2;
@@ -21,6 +23,12 @@ layout(push_constant, scalar) uniform Args {
     uint n0, n1, n2;
     uint per_group;
 };
+
+void step(InOut p, In m, In v, float shrink, float shift, float rate, uint i, bool two) {
+    const vec2 divisor = sqrt(shrink * load_some(v, i, two, WIDE) + EPSILON) - shift;
+    const vec2 change = rate * (load_some(m, i, two, WIDE) / divisor);
+    store_some(Out(p), i, load_some(In(p), i, two, WIDE) - change, two, WIDE);
+}
 
 void main() {
     const Part part = part_of(uint[](n0, n1, n2), per_group);
@@ -41,6 +49,6 @@ void main() {
     const float shrink = sum / float(count) * (sum / (squares + 1e-20)) * rates.at[2];
     const float shift = 0.5 * sqrt(shrink * least + EPSILON);
     const float rate = rates.at[1];
-    for (uint i = part.first + gl_LocalInvocationID.x; i < part.end; i += GROUP)
-        p.at[i] -= rate * (m.at[i] / (sqrt(shrink * v.at[i] + EPSILON) - shift));
+    FOR_PAIRS(part, i) step(p, m, v, shrink, shift, rate, i, true);
+    if (odd_end(part)) step(p, m, v, shrink, shift, rate, part.end - 1, false);
 }

@@ -8,6 +8,7 @@
 #include "lib/args.glsl"
 #include "lib/flush.glsl"
 #include "lib/group.glsl"
+#include "lib/wide.glsl"
 #define TENSORS 3
 #include "lib/pack.glsl"
 
@@ -17,6 +18,7 @@ layout(constant_id = 4) const bool CLIPPED = false;
 layout(constant_id = 5) const float DECAY0 = 0.0;
 layout(constant_id = 6) const float DECAY1 = 0.0;
 layout(constant_id = 7) const float DECAY2 = 0.0;
+layout(constant_id = 8) const bool WIDE = false;
 
 layout(push_constant, scalar) uniform Args {
     In p0, p1, p2;
@@ -29,28 +31,33 @@ layout(push_constant, scalar) uniform Args {
     uint per_group;
 };
 
+float sum = 0.0, squares = 0.0, least = 3.4e38;  // of this invocation's v
+
+void step(In p, In gradient, InOut m, InOut v, float factor, float decay, uint i, bool two) {
+    vec2 g = factor * load_some(gradient, i, two, WIDE);
+    if (decay != 0.0) g += decay * load_some(p, i, two, WIDE);
+    g = flush(g);
+    const vec2 old_m = load_some(In(m), i, two, WIDE);
+    const vec2 old_v = load_some(In(v), i, two, WIDE);
+    const vec2 new_v = flush(old_v + ONE_MINUS_BETA2 * (square(g) - old_v));
+    store_some(Out(m), i, flush(old_m + ONE_MINUS_BETA1 * (g - old_m)), two, WIDE);
+    store_some(Out(v), i, new_v, two, WIDE);
+    const vec2 large = mix(new_v, vec2(0.0), lessThan(new_v, vec2(1e-16)));
+    sum += new_v.x + new_v.y;
+    squares += dot(large, large);
+    least = min(least, two ? min(new_v.x, new_v.y) : new_v.x);
+}
+
 void main() {
     const Part part = part_of(uint[](n0, n1, n2), per_group);
     In p = part.which == 0 ? p0 : part.which == 1 ? p1 : p2;
-    In gradient = part.which == 0 ? g0 : part.which == 1 ? g1 : g2;
+    In g = part.which == 0 ? g0 : part.which == 1 ? g1 : g2;
     InOut m = part.which == 0 ? m0 : part.which == 1 ? m1 : m2;
     InOut v = part.which == 0 ? v0 : part.which == 1 ? v1 : v2;
     const float decay = part.which == 0 ? DECAY0 : part.which == 1 ? DECAY1 : DECAY2;
     const float factor = CLIPPED ? clip.at[0] : 1.0;
-    float sum = 0.0, squares = 0.0, least = 3.4e38;
-    for (uint i = part.first + gl_LocalInvocationID.x; i < part.end; i += GROUP) {
-        float g = factor * gradient.at[i];
-        if (decay != 0.0) g += decay * p.at[i];
-        g = flush(g);
-        const float g2 = abs(g) < 1e-15 ? 0.0 : g * g;
-        const float old_m = m.at[i], old_v = v.at[i];
-        const float new_v = flush(old_v + ONE_MINUS_BETA2 * (g2 - old_v));
-        m.at[i] = flush(old_m + ONE_MINUS_BETA1 * (g - old_m));
-        v.at[i] = new_v;
-        sum += new_v;
-        squares += new_v < 1e-16 ? 0.0 : new_v * new_v;
-        least = min(least, new_v);
-    }
+    FOR_PAIRS(part, i) step(p, g, m, v, factor, decay, i, true);
+    if (odd_end(part)) step(p, g, m, v, factor, decay, part.end - 1, false);
     sum = group_sum(sum);
     squares = group_sum(squares);
     least = -group_max(-least);

@@ -6,6 +6,7 @@
 // Shapes: p, g, b alike; rates [4] of which the first is lr; clip [] (CLIPPED). b starts as 0.
 #include "lib/args.glsl"
 #include "lib/flush.glsl"
+#include "lib/wide.glsl"
 #define TENSORS 3
 #include "lib/pack.glsl"
 
@@ -15,6 +16,7 @@ layout(constant_id = 4) const bool CLIPPED = false;
 layout(constant_id = 5) const float DECAY0 = 0.0;
 layout(constant_id = 6) const float DECAY1 = 0.0;
 layout(constant_id = 7) const float DECAY2 = 0.0;
+layout(constant_id = 8) const bool WIDE = false;
 
 layout(push_constant, scalar) uniform Args {
     InOut p0, p1, p2;
@@ -26,22 +28,25 @@ layout(push_constant, scalar) uniform Args {
     uint per_group;
 };
 
+void step(InOut p, In gradient, InOut m, float factor, float decay, float rate, uint i, bool two) {
+    const vec2 old_p = load_some(In(p), i, two, WIDE);
+    vec2 g = flush(factor * load_some(gradient, i, two, WIDE) + decay * old_p);
+    if (MOMENTUM != 0.0) {
+        const vec2 b = flush(MOMENTUM * load_some(In(m), i, two, WIDE) + g);
+        store_some(Out(m), i, b, two, WIDE);
+        g = NESTEROV ? g + MOMENTUM * b : b;
+    }
+    store_some(Out(p), i, old_p - rate * g, two, WIDE);
+}
+
 void main() {
     const Part part = part_of(uint[](n0, n1, n2), per_group);
     InOut p = part.which == 0 ? p0 : part.which == 1 ? p1 : p2;
-    In gradient = part.which == 0 ? g0 : part.which == 1 ? g1 : g2;
+    In g = part.which == 0 ? g0 : part.which == 1 ? g1 : g2;
     InOut m = part.which == 0 ? m0 : part.which == 1 ? m1 : m2;
     const float decay = part.which == 0 ? DECAY0 : part.which == 1 ? DECAY1 : DECAY2;
     const float rate = rates.at[0];
     const float factor = CLIPPED ? clip.at[0] : 1.0;
-    for (uint i = part.first + gl_LocalInvocationID.x; i < part.end; i += GROUP) {
-        const float old_p = p.at[i];
-        float g = flush(factor * gradient.at[i] + decay * old_p);
-        if (MOMENTUM != 0.0) {
-            const float b = flush(MOMENTUM * m.at[i] + g);
-            m.at[i] = b;
-            g = NESTEROV ? g + MOMENTUM * b : b;
-        }
-        p.at[i] = old_p - rate * g;
-    }
+    FOR_PAIRS(part, i) step(p, g, m, factor, decay, rate, i, true);
+    if (odd_end(part)) step(p, g, m, factor, decay, rate, part.end - 1, false);
 }

@@ -1,8 +1,10 @@
-// y = softmax(x) over the columns that a row may see; zeros elsewhere, and all zeros in a row that sees none.
+// y = softmax(x) over the columns that a row may see; zeros elsewhere, and all zeros in a row that
+// sees none.
 //
-// Shapes: x [rows, width] with its pitch, y [rows, width]. Row r is query r mod `queries` of a [queries, width] matrix and
-// stands at column r mod `queries` + width − queries: CAUSAL hides the columns behind it, MASK_DIAGONAL that one.
-// A workgroup takes `per_group` rows one after the other. y may be x: a lane writes what only it has read.
+// Shapes: x [rows, width] with its pitch, y [rows, width]. Row r is query r mod `queries` of a
+// [queries, width] matrix and stands at column r mod `queries` + width − queries: CAUSAL hides the
+// columns behind it, MASK_DIAGONAL that one. A workgroup takes `per_group` rows one after the
+// other. y may be x: a lane writes what only it has read.
 // Numerics: fp32; exponents of differences to the row's maximum.
 #version 460
 #include "lib/args.glsl"
@@ -33,8 +35,9 @@ void main() {
         const LogSum of = log_sum(x, row * x_pitch, end, skip);
         const float scale = of.sum > 0.0 ? 1.0 / of.sum : 0.0;
         for (uint j = gl_LocalInvocationID.x; j < width; j += GROUP) {
-            const bool seen = j < end && j != skip;
-            y.at[row * width + j] = seen ? scale * exp_below(x.at[row * x_pitch + j] - of.top) : 0.0;
+            float share = 0.0;
+            if (j < end && j != skip) share = scale * exp_below(x.at[row * x_pitch + j] - of.top);
+            y.at[row * width + j] = share;
         }
     }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -63,7 +64,7 @@ public:
     std::vector<Tensor> add(std::shared_ptr<const Op> op, std::vector<Tensor> in);
 
     const std::vector<Node>& nodes() const { return nodes_; }
-    const std::vector<Value>& values() const { return values_; }
+    const std::deque<Value>& values() const { return values_; }
     const std::vector<Storage>& storages() const { return storages_; }
     const std::vector<NamedTensor>& outputs() const { return outputs_; }
     const Value& value(Tensor t) const { return values_[t.id()]; }
@@ -82,7 +83,7 @@ private:
     Tensor leaf(std::string name, TensorType type, Role role);
 
     std::vector<Node> nodes_;
-    std::vector<Value> values_;
+    std::deque<Value> values_;  // references to shapes survive what is added later
     std::vector<Storage> storages_;
     std::vector<NamedTensor> leaves_;
     std::vector<NamedTensor> outputs_;

@@ -65,9 +65,11 @@ private:
         const std::size_t first = graph_.nodes().size();
         const std::vector<Tensor> plain = node.op->expand(node.in);
         require(!plain.empty(), node.scope, node.scope.empty() ? "" : ": ", node.op->name(), " has no derivative");
-        std::vector<Tensor> wrt = node.in;
-        for (std::size_t k = 0; k < wrt.size(); ++k)
-            if (!at.wanted[k]) wrt[k] = {};
+        std::vector<Tensor> wrt;  // an input given twice has one gradient, counted once
+        for (std::size_t k = 0; k < node.in.size(); ++k) {
+            const bool again = std::find(wrt.begin(), wrt.end(), node.in[k]) != wrt.end();
+            wrt.push_back(at.wanted[k] && !again ? node.in[k] : Tensor());
+        }
         Reverse inner(graph_, first, wrt);
         for (std::size_t k = 0; k < plain.size(); ++k)
             if (d_out[k]) inner.seed(plain[k], d_out[k]);

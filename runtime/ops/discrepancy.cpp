@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "ops/ops.h"
-#include "ops/rows.h"
+#include "ops/wide.h"
 
 namespace vkf {
 
@@ -37,12 +37,13 @@ public:
 
     void lower(Lowering& to) const override {
         const Tensor o = to.in[0], v = to.in[1], y = to.out[0];
-        const RowSweep grid = row_sweep(to.device, y.rows(), y.width());
+        const PairRows grid = pair_rows(to.device, y.rows(), y.width(), {o, v});
         const auto count = static_cast<double>(y.elements());
         to.dispatch({.kernel = "discrepancy",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(y.width())},
-                                   {"STRIP", std::min(strip(to.device, grid.group, y.width()), 16u)}},
+                                   {"STRIP", std::min(grid.strip, 8u)},  // each strip is read once anyway
+                                   {"WIDE", grid.wide}},
                      .args = {{"o", o},
                               {"v", v},
                               {"y", y},

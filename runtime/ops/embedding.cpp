@@ -1,9 +1,9 @@
 // Rows of a table by index, and the table's gradient, summed in the order of the rows.
 
 #include <algorithm>
+#include <bit>
 
 #include "base/error.h"
-#include "ops/grid.h"
 #include "ops/ops.h"
 #include "ops/rows.h"
 
@@ -12,7 +12,8 @@ namespace vkf {
 namespace {
 
 std::size_t table_row(double index, std::int64_t vocabulary) {
-    return static_cast<std::size_t>(std::clamp(static_cast<std::int64_t>(index), std::int64_t{0}, vocabulary - 1));
+    return static_cast<std::size_t>(
+        std::clamp(static_cast<std::int64_t>(index), std::int64_t{0}, vocabulary - 1));
 }
 
 class EmbeddingBackwardOp : public Op {
@@ -22,8 +23,9 @@ public:
     std::string_view name() const override { return "embedding_backward"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        require(in[1].shape.width() == table_.width() && in[1].shape.rows() == in[0].shape.elements(),
-                "indices are ", in[0], ", the gradient of their rows ", in[1], ", the table ", table_);
+        require(
+            in[1].shape.width() == table_.width() && in[1].shape.rows() == in[0].shape.elements(),
+            "indices are ", in[0], ", the gradient of their rows ", in[1], ", the table ", table_);
         return {{DType::f32, table_}};
     }
 
@@ -35,36 +37,43 @@ public:
     }
 
     void lower(Lowering& to) const override {
-        const Tensor d_table = to.out[0];
-        const Sweep zeros = sweep(to.device, d_table.elements());
-        to.dispatch({.kernel = "affine",
-                     .constants = {{"GROUP", zeros.group}, {"CONSTANT", true}},
-                     .args = {{"x", ArgValue{}},
-                              {"y", d_table},
-                              {"count", extent(d_table.elements())},
-                              {"per_group", zeros.per_group},
-                              {"factor", 0.0f},
-                              {"shift", 0.0f}},
-                     .groups = zeros.groups,
-                     .bytes = 4.0 * static_cast<double>(d_table.elements())});
-        const std::int64_t rows = to.in[0].elements(), width = table_.width();
-        const std::uint32_t group = to.device.subgroup_size;
-        const std::int64_t chunks = (width + group - 1) / group;
-        const std::int64_t sweeps = (chunks + 31) / 32;  // registers for at most 32 columns per lane
-        // The rows where an index is new, the costly ones, stand at the front: a stride spreads them over the groups.
-        const std::int64_t groups = to.device.cpu ? std::min<std::int64_t>(rows, to.device.units * 8) : rows;
-        to.dispatch({.kernel = "embedding_backward",
-                     .constants = {{"GROUP", group}, {"COLUMNS", extent((chunks + sweeps - 1) / sweeps)}},
-                     .args = {{"indices", to.in[0]},
-                              {"d_y", to.in[1]},
-                              {"d_table", d_table},
+        const Tensor indices = to.in[0], d_y = to.in[1], d_table = to.out[0];
+        const std::int64_t rows = d_y.rows(), width = d_y.width(), vocabulary = table_[0];
+        const Scratch head = to.scratch(vocabulary), next = to.scratch(rows);
+        // Each invocation walks all rows, so on a CPU, where none of them comes for free, one
+        // workgroup has to do.
+        const std::uint32_t walkers = to.device.cpu ? to.device.subgroup_size : 256;
+        const std::uint32_t lanes = to.device.cpu ? std::bit_floor(walkers) : 64 * walkers;
+        to.dispatch({.kernel = "embedding_chain",
+                     .constants = {{"GROUP", walkers}},
+                     .args = {{"indices", indices},
+                              {"head", head},
+                              {"next", next},
                               {"rows", extent(rows)},
-                              {"width", extent(width)},
-                              {"vocabulary", extent(table_[0])},
-                              {"groups", extent(groups)}},
-                     .groups = static_cast<std::uint64_t>(groups),
-                     .flops = static_cast<double>(rows * (width + rows / 2)),
-                     .bytes = 4.0 * static_cast<double>(rows * width + rows * rows / 2)});
+                              {"vocabulary", extent(vocabulary)},
+                              {"lanes", lanes}},
+                     .groups = lanes / walkers,
+                     .bytes = 4.0 * static_cast<double>(vocabulary + 2 * rows)});
+        const std::uint32_t group = row_group(to.device, width);
+        const std::int64_t chunks = (width + group - 1) / group;
+        const std::int64_t sweeps = (chunks + 31) / 32;  // at most 32 registers
+        // Frequent indices often stand together: a stride spreads them over the groups.
+        const std::int64_t groups =
+            to.device.cpu ? std::min<std::int64_t>(vocabulary, to.device.units * 8) : vocabulary;
+        to.dispatch(
+            {.kernel = "embedding_backward",
+             .constants = {{"GROUP", group}, {"COLUMNS", extent((chunks + sweeps - 1) / sweeps)}},
+             .args = {{"head", head},
+                      {"next", next},
+                      {"d_y", d_y},
+                      {"d_table", d_table},
+                      {"rows", extent(rows)},
+                      {"width", extent(width)},
+                      {"vocabulary", extent(vocabulary)},
+                      {"groups", extent(groups)}},
+             .groups = static_cast<std::uint64_t>(groups),
+             .flops = static_cast<double>(d_y.elements()),
+             .bytes = 4.0 * static_cast<double>(d_y.elements() + d_table.elements())});
     }
 
 private:
@@ -76,9 +85,11 @@ public:
     std::string_view name() const override { return "embedding"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        require(in[0].dtype == DType::f32 && in[0].shape.rank() == 2, "wants a table f32[V, C], not ", in[0]);
+        require(in[0].dtype == DType::f32 && in[0].shape.rank() == 2,
+                "wants a table f32[V, C], not ", in[0]);
         require(in[1].dtype == DType::i32, "wants i32 indices, not ", in[1]);
-        std::vector<std::int64_t> extents(in[1].shape.extents().begin(), in[1].shape.extents().end());
+        std::vector<std::int64_t> extents(in[1].shape.extents().begin(),
+                                          in[1].shape.extents().end());
         extents.push_back(in[0].shape.width());
         return {{DType::f32, Shape(std::move(extents))}};
     }
@@ -86,7 +97,8 @@ public:
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
         const auto width = static_cast<std::size_t>(in[0].shape.width());
         for (std::size_t i = 0; i < out[0].at.size(); ++i)
-            out[0].at[i] = in[0].at[table_row(in[1].at[i / width], in[0].shape[0]) * width + i % width];
+            out[0].at[i] =
+                in[0].at[table_row(in[1].at[i / width], in[0].shape[0]) * width + i % width];
         return true;
     }
 

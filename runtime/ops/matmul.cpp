@@ -1,7 +1,9 @@
 // activation(alpha · op(a) · op(b) + bias) + addend, op the identity or the transpose, for one matrix or a batch.
 
+#include <tuple>
+
 #include "base/error.h"
-#include "ops/matmul_tile.h"
+#include "ops/matmul_tiling.h"
 #include "ops/ops.h"
 
 namespace vkf {
@@ -18,7 +20,7 @@ struct Matrices {
 /// y's size and how a and b are cut into matrices, given the elements between their rows.
 struct Product {
     ProductSize size;
-    Matrices a, b, y;
+    Matrices a, b;
 };
 
 class MatmulOp : public Op {
@@ -39,7 +41,7 @@ public:
         for (const TensorType& type : in) require(type.dtype == DType::f32, "wants f32, not ", type);
         require(!(transpose_a_ && transpose_b_), "cannot transpose both a and b");
         require(a.elements() > 0 && b.elements() > 0, "a is ", a, " and b ", b, ": a product needs elements");
-        require(b.rank() >= 2 && (a.rank() >= 2 || !transpose_a_), "a is ", a, " and b ", b, ", wanted matrices");
+        require(a.rank() >= 2 && b.rank() >= 2, "a is ", a, " and b ", b, ", wanted matrices");
         if (!one_matrix(a, b)) {
             require(a.rank() == b.rank(), "a is ", a, " and b ", b, ", wanted one b or one for each matrix of a");
             for (int axis = 0; axis + 2 < static_cast<int>(a.rank()); ++axis)
@@ -66,7 +68,7 @@ public:
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
         if (activation_ != Activation::none) return false;
         const Product made = product(in[left].shape, in[right].shape, in[left].shape.width(), in[right].shape.width());
-        const auto [batches, m, n, k] = made.size;
+        const auto [batches, m, n, k] = std::tuple(made.size.batches, made.size.m, made.size.n, made.size.k);
         for (std::int64_t row = 0; row < batches * m; ++row) {
             const std::int64_t z = row / m, i = row % m;
             double* y = out[0].at.data() + row * n;
@@ -121,64 +123,51 @@ public:
     }
 
     void lower(Lowering& to) const override {
-        const Tensor a = to.in[left], b = to.in[right], y = to.out[0];
-        const Product made = product(a.shape(), b.shape(), a.pitch(), b.pitch());
-        const auto [batches, m, n, k] = made.size;
-        constexpr std::int64_t step = 4;
-        const Tiling cut = tiling(to.device, made.size, step);
+        const Tensor a = to.in[left], b = to.in[right], y = to.out[0], more = to.in[addend];
+        Product made = product(a.shape(), b.shape(), a.pitch(), b.pitch());
+        ProductSize& size = made.size;
+        const auto [batches, m, n, k] = std::tuple(size.batches, size.m, size.n, size.k);
+        const std::int64_t more_pitch = more ? more.pitch() : 0;
+        size.wide_a = pairs_aligned(a, made.a, transpose_a_ ? m : 0);
+        size.wide_b = pairs_aligned(b, made.b, transpose_b_ ? 0 : n);
+        size.wide_y = n % 2 == 0 && (!more || pairs_aligned(more, {m * more_pitch, more_pitch}, n));
+        const Tiling cut = tiling(to.device, size);
         const bool split = cut.splits > 1;
-        const bool bias = static_cast<bool>(to.in[shift]), more = static_cast<bool>(to.in[addend]);
-        const auto optional = [&](std::size_t i) { return to.in[i] ? ArgValue{to.in[i]} : ArgValue{}; };
-        const std::int64_t more_pitch = more ? to.in[addend].pitch() : 0;
         const ArgValue result = split ? ArgValue{to.scratch(batches * cut.splits * m * n)} : ArgValue{y};
-        const double size = static_cast<double>(batches * m) * static_cast<double>(n);
-        to.dispatch(
-            {.kernel = "matmul",
-             .constants = {{"GROUP", to.device.subgroup_size},
-                           {"TRANSPOSE_A", transpose_a_},
-                           {"TRANSPOSE_B", transpose_b_},
-                           {"ROW_BLOCKS", cut.row_blocks},
-                           {"PAIRS", cut.pairs},
-                           {"STEP", static_cast<std::uint32_t>(step)},
-                           {"WIDE_A", pairs_aligned(a, made.a, transpose_a_ ? m : 0)},
-                           {"WIDE_B", pairs_aligned(b, made.b, transpose_b_ ? 0 : n)},
-                           {"WIDE_Y", n % 2 == 0 && (split || !more || pairs_aligned(to.in[addend], made.y, more_pitch))},
-                           {"TAIL", k % step != 0},
-                           {"BIAS", bias && !split},
-                           {"ADDEND", more && !split},
-                           {"ACTIVATION", split ? 0 : static_cast<std::uint32_t>(activation_)}},
-             .args = {{"a", a},
-                      {"b", b},
-                      {"bias", split ? ArgValue{} : optional(shift)},
-                      {"addend", split ? ArgValue{} : optional(addend)},
-                      {"y", result},
-                      {"m", extent(m)},
-                      {"n", extent(n)},
-                      {"k", extent(k)},
-                      {"batches", extent(batches)},
-                      {"splits", extent(cut.splits)},
-                      {"chunk", extent(cut.chunk)},
-                      {"a_pitch", extent(made.a.pitch)},
-                      {"b_pitch", extent(made.b.pitch)},
-                      {"y_pitch", extent(n)},
-                      {"addend_pitch", extent(more_pitch)},
-                      {"a_batch", extent(made.a.batch)},
-                      {"b_batch", extent(made.b.batch)},
-                      {"y_batch", extent(made.y.batch)},
-                      {"addend_batch", extent(m * more_pitch)},
-                      {"alpha", split ? 1.0f : alpha_}},
-             .groups = static_cast<std::uint64_t>(cut.tiles * cut.splits),
-             .flops = 2.0 * size * static_cast<double>(k),
-             .bytes = 4.0 * (static_cast<double>(a.elements() + b.elements()) + size)});
-        if (!split) return;
-        to.dispatch({.kernel = "matmul_sum",
-                     .constants = {{"GROUP", row_group(to.device, n)},
-                                   {"BIAS", bias},
-                                   {"ADDEND", more},
-                                   {"ACTIVATION", static_cast<std::uint32_t>(activation_)}},
+        const ArgValue bias = to.in[shift] ? ArgValue{to.in[shift]} : ArgValue{};
+        const ArgValue onto = more ? ArgValue{more} : ArgValue{};
+        const double area = static_cast<double>(batches * m) * static_cast<double>(n);
+
+        Dispatch parts{.kernel = cut.kernel,
+                       .constants = cut.constants,
+                       .args = {{"a", a},
+                                {"b", b},
+                                {"bias", split ? ArgValue{} : bias},
+                                {"addend", split ? ArgValue{} : onto},
+                                {"y", result},
+                                {"m", extent(m)},
+                                {"n", extent(n)},
+                                {"k", extent(k)},
+                                {"batches", extent(batches)},
+                                {"splits", extent(cut.splits)},
+                                {"chunk", extent(cut.chunk)},
+                                {"a_pitch", extent(made.a.pitch)},
+                                {"b_pitch", extent(made.b.pitch)},
+                                {"y_pitch", extent(n)},
+                                {"addend_pitch", extent(more_pitch)},
+                                {"a_batch", extent(made.a.batch)},
+                                {"b_batch", extent(made.b.batch)},
+                                {"y_batch", extent(m * n)},
+                                {"addend_batch", extent(m * more_pitch)},
+                                {"alpha", split ? 1.0f : alpha_}},
+                       .groups = static_cast<std::uint64_t>(cut.tiles * cut.splits),
+                       .flops = 2.0 * area * static_cast<double>(k),
+                       .bytes = 4.0 * (static_cast<double>(a.elements() + b.elements()) + area)};
+        Dispatch sum{.kernel = "matmul_sum",
+                     .constants = {{"GROUP", row_group(to.device, n)}},
                      .args = {{"parts", result},
-                              {"bias", optional(shift)},
-                              {"addend", optional(addend)},
+                              {"bias", bias},
+                              {"addend", onto},
                               {"y", y},
                               {"m", extent(m)},
                               {"n", extent(n)},
@@ -186,12 +175,19 @@ public:
                               {"splits", extent(cut.splits)},
                               {"y_pitch", extent(n)},
                               {"addend_pitch", extent(more_pitch)},
-                              {"y_batch", extent(made.y.batch)},
+                              {"y_batch", extent(m * n)},
                               {"addend_batch", extent(m * more_pitch)},
                               {"alpha", alpha_}},
                      .groups = static_cast<std::uint64_t>(batches * m),
-                     .flops = size * static_cast<double>(cut.splits),
-                     .bytes = 4.0 * size * static_cast<double>(cut.splits + 1)});
+                     .flops = area * static_cast<double>(cut.splits),
+                     .bytes = 4.0 * area * static_cast<double>(cut.splits + 1)};
+        Dispatch& last = split ? sum : parts;
+        if (to.in[shift]) last.constants.emplace_back("BIAS", true);
+        if (more) last.constants.emplace_back("ADDEND", true);
+        if (activation_ != Activation::none)
+            last.constants.emplace_back("ACTIVATION", static_cast<std::uint32_t>(activation_));
+        to.dispatch(std::move(parts));
+        if (split) to.dispatch(std::move(sum));
     }
 
     /// Each element of the addend is read by the lane that then writes that element of y.
@@ -212,6 +208,8 @@ private:
     Product product(const Shape& a, const Shape& b, std::int64_t a_pitch, std::int64_t b_pitch) const {
         Product made{};
         ProductSize& size = made.size;
+        size.transpose_a = transpose_a_;
+        size.transpose_b = transpose_b_;
         const bool one = one_matrix(a, b);
         const std::int64_t a_rows = one ? a.rows() : a[-2];
         const std::int64_t b_rows = one ? b.rows() : b[-2];
@@ -221,7 +219,6 @@ private:
         size.n = transpose_b_ ? b_rows : b.width();
         made.a = {a_rows * a_pitch, a_pitch};
         made.b = {b_rows * b_pitch, b_pitch};
-        made.y = {size.m * size.n, size.n};
         return made;
     }
 

@@ -18,16 +18,19 @@ struct NormKind {
 };
 
 void require_affine(const TensorType& x, const TensorType& affine, const char* what) {
-    require(affine.dtype == DType::f32 && affine.shape == Shape{x.shape.width()}, what, " is ", affine,
-            ", the rows of x have ", x.shape.width(), " elements");
+    require(affine.dtype == DType::f32 && affine.shape == Shape{x.shape.width()}, what, " is ",
+            affine, ", the rows of x have ", x.shape.width(), " elements");
 }
 
-/// d_x and, if wanted, [d_weight] or [d_weight, d_bias] as one tensor. Inputs: x, weight, d_y, rstd, mean.
+/// d_x and, if wanted, [d_weight] or [d_weight, d_bias] as one tensor. Inputs: x, weight, d_y,
+/// rstd, mean.
 class NormBackwardOp : public Op {
 public:
     NormBackwardOp(NormKind kind, bool parameters) : kind_(kind), parameters_(parameters) {}
 
-    std::string_view name() const override { return kind_.center ? "layer_norm_backward" : "rms_norm_backward"; }
+    std::string_view name() const override {
+        return kind_.center ? "layer_norm_backward" : "rms_norm_backward";
+    }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
         require(in[0] == in[2], "x is ", in[0], ", the gradient of the result ", in[2]);
@@ -67,7 +70,8 @@ public:
         const std::int64_t sums = x.width() * (kind_.bias ? 2 : 1);
         const bool direct = groups == 1;
         ArgValue partial;
-        if (parameters_) partial = direct ? ArgValue{to.out[1]} : ArgValue{to.scratch(groups * sums)};
+        if (parameters_)
+            partial = direct ? ArgValue{to.out[1]} : ArgValue{to.scratch(groups * sums)};
         to.dispatch({.kernel = "norm_backward",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(x.width())},
@@ -92,7 +96,8 @@ public:
         if (!parameters_ || direct) return;
         const std::uint32_t group = row_group(to.device, sums);
         const auto pass = [&](ArgValue from, ArgValue into, std::int64_t rows, std::int64_t run) {
-            const std::uint32_t columns = to.device.cpu ? std::min(extent((sums + group - 1) / group), 4u) : 1;
+            const std::uint32_t columns =
+                to.device.cpu ? std::min(extent((sums + group - 1) / group), 4u) : 1;
             const std::int64_t blocks = (sums + group * columns - 1) / (group * columns);
             const std::int64_t runs = (rows + run - 1) / run;
             to.dispatch({.kernel = "column_sum",
@@ -131,7 +136,8 @@ public:
     std::string_view name() const override { return kind_.center ? "layer_norm" : "rms_norm"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        require(in[0].dtype == DType::f32 && in[0].shape.rank() > 0, "wants f32[..., C], not ", in[0]);
+        require(in[0].dtype == DType::f32 && in[0].shape.rank() > 0, "wants f32[..., C], not ",
+                in[0]);
         if (kind_.weight) require_affine(in[0], in[1], "weight");
         if (kind_.bias) require_affine(in[0], in[2], "bias");
         const TensorType per_row{DType::f32, {in[0].shape.rows()}};
@@ -145,11 +151,13 @@ public:
             const double* x = in[0].at.data() + row * width;
             double mean = 0, variance = 0;
             for (std::size_t j = 0; kind_.center && j < width; ++j) mean += x[j] / count;
-            for (std::size_t j = 0; j < width; ++j) variance += (x[j] - mean) * (x[j] - mean) / count;
+            for (std::size_t j = 0; j < width; ++j)
+                variance += (x[j] - mean) * (x[j] - mean) / count;
             const double rstd = 1.0 / std::sqrt(variance + static_cast<double>(eps_));
             for (std::size_t j = 0; j < width; ++j)
-                out[0].at[row * width + j] = (x[j] - mean) * rstd * (kind_.weight ? in[1].at[j] : 1.0) +
-                                             (kind_.bias ? in[2].at[j] : 0.0);
+                out[0].at[row * width + j] =
+                    (x[j] - mean) * rstd * (kind_.weight ? in[1].at[j] : 1.0) +
+                    (kind_.bias ? in[2].at[j] : 0.0);
             out[1].at[row] = rstd;
             if (kind_.center) out[2].at[row] = mean;
         }
@@ -194,7 +202,9 @@ public:
                      .bytes = 8.0 * static_cast<double>(x.elements())});
     }
 
-    bool may_alias(std::size_t output, std::size_t input) const override { return output == 0 && input == 0; }
+    bool may_alias(std::size_t output, std::size_t input) const override {
+        return output == 0 && input == 0;
+    }
 
 private:
     NormKind kind_;
@@ -208,8 +218,12 @@ Tensor norm(Tensor x, Tensor weight, Tensor bias, bool center, float eps) {
 
 }  // namespace
 
-Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, float eps) { return norm(x, weight, bias, true, eps); }
+Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, float eps) {
+    return norm(x, weight, bias, true, eps);
+}
 
-Tensor rms_norm(Tensor x, Tensor weight, float eps) { return norm(x, weight, {}, false, eps); }
+Tensor rms_norm(Tensor x, Tensor weight, float eps) {
+    return norm(x, weight, {}, false, eps);
+}
 
 }  // namespace vkf

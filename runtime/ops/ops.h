@@ -44,9 +44,10 @@ Tensor reshape(Tensor x, Shape shape);
 std::vector<Tensor> split(Tensor x, std::span<const std::int64_t> widths);
 /// Parts side by side along the last axis: the inverse of split.
 Tensor concat(std::span<const Tensor> parts);
-/// Elements [start, start + count) of an axis. A view on the first or last axis of a contiguous tensor, else a copy.
+/// Elements [start, start + count) of an axis. A view where the result's rows lie at equal distances (columns; the first
+/// axis or one row of another axis of a contiguous tensor), else a copy.
 Tensor slice(Tensor x, int axis, std::int64_t start, std::int64_t count);
-/// Axes in another order, copied; up to 4 axes.
+/// Axes in another order, copied (a view if only axes of extent 1 move); up to 6 axes.
 Tensor permute(Tensor x, std::span<const int> axes);
 /// x itself, or a copy of it if it is a slice of wider rows.
 Tensor contiguous(Tensor x);
@@ -135,7 +136,25 @@ Tensor discrepancy(Tensor o, Tensor v, float gamma, GammaOn on, std::int64_t val
 Tensor project_out(Tensor o, Tensor v, std::int64_t groups, std::int64_t value_heads = 0);
 
 // ------------------------------------------------------------------------------------------------- attention.cpp
-// (declared by its family)
+
+struct AttentionOptions {
+    std::int64_t heads = 1;     // M query heads
+    std::int64_t kv_heads = 0;  // N key and value heads, a divisor of M; 0: M
+    bool causal = false;        // query i of T stands at position i + S − T and sees nothing behind it
+    bool mask_diagonal = false; // nor the key at its own position
+    float scale = 0.0f;         // of q·k; 0: 1/√D
+    float dropout = 0.0f;       // on the probabilities
+    Tensor seed = {};           // i32[2], changed by the host each step; needed with dropout
+    std::uint32_t salt = 0;
+    Tensor length = {};         // i32[1]: only that many of the S keys count; then there is no derivative
+
+    std::int64_t value_heads() const { return kv_heads ? kv_heads : heads; }
+    double scale_for(std::int64_t head_width) const;
+};
+
+/// softmax(scale · q kᵀ) v per head: q [B, T, M·D], k and v [B, S, N·D] → [B, T, M·D]. D is at most 256.
+/// Saves log-sum-exp, [B, M, T]; the T×S matrix is never stored. A query that sees no key gives zeros and zero gradients.
+Tensor attention(Tensor q, Tensor k, Tensor v, const AttentionOptions& options);
 
 // ----------------------------------------------------------------------------------------------------- cache.cpp
 

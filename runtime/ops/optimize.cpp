@@ -59,7 +59,7 @@ public:
             double count = 0;
             for (const Tensor& tensor : tensors) count += static_cast<double>(tensor.elements());
             to.dispatch({.kernel = "square_sum",
-                         .constants = {{"GROUP", grids[k].group}},
+                         .constants = {{"GROUP", grids[k].group}, {"WIDE", all_even(tensors)}},
                          .args = std::move(args),
                          .groups = grids[k].groups,
                          .flops = 2 * count,
@@ -120,7 +120,7 @@ public:
         double count = 0;
         for (const Tensor& target : targets) count += static_cast<double>(target.elements());
         to.dispatch({.kernel = "accumulate",
-                     .constants = {{"GROUP", grid.group}, {"ZERO", factor_ == 0.0f}},
+                     .constants = {{"GROUP", grid.group}, {"ZERO", factor_ == 0.0f}, {"WIDE", all_even(to.in)}},
                      .args = std::move(args),
                      .groups = grid.groups,
                      .flops = 2 * count,

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "ops/grid.h"
+#include "ops/wide.h"
 
 namespace vkf {
 
@@ -29,6 +30,13 @@ inline Sweep pack_sweep(const DeviceTraits& device, std::span<const Tensor> tens
     grid.groups = 0;
     for (const Tensor& tensor : tensors) grid.groups += pack_groups(grid, tensor);
     return grid;
+}
+
+/// Whether all of them may be read in pairs; those that are absent may.
+inline bool all_even(std::span<const Tensor> tensors) {
+    for (const Tensor& tensor : tensors)
+        if (tensor && !even(tensor)) return false;
+    return true;
 }
 
 using Args = std::vector<std::pair<std::string, ArgValue>>;

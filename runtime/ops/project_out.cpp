@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "ops/ops.h"
-#include "ops/rows.h"
+#include "ops/wide.h"
 
 namespace vkf {
 
@@ -58,12 +58,13 @@ public:
     void lower(Lowering& to) const override {
         const Tensor o = to.in[0], v = to.in[1], g = to.in[2];
         const std::int64_t width = o.width() / groups_;
-        const RowSweep grid = row_sweep(to.device, o.rows() * groups_, width);
+        const PairRows grid = pair_rows(to.device, o.rows() * groups_, width, {o, v, g});
         const auto count = static_cast<double>(o.elements());
         to.dispatch({.kernel = "project_out_backward",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(width)},
-                                   {"STRIP", strip(to.device, grid.group, width)},
+                                   {"STRIP", grid.strip},
+                                   {"WIDE", grid.wide},
                                    {"GROUPS", extent(groups_)}},
                      .args = {{"o", o},
                               {"v", v},
@@ -129,12 +130,13 @@ public:
     void lower(Lowering& to) const override {
         const Tensor o = to.in[0], v = to.in[1];
         const std::int64_t width = o.width() / groups_;
-        const RowSweep grid = row_sweep(to.device, o.rows() * groups_, width);
+        const PairRows grid = pair_rows(to.device, o.rows() * groups_, width, {o, v});
         const auto count = static_cast<double>(o.elements());
         to.dispatch({.kernel = "project_out",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(width)},
-                                   {"STRIP", strip(to.device, grid.group, width)},
+                                   {"STRIP", grid.strip},
+                                   {"WIDE", grid.wide},
                                    {"GROUPS", extent(groups_)}},
                      .args = {{"o", o},
                               {"v", v},

@@ -8,33 +8,40 @@
 
 namespace vkf {
 
-/// `groups` workgroups of `group` invocations, each taking `per_group` consecutive rows one after the other.
+/// `groups` workgroups of `group` invocations, each taking `per_group` consecutive rows one after
+/// the other.
 struct RowSweep {
     std::uint32_t group;
     std::uint32_t per_group;
     std::uint64_t groups;
 };
 
-/// Equal shares for groups that are each one workgroup wide; `most` bounds their number (0: no bound).
-inline RowSweep row_sweep(const DeviceTraits& device, std::int64_t rows, std::int64_t width, std::int64_t most = 0) {
+/// Equal shares for groups that are each one workgroup wide; `most` bounds their number (0: no
+/// bound).
+inline RowSweep row_sweep(const DeviceTraits& device, std::int64_t rows, std::int64_t width,
+                          std::int64_t most = 0) {
     const auto divided = [](std::int64_t count, std::int64_t by) { return (count + by - 1) / by; };
     std::int64_t per_group = 1;
     if (device.cpu) {  // starting a workgroup costs about as much as a thousand elements
         const std::int64_t wanted = std::int64_t{device.units} * 8;
-        per_group = std::max(divided(rows, wanted), divided(2048, std::max<std::int64_t>(width, 1)));
+        per_group =
+            std::max(divided(rows, wanted), divided(2048, std::max<std::int64_t>(width, 1)));
     }
     if (most > 0) per_group = std::max(per_group, divided(rows, most));
-    return {row_group(device, width), extent(per_group), static_cast<std::uint64_t>(divided(rows, per_group))};
+    return {row_group(device, width), extent(per_group),
+            static_cast<std::uint64_t>(divided(rows, per_group))};
 }
 
-/// Registers in which an invocation holds its part of a row; 0 if those were more than `most`: read it again instead.
+/// Registers in which an invocation holds its part of a row; 0 if those were more than `most`: read
+/// it again instead.
 inline std::uint32_t kept(std::uint32_t group, std::int64_t width, std::int64_t most) {
     const std::int64_t registers = (width + group - 1) / group;
     return registers <= most ? extent(registers) : 0;
 }
 
-/// Registers per strip for shaders/lib/strip.glsl: the whole of an invocation's part of a row where that is bearable, for
-/// then the row is read once. On CPUs a spilled register is still several times as fast as a load of the kernel's own.
+/// Registers per strip for shaders/lib/strip.glsl: the whole of an invocation's part of a row where
+/// that is bearable, for then the row is read once. On CPUs a spilled register is still several
+/// times as fast as a load of the kernel's own.
 inline std::uint32_t strip(const DeviceTraits& device, std::uint32_t group, std::int64_t width) {
     const std::uint32_t whole = kept(group, width, device.cpu ? 128 : 16);
     return whole > 0 ? whole : 16;

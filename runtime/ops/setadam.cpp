@@ -65,7 +65,8 @@ public:
                                    {"CLIPPED", static_cast<bool>(to.in.back())},
                                    {"DECAY0", decay(0)},
                                    {"DECAY1", decay(1)},
-                                   {"DECAY2", decay(2)}},
+                                   {"DECAY2", decay(2)},
+                                   {"WIDE", all_even(to.in)}},
                      .args = std::move(args),
                      .groups = grid.groups,
                      .flops = 14 * count,
@@ -77,7 +78,9 @@ public:
         pack_tensors(step, "v", v, capacity);
         pack_counts(step, parameters, capacity);
         to.dispatch({.kernel = "setadam",
-                     .constants = {{"GROUP", grid.group}, {"EPSILON", static_cast<float>(options_.eps)}},
+                     .constants = {{"GROUP", grid.group},
+                                   {"EPSILON", static_cast<float>(options_.eps)},
+                                   {"WIDE", all_even(to.in)}},
                      .args = std::move(step),
                      .groups = grid.groups,
                      .flops = 8 * count,

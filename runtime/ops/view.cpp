@@ -1,4 +1,5 @@
-// Other shapes, slices and orders of the same elements: reshape, split, slice, concat, permute, contiguous.
+// Other shapes, slices and orders of the same elements: reshape, split, slice, concat, permute,
+// contiguous.
 
 #include <algorithm>
 #include <numeric>
@@ -11,7 +12,9 @@ namespace vkf {
 
 namespace {
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t index(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
 
 class ReshapeOp : public Op {
 public:
@@ -20,7 +23,8 @@ public:
     std::string_view name() const override { return "reshape"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        require(in[0].shape.elements() == shape_.elements(), in[0].shape, " does not have the elements of ", shape_);
+        require(in[0].shape.elements() == shape_.elements(), in[0].shape,
+                " does not have the elements of ", shape_);
         return {{in[0].dtype, shape_}};
     }
 
@@ -47,7 +51,8 @@ private:
 class ConcatOp : public Op {
 public:
     ConcatOp(DType dtype, const Shape& like, std::vector<std::int64_t> widths)
-        : type_{dtype, like.with_width(std::accumulate(widths.begin(), widths.end(), std::int64_t{0}))},
+        : type_{dtype,
+                like.with_width(std::accumulate(widths.begin(), widths.end(), std::int64_t{0}))},
           widths_(std::move(widths)) {}
 
     std::string_view name() const override { return "concat"; }
@@ -56,8 +61,8 @@ public:
         for (std::size_t i = 0; i < in.size(); ++i) {
             const TensorType wanted{type_.dtype, type_.shape.with_width(widths_[i])};
             const bool scalar = in[i].shape.rank() == 0 && wanted.shape == Shape{1};
-            require(in[i].shape == Shape{0} || scalar || in[i] == wanted, "part ", i, " is ", in[i], ", wanted ",
-                    wanted);
+            require(in[i].shape == Shape{0} || scalar || in[i] == wanted, "part ", i, " is ", in[i],
+                    ", wanted ", wanted);
         }
         return {type_};
     }
@@ -75,8 +80,10 @@ public:
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
         std::vector<Tensor> d_in = split(at.d_out[0], widths_);
         for (std::size_t i = 0; i < d_in.size(); ++i) {
-            if (!at.wanted[i]) d_in[i] = {};
-            else if (d_in[i].shape() != at.in[i].shape()) d_in[i] = reshape(d_in[i], at.in[i].shape());
+            if (!at.wanted[i])
+                d_in[i] = {};
+            else if (d_in[i].shape() != at.in[i].shape())
+                d_in[i] = reshape(d_in[i], at.in[i].shape());
         }
         return d_in;
     }
@@ -85,10 +92,11 @@ public:
         std::int64_t start = 0;
         for (std::size_t i = 0; i < to.in.size(); start += widths_[i++]) {
             const Tensor part = to.in[i];
-            to.dispatch(strided_copy(
-                to.device, part, to.out[0],
-                {{type_.shape.rows(), part ? part.pitch() : 0, type_.shape.width()}, {widths_[i], part ? 1 : 0, 1}},
-                start));
+            to.dispatch(
+                strided_copy(to.device, part, to.out[0],
+                             {{type_.shape.rows(), part ? part.pitch() : 0, type_.shape.width()},
+                              {widths_[i], part ? 1 : 0, 1}},
+                             start));
         }
     }
 
@@ -97,7 +105,8 @@ private:
     std::vector<std::int64_t> widths_;
 };
 
-Tensor join(Graph& graph, std::vector<Tensor> parts, TensorType like, std::vector<std::int64_t> widths) {
+Tensor join(Graph& graph, std::vector<Tensor> parts, TensorType like,
+            std::vector<std::int64_t> widths) {
     return add_one(graph, ConcatOp(like.dtype, like.shape, std::move(widths)), std::move(parts));
 }
 
@@ -116,8 +125,8 @@ public:
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
         std::vector<TensorType> out;
         for (const auto& [start, width] : parts_) {
-            require(start >= 0 && width > 0 && start + width <= in[0].shape.width(), "columns [", start, ", ",
-                    start + width, ") of ", in[0]);
+            require(start >= 0 && width > 0 && start + width <= in[0].shape.width(), "columns [",
+                    start, ", ", start + width, ") of ", in[0]);
             out.push_back({in[0].dtype, in[0].shape.with_width(width)});
         }
         return out;
@@ -163,7 +172,8 @@ private:
     std::vector<Columns> parts_;
 };
 
-/// out[i…] = in[…] with output axis k being input axis axes[k]. With the axes in order it makes a slice contiguous.
+/// out[i…] = in[…] with output axis k being input axis axes[k]. With the axes in order it makes a
+/// slice contiguous.
 class PermuteOp : public Op {
 public:
     explicit PermuteOp(std::vector<int> axes) : axes_(std::move(axes)) {}
@@ -181,7 +191,8 @@ public:
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
         std::vector<std::int64_t> stride(axes_.size(), 1);
-        for (std::size_t k = axes_.size(); k-- > 1;) stride[k - 1] = stride[k] * in[0].shape.extents()[k];
+        for (std::size_t k = axes_.size(); k-- > 1;)
+            stride[k - 1] = stride[k] * in[0].shape.extents()[k];
         for (std::size_t i = 0; i < out[0].at.size(); ++i) {
             std::int64_t rest = static_cast<std::int64_t>(i), from = 0;
             for (std::size_t k = axes_.size(); k-- > 0;) {
@@ -196,7 +207,8 @@ public:
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
         std::vector<int> inverse(axes_.size());
-        for (std::size_t k = 0; k < axes_.size(); ++k) inverse[index(axes_[k])] = static_cast<int>(k);
+        for (std::size_t k = 0; k < axes_.size(); ++k)
+            inverse[index(axes_[k])] = static_cast<int>(k);
         return std::vector{permute(at.d_out[0], inverse)};
     }
 
@@ -232,7 +244,8 @@ std::vector<Tensor> split(Tensor x, std::span<const std::int64_t> widths) {
         parts.push_back({start, width});
         start += width;
     }
-    require(start == x.width(), where(x, "split"), "widths add up to ", start, ", the tensor is ", x.type());
+    require(start == x.width(), where(x, "split"), "widths add up to ", start, ", the tensor is ",
+            x.type());
     return x.graph().add(std::make_shared<const ColumnsOp>(std::move(parts)), {x});
 }
 
@@ -246,22 +259,26 @@ Tensor concat(std::span<const Tensor> parts) {
 
 Tensor slice(Tensor x, int axis, std::int64_t start, std::int64_t count) {
     const std::int64_t extent = x.shape()[axis];
-    require(start >= 0 && count > 0 && start + count <= extent, where(x, "slice"), "elements [", start, ", ",
-            start + count, ") of axis ", axis, " of ", x.type());
+    require(start >= 0 && count > 0 && start + count <= extent, where(x, "slice"), "elements [",
+            start, ", ", start + count, ") of axis ", axis, " of ", x.type());
     if (count == extent) return x;
     std::vector<std::int64_t> extents(x.shape().extents().begin(), x.shape().extents().end());
     const auto at = extents.begin() + (axis < 0 ? axis + std::ssize(extents) : axis);
-    const std::int64_t outer = std::accumulate(extents.begin(), at, std::int64_t{1}, std::multiplies<>());
-    const std::int64_t inner = std::accumulate(at + 1, extents.end(), std::int64_t{1}, std::multiplies<>());
+    const std::int64_t outer =
+        std::accumulate(extents.begin(), at, std::int64_t{1}, std::multiplies<>());
+    const std::int64_t inner =
+        std::accumulate(at + 1, extents.end(), std::int64_t{1}, std::multiplies<>());
     *at = count;
     // Any slice is one of columns, once the axes from this one on are seen as a single one.
     const Tensor rows = at + 1 == extents.end() ? x : reshape(x, {outer, extent * inner});
-    return reshape(add_one(x.graph(), ColumnsOp({{start * inner, count * inner}}), {rows}), Shape(extents));
+    return reshape(add_one(x.graph(), ColumnsOp({{start * inner, count * inner}}), {rows}),
+                   Shape(extents));
 }
 
 Tensor permute(Tensor x, std::span<const int> axes) {
     const int rank = static_cast<int>(x.shape().rank());
-    std::vector<int> order, moved;  // axes counted from the front; those of them that have more than one element
+    std::vector<int> order,
+        moved;  // axes counted from the front; those of them that have more than one element
     std::vector<std::int64_t> extents;
     for (const int axis : axes) {
         extents.push_back(x.shape()[axis]);

@@ -1,16 +1,19 @@
-// The activations and their derivatives at one element; kinds are numbered as `Activation` in runtime/ops/ops.h.
+// The activations and their derivatives at one element; kinds are numbered as `Activation` in
+// runtime/ops/ops.h.
 //
-// Numerics: every one is x times a probability (Φ or σ) made from an exponential of -|x|, so nothing overflows for any
-// finite x and the negative tail keeps its relative accuracy: a few ulp of |x| everywhere. NaN gives NaN.
+// Numerics: every one is x times a probability (Φ or σ) made from an exponential of -|x|, so
+// nothing overflows for any finite x and the negative tail keeps its relative accuracy: a few ulp
+// of |x| everywhere. NaN gives NaN.
 #include "lib/exponential.glsl"
 
 const uint GELU = 1;       // x Φ(x): Hendrycks and Gimpel, arXiv 1606.08415
-const uint GELU_TANH = 2;  // x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2 = x σ(2 √(2/π) (…)): the same paper, section 2
+const uint GELU_TANH = 2;  // x (1 + tanh u) / 2 = x σ(2u), u = √(2/π) (x + 0.044715 x³): the same
 const uint RELU = 3;
 const uint SILU = 4;       // x σ(x)
 
-// The standard normal distribution Φ(x). Φ(-z) e^(z²/2) is smooth: a polynomial in (z - 3.4) / (z + 3.4), interpolated at
-// the Chebyshev points of 0 <= z <= 14. Absolute error 1e-7, relative error of the lower tail 3e-7 before e^(-z²/2)'s.
+// The standard normal distribution Φ(x). Φ(-z) e^(z²/2) is smooth: a polynomial in
+// (z - 3.4) / (z + 3.4), interpolated at the Chebyshev points of 0 <= z <= 14. Absolute error 1e-7;
+// relative error of the lower tail 3e-7, on top of that of e^(-z²/2).
 float normal_cdf(float x) {
     float z = abs(x);
     float s = 1.0 - 6.8 / (z + 3.4);

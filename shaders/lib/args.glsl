@@ -29,6 +29,7 @@ REFERENCE writeonly buffer Out2 { vec2 at[]; };
 REFERENCE writeonly buffer Out4 { vec4 at[]; };
 REFERENCE writeonly buffer OutInt { int at[]; };
 REFERENCE buffer InOut { float at[]; };
+REFERENCE buffer InOutInt { int at[]; };
 REFERENCE buffer InOut2 { vec2 at[]; };
 REFERENCE buffer InOut4 { vec4 at[]; };
 

@@ -6,6 +6,9 @@
 // again. So no value crosses lanes through memory: no shared memory, no barrier, and any subgroup size.
 // Statistics of its rows (maxima, sums, log-sum-exp) live in vectors with one row per lane.
 
+#include "lib/exponential.glsl"
+#include "lib/wide.glsl"
+
 layout(constant_id = 2) const uint D = 32;              // head width
 layout(constant_id = 3) const uint ROWS = 16;           // rows a subgroup holds, at most 16
 layout(constant_id = 4) const uint SETS = 1;            // tile rows per lane
@@ -32,20 +35,11 @@ uint lane() { return gl_SubgroupInvocationID; }
 // The column of chunk c that a lane holds; lanes past the end repeat the last column and are not stored.
 uint column(uint c) { return min(c / VEC * COLUMNS + lane() * VEC, D - VEC); }
 
-REFERENCE readonly buffer InWide { uint64_t at[]; };
-REFERENCE writeonly buffer OutWide { uint64_t at[]; };
-
-// x[at .. at + count), count being 1 or 2.
-vec2 load(In x, uint at, uint count) {
-    if (count == 2) return uintBitsToFloat(unpackUint2x32(InWide(x).at[at / 2]));
-    return vec2(x.at[at], 0.0);
-}
-
 void load_rows(In x, uint base, uint pitch, uint first, uint count, out float rows[HELD]) {
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
         uint at = base + min(first + r, count - 1) * pitch;
         [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
-            vec2 x2 = load(x, at + column(c), VEC);
+            vec2 x2 = load_some(x, at + column(c), VEC == 2, WIDE);
             rows[r * CHUNKS + c] = x2.x;
             if (VEC == 2) rows[r * CHUNKS + c + VEC - 1] = x2.y;
         }
@@ -54,27 +48,29 @@ void load_rows(In x, uint base, uint pitch, uint first, uint count, out float ro
 
 void store_rows(Out y, uint base, uint pitch, uint first, uint count, float rows[HELD]) {
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-        if (first + r >= count) break;
         [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
             uint d = c / VEC * COLUMNS + lane() * VEC;
             uint at = base + (first + r) * pitch + d;
-            if (d >= D) continue;
-            float x = rows[r * CHUNKS + c];
-            if (VEC == 2) OutWide(y).at[at / 2] = packUint2x32(floatBitsToUint(vec2(x, rows[r * CHUNKS + c + VEC - 1])));
-            else y.at[at] = x;
+            vec2 x = vec2(rows[r * CHUNKS + c], rows[r * CHUNKS + c + VEC - 1]);
+            if (d < D && first + r < count) store_some(y, at, x, VEC == 2, WIDE);
         }
     }
+}
+
+// Column d of row r, in all lanes.
+float element(float rows[HELD], uint r, uint d) {
+    return subgroupBroadcast(rows[r * CHUNKS + d / COLUMNS * VEC + d % VEC], d % COLUMNS / VEC);
 }
 
 // tile[set, r] += <rows[r], x[at ..)>, x being the row this lane owns.
 void dot_rows(float rows[HELD], In x, uint at, uint set, inout float tile[PAIRS]) {
     [[unroll]] for (uint d = 0; d < D; d += STEP) {
-        vec2 x2 = load(x, at + d, STEP);
+        vec2 x2 = load_some(x, at + d, WIDE, WIDE);
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-            [[unroll]] for (uint e = d; e < d + STEP; ++e) {
-                float row = rows[r * CHUNKS + e / COLUMNS * VEC + e % VEC];
-                tile[set * ROWS + r] += subgroupBroadcast(row, e % COLUMNS / VEC) * (e == d ? x2.x : x2.y);
-            }
+            float sum = tile[set * ROWS + r];
+            sum += element(rows, r, d) * x2.x;
+            if (WIDE) sum += element(rows, r, d + STEP - 1) * x2.y;
+            tile[set * ROWS + r] = sum;
         }
     }
 }
@@ -82,7 +78,7 @@ void dot_rows(float rows[HELD], In x, uint at, uint set, inout float tile[PAIRS]
 // sum[r] += t[r, owner] * x[at ..), for the tile row that lane `owner` owns in `set`.
 void add_row(float tile[PAIRS], uint set, uint owner, In x, uint at, inout float sum[HELD]) {
     [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
-        vec2 x2 = load(x, at + column(c), VEC);
+        vec2 x2 = load_some(x, at + column(c), VEC == 2, WIDE);
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
             float t = subgroupBroadcast(tile[set * ROWS + r], owner);
             sum[r * CHUNKS + c] += t * x2.x;
@@ -122,22 +118,6 @@ void fold(float x[ROWS], bool maximum, out float stats[STATS]) {
         }
         stats[v] = total;
     }
-}
-
-// e^x for x <= 0, to 1 ulp or so; 0 below e^-69, which keeps subnormals (slow on CPUs) out of the sums.
-// 2^t with t = n + f: adding 1.5 * 2^23 leaves n in the low bits of the sum, free of a conversion to integers.
-float exp_below(float x) {
-    float t = x * 1.44269504;
-    precise float shifted = t + 12582912.0;
-    precise float f = t - (shifted - 12582912.0);
-    float p = 1.5403530e-4;
-    p = p * f + 1.3333558e-3;
-    p = p * f + 9.6181291e-3;
-    p = p * f + 5.5504109e-2;
-    p = p * f + 2.4022651e-1;
-    p = p * f + 6.9314718e-1;
-    p = p * f + 1.0;
-    return t > -100.0 ? uintBitsToFloat(floatBitsToUint(p) + (floatBitsToUint(shifted) << 23)) : 0.0;
 }
 
 // Heavy and light blocks alternate, so that any contiguous share of a causal grid is equal work.

@@ -1,3 +1,6 @@
 // Keeps slowly decaying numbers out of the subnormal range, where processors need microcode for each operation.
 
-float flush(float x) { return abs(x) < 1e-30 ? 0.0 : x; }
+vec2 flush(vec2 x) { return mix(x, vec2(0.0), lessThan(abs(x), vec2(1e-30))); }
+
+// x², or 0 where that would be below 1e-30.
+vec2 square(vec2 x) { return mix(x * x, vec2(0.0), lessThan(abs(x), vec2(1e-15))); }

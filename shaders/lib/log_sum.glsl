@@ -1,8 +1,10 @@
 // max x and Σ exp(x − max) over a row, reading every element once.
 //
-// A lane takes BLOCK elements at a time, the lanes side by side, and rescales its sum when a block brings a new maximum:
-// 1 + 1/BLOCK exponentials per element. Expects group.glsl and exponential.glsl.
-// Numerics: a block is added up before it joins the lane's sum, so the rounding error grows with the number of blocks.
+// A lane takes BLOCK elements at a time, the lanes side by side, and rescales its sum when a block
+// brings a new maximum: 1 + 1/BLOCK exponentials per element. Expects group.glsl and
+// exponential.glsl.
+// Numerics: a block is added up before it joins the lane's sum, so the rounding error grows with
+// the number of blocks.
 
 layout(constant_id = 2) const uint BLOCK = 8;
 
@@ -29,8 +31,8 @@ void absorb(inout LogSum of, In x, uint at, uint j, uint end, uint skip, bool wh
     of.top = top;
 }
 
-// Over x[at .. at + end) but for element `skip` (none if it is not below end), the same for the whole workgroup.
-// Of no elements: top = LOWEST, sum = 0.
+// Over x[at .. at + end) but for element `skip` (none if it is not below end), the same for the
+// whole workgroup. Of no elements: top = LOWEST, sum = 0.
 LogSum log_sum(In x, uint at, uint end, uint skip) {
     LogSum of = LogSum(LOWEST, 0.0);
     const uint whole = end / (GROUP * BLOCK) * (GROUP * BLOCK);

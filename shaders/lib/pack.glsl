@@ -1,7 +1,11 @@
 // Several tensors swept by one dispatch, for kernels that would otherwise be started once per parameter.
 //
 // Workgroups take `per_group` consecutive elements of the first tensor, then of the second, … A kernel defines TENSORS
-// before it includes this; absent tensors have no elements.
+// before it includes this; absent tensors have no elements. Invocations take pairs of elements side by side, and the first
+// the odd one that may be left:
+//     FOR_PAIRS(part, i) step(i, true);
+//     if (odd_end(part)) step(part.end - 1, false);
+// `per_group` is even, so that pairs start at even elements; WIDE says that they may be read as one (lib/wide.glsl).
 
 struct Part {
     uint which;   // tensor
@@ -27,3 +31,8 @@ Part part_of(uint counts[TENSORS], uint per_group) {
     }
     return part;
 }
+
+#define FOR_PAIRS(part, i) \
+    for (uint i = part.first + 2 * gl_LocalInvocationID.x; i + 1 < part.end; i += 2 * GROUP)
+
+bool odd_end(Part part) { return (part.end - part.first) % 2 != 0 && gl_LocalInvocationID.x == 0; }

@@ -1,6 +1,6 @@
-// A row in registers: the lanes side by side, STRIP elements each. A row wider than GROUP · STRIP comes in several strips,
-// which are then read again for every sweep over the row. The width is a constant so that a row of one strip needs no
-// bounds but at its end.
+// A row in registers: the lanes side by side, STRIP elements each. A row wider than GROUP · STRIP
+// comes in several strips, which are then read again for every sweep over the row. The width is a
+// constant so that a row of one strip needs no bounds but at its end.
 
 layout(constant_id = 2) const uint WIDTH = 64;
 layout(constant_id = 3) const uint STRIP = 8;

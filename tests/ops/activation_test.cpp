@@ -11,15 +11,20 @@ using Inputs = std::span<const Tensor>;
 
 OpCase activation(std::string name, Activation kind, Operand x) {
     const bool small = x.type.shape.elements() < 1000;
-    return {std::move(name), {std::move(x)},
-            [kind](Inputs in) { return std::vector{activate(in[0], kind)}; }, 16, 64, small};
+    return {std::move(name),
+            {std::move(x)},
+            [kind](Inputs in) { return std::vector{activate(in[0], kind)}; },
+            16,
+            64,
+            small};
 }
 
 /// From −range to range, both ends and 0 included: the tails that normal numbers do not reach.
 Operand ramp(std::int64_t count, double range) {
     Operand operand = normal({count});
     for (std::int64_t i = 0; i < count; ++i)
-        operand.values.push_back(range * (2.0 * static_cast<double>(i) / static_cast<double>(count - 1) - 1.0));
+        operand.values.push_back(
+            range * (2.0 * static_cast<double>(i) / static_cast<double>(count - 1) - 1.0));
     return operand;
 }
 
@@ -27,8 +32,12 @@ Operand ramp(std::int64_t count, double range) {
 OpCase over_argument(std::string name, Activation kind) {
     Operand x = fixed({64});  // no gradient: the quotient's is a difference of equal numbers
     for (int i = 0; i < 64; ++i) x.values.push_back(std::ldexp(i % 2 ? 1.0 : -1.0, -20 + i / 2));
-    return {std::move(name), {x},
-            [kind](Inputs in) { return std::vector{div(activate(in[0], kind), in[0])}; }, 16, 64, false};
+    return {std::move(name),
+            {x},
+            [kind](Inputs in) { return std::vector{div(activate(in[0], kind), in[0])}; },
+            16,
+            64,
+            false};
 }
 
 const std::vector<OpCase> activation_cases{

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "base/error.h"
 #include "op_check.h"
 #include "ops/ops.h"
@@ -7,10 +9,16 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-std::vector<Tensor> mean_loss(Inputs x) { return {cross_entropy(x[0], x[1])}; }
+std::vector<Tensor> mean_loss(Inputs x) {
+    return {cross_entropy(x[0], x[1])};
+}
 
 OpCase rows_of(std::string name, std::int64_t rows, std::int64_t width) {
-    return {std::move(name), {normal({rows, width}), integers({rows}, -1, width)}, mean_loss, 16, 64,
+    return {std::move(name),
+            {normal({rows, width}), integers({rows}, -1, width)},
+            mean_loss,
+            16,
+            64,
             rows * width <= 4096};
 }
 
@@ -24,32 +32,42 @@ std::vector<OpCase> cross_entropy_cases() {
     // log Σ exp = logits: nothing is left of the loss.
     cases.push_back({"one class", {normal({5, 1}), integers({5}, 0, 1)}, mean_loss});
     cases.push_back({"one row", {normal({1, 10}), integers({1}, 4, 5)}, mean_loss});
-    cases.push_back({"one row without an axis", {normal({10}), integers({1}, 4, 5)},
-                     [](Inputs x) {
+    cases.push_back({"one row without an axis", {normal({10}), integers({1}, 4, 5)}, [](Inputs x) {
                          return std::vector{cross_entropy(x[0], reshape(x[1], {}))};
                      }});
     cases.push_back({"a batch", {normal({3, 5, 12}), integers({3, 5}, -2, 12)}, mean_loss});
     cases.push_back({"no target at all", {normal({5, 12}), integers({5}, -9, 0)}, mean_loss});
     cases.push_back({"targets past the end", {normal({9, 12}), integers({9}, 8, 40)}, mean_loss});
     cases.push_back({"slices", {padded({9, 12}, 3), integers({9}, 0, 12)}, mean_loss});
-    cases.push_back({"targets from a slice", {normal({3, 4, 12}), integers({3, 5}, 0, 12)},
-                     [](Inputs x) {
-                         return std::vector{cross_entropy(x[0], slice(x[1], -1, 1, 4))};
-                     }});
-    cases.push_back({"in the memory of the logits", {normal({9, 77}), integers({9}, 0, 77)},
-                     [](Inputs x) {
-                         return std::vector{cross_entropy(scale(x[0], 3.0f), x[1])};
-                     }});
+    cases.push_back(
+        {"targets from a slice", {normal({3, 4, 12}), integers({3, 5}, 0, 12)}, [](Inputs x) {
+             return std::vector{cross_entropy(x[0], slice(x[1], -1, 1, 4))};
+         }});
+    cases.push_back({"in the memory of the logits",
+                     {normal({9, 77}), integers({9}, 0, 77)},
+                     [](Inputs x) { return std::vector{cross_entropy(scale(x[0], 3.0f), x[1])}; }});
     cases.push_back({"part of a larger loss", {normal({9, 7}), integers({9}, 0, 7)}, [](Inputs x) {
                          return std::vector{scale(cross_entropy(x[0], x[1]), 1024.0f)};
                      }});
-    cases.push_back({"logits by the thousand", {normal({9, 33}, 30.0, 1e4), integers({9}, 0, 33)},
-                     mean_loss, 16, 64, false});
-    // A loss near 0 is log(1 + loss) and its gradient softmax − 1: both lose what they are smaller than 1.
+    cases.push_back({"logits by the thousand",
+                     {normal({9, 33}, 30.0, 1e4), integers({9}, 0, 33)},
+                     mean_loss,
+                     16,
+                     64,
+                     false});
+    const double nan = std::nan("");
+    cases.push_back({"NaN in a row without a target",
+                     {{{DType::f32, {2, 3}}, 1, 0, 0, 1, true, 0, {nan, nan, nan, 1, 2, 3}},
+                      {{DType::i32, {2}}, 0, 0, 0, 1, false, 0, {-1, 2}}},
+                     mean_loss});
+    // A loss near 0 is log(1 + loss) and its gradient softmax − 1: both lose what they are smaller
+    // than 1.
     cases.push_back({"sure and right",
                      {{{DType::f32, {2, 3}}, 1, 0, 0, 1, true, 0, {9, 1, 0, -1, 8, 1}},
                       {{DType::i32, {2}}, 0, 0, 0, 1, false, 0, {0, 1}}},
-                     mean_loss, 8 / 4e-4, 8 / 2e-4});
+                     mean_loss,
+                     8 / 4e-4,
+                     8 / 2e-4});
     return cases;
 }
 

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "base/error.h"
 #include "op_check.h"
 #include "ops/ops.h"
@@ -21,6 +23,12 @@ const std::vector<OpCase> discrepancy_cases{
     signal("slices", padded({2, 3, 9}, 2), padded({2, 3, 9}, 18), 3.0f, GammaOn::sum),
     signal("narrow rows", normal({1031, 1}), normal({1031, 1}), 3.0f, GammaOn::sum),
     signal("many rows", normal({259, 31}), padded({259, 31}, 62), 0.5f, GammaOn::value),
+    {"values that start at an odd element", {normal({4, 6}), normal({4, 10})},
+     [](Inputs x) {
+         const std::array<std::int64_t, 3> widths{3, 6, 1};
+         return std::vector{discrepancy(x[0], split(x[1], widths)[1], 2.0f, GammaOn::sum)};
+     }},
+    signal("long rows", normal({3, 5003}), normal({3, 5003}), 3.0f, GammaOn::sum),
     signal("heads sharing values", normal({5, 24}), normal({5, 8}), 3.0f, GammaOn::sum, 2),
 };
 

@@ -14,8 +14,12 @@ constexpr std::int64_t WORD = std::int64_t{1} << 31;
 
 OpCase dropped(std::string name, Operand x, float p, std::uint32_t salt) {
     const bool small = x.type.shape.elements() < 1000;
-    return {std::move(name), {std::move(x), integers({2}, -WORD, WORD)},
-            [=](Inputs in) { return std::vector{dropout(in[0], p, in[1], salt)}; }, 16, 64, small};
+    return {std::move(name),
+            {std::move(x), integers({2}, -WORD, WORD)},
+            [=](Inputs in) { return std::vector{dropout(in[0], p, in[1], salt)}; },
+            16,
+            64,
+            small};
 }
 
 const std::vector<OpCase> dropout_cases{
@@ -27,7 +31,8 @@ const std::vector<OpCase> dropout_cases{
     dropped("nearly all", normal({7, 19}), 0.96f, 0xffffffffu),
     dropped("many", normal({37, 1001}), 0.2f, 3),
     dropped("nothing", normal({4}), 0.0f, 3),
-    {"twice", {normal({9, 9}), integers({2}, -WORD, WORD)},
+    {"twice",
+     {normal({9, 9}), integers({2}, -WORD, WORD)},
      [](Inputs x) { return std::vector{dropout(dropout(x[0], 0.3f, x[1], 1), 0.3f, x[1], 2)}; }},
 };
 
@@ -53,7 +58,8 @@ TEST(HostDropout, KeepsTheRightShareAtTheRightScale) {
             kept += y != 0.0;
         }
         // Five standard deviations of a binomial count.
-        EXPECT_NEAR(static_cast<double>(kept), count * keep, 5.0 * std::sqrt(count * keep * (1.0 - keep)));
+        EXPECT_NEAR(static_cast<double>(kept), count * keep,
+                    5.0 * std::sqrt(count * keep * (1.0 - keep)));
     }
 }
 

@@ -7,13 +7,20 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-std::vector<Tensor> look_up(Inputs x) { return {embedding(x[0], x[1])}; }
+std::vector<Tensor> look_up(Inputs x) {
+    return {embedding(x[0], x[1])};
+}
 
-/// Table [vocabulary, width] and `rows` indices. The gradient of an index is a sum of as many rows as it occurs in.
+/// Table [vocabulary, width] and `rows` indices. The gradient of an index is a sum of as many rows
+/// as it occurs in.
 OpCase table(std::string name, std::int64_t vocabulary, std::int64_t width, std::int64_t rows) {
     const double occurrences = static_cast<double>(rows) / static_cast<double>(vocabulary);
-    return {std::move(name), {normal({vocabulary, width}), integers({rows}, 0, vocabulary)}, look_up,
-            0, 64 + 2 * occurrences, vocabulary * width <= 4096};
+    return {std::move(name),
+            {normal({vocabulary, width}), integers({rows}, 0, vocabulary)},
+            look_up,
+            0,
+            64 + 2 * occurrences,
+            vocabulary * width <= 4096};
 }
 
 std::vector<OpCase> embedding_cases() {
@@ -27,14 +34,19 @@ std::vector<OpCase> embedding_cases() {
     cases.push_back(table("many positions", 301, 3, 4099));
     cases.push_back({"a batch", {normal({11, 6}), integers({3, 7}, 0, 11)}, look_up, 0});
     cases.push_back({"no axis", {normal({11, 6}), integers({}, 0, 11)}, look_up, 0});
-    cases.push_back({"outside the vocabulary", {normal({5, 6}), integers({40}, -4, 9)}, look_up, 0});
+    cases.push_back(
+        {"outside the vocabulary", {normal({5, 6}), integers({40}, -4, 9)}, look_up, 0});
     cases.push_back({"slice of a table", {padded({5, 6}, 2), integers({12}, 0, 5)}, look_up, 0});
-    cases.push_back({"all but the last of each sequence", {normal({5, 6}), integers({3, 8}, 0, 5)},
-                     [](Inputs x) { return std::vector{embedding(x[0], slice(x[1], -1, 0, 7))}; }, 0});
-    cases.push_back({"a table used twice", {normal({5, 6}), integers({4}, 0, 5), integers({6}, 0, 5)},
+    cases.push_back({"all but the last of each sequence",
+                     {normal({5, 6}), integers({3, 8}, 0, 5)},
+                     [](Inputs x) { return std::vector{embedding(x[0], slice(x[1], -1, 0, 7))}; },
+                     0});
+    cases.push_back({"a table used twice",
+                     {normal({5, 6}), integers({4}, 0, 5), integers({6}, 0, 5)},
                      [](Inputs x) {
                          return std::vector{embedding(x[0], x[1]), embedding(x[0], x[2])};
-                     }, 0});
+                     },
+                     0});
     return cases;
 }
 

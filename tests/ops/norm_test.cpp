@@ -10,17 +10,24 @@ using Inputs = std::span<const Tensor>;
 constexpr float usual_eps = 1e-5f;
 
 OpCase layer_norm_of(std::string name, std::int64_t rows, std::int64_t width) {
-    // Few elements can be as good as equal; a larger eps keeps 1/sqrt(var) from amplifying their rounding.
+    // Few elements can be as good as equal; a larger eps keeps 1/sqrt(var) from amplifying their
+    // rounding.
     const float eps = width < 8 ? 0.5f : usual_eps;
-    return {std::move(name), {normal({rows, width}), normal({width}, 0.3, 1.0), normal({width})},
-            [eps](Inputs x) { return std::vector{layer_norm(x[0], x[1], x[2], eps)}; }, 16, 64,
+    return {std::move(name),
+            {normal({rows, width}), normal({width}, 0.3, 1.0), normal({width})},
+            [eps](Inputs x) { return std::vector{layer_norm(x[0], x[1], x[2], eps)}; },
+            16,
+            64,
             rows * width <= 4096};
 }
 
 OpCase rms_norm_of(std::string name, std::int64_t rows, std::int64_t width) {
     const float eps = width < 8 ? 0.5f : usual_eps;
-    return {std::move(name), {normal({rows, width}), normal({width}, 0.3, 1.0)},
-            [eps](Inputs x) { return std::vector{rms_norm(x[0], x[1], eps)}; }, 16, 64,
+    return {std::move(name),
+            {normal({rows, width}), normal({width}, 0.3, 1.0)},
+            [eps](Inputs x) { return std::vector{rms_norm(x[0], x[1], eps)}; },
+            16,
+            64,
             rows * width <= 4096};
 }
 
@@ -35,19 +42,20 @@ std::vector<OpCase> norm_cases() {
     cases.push_back(layer_norm_of("many rows", 769, 128));
     cases.push_back(rms_norm_of("many rows without a mean", 1031, 33));
     cases.push_back(layer_norm_of("many wide rows", 67, 2100));
-    cases.push_back({"no parameters", {normal({5, 19})}, [](Inputs x) {
-                         return std::vector{layer_norm(x[0], {}, {}, usual_eps),
-                                            rms_norm(x[0], {}, usual_eps)};
-                     }});
+    cases.push_back(
+        {"no parameters", {normal({5, 19})}, [](Inputs x) {
+             return std::vector{layer_norm(x[0], {}, {}, usual_eps), rms_norm(x[0], {}, usual_eps)};
+         }});
     cases.push_back({"weight only", {normal({5, 19}), normal({19})}, [](Inputs x) {
                          return std::vector{layer_norm(x[0], x[1], {}, usual_eps)};
                      }});
     cases.push_back({"bias only", {normal({5, 19}), normal({19})}, [](Inputs x) {
                          return std::vector{layer_norm(x[0], {}, x[1], usual_eps)};
                      }});
-    cases.push_back({"frozen parameters", {normal({5, 19}), fixed({19}), fixed({19})}, [](Inputs x) {
-                         return std::vector{layer_norm(x[0], x[1], x[2], usual_eps)};
-                     }});
+    cases.push_back(
+        {"frozen parameters", {normal({5, 19}), fixed({19}), fixed({19})}, [](Inputs x) {
+             return std::vector{layer_norm(x[0], x[1], x[2], usual_eps)};
+         }});
     cases.push_back({"frozen input", {fixed({2, 3, 19}), normal({19}), normal({19})}, [](Inputs x) {
                          return std::vector{layer_norm(x[0], x[1], x[2], usual_eps)};
                      }});
@@ -58,14 +66,22 @@ std::vector<OpCase> norm_cases() {
     cases.push_back({"in the memory of its input", {normal({9, 70}), normal({70})}, [](Inputs x) {
                          return std::vector{layer_norm(scale(x[0], 3.0f), x[1], {}, usual_eps)};
                      }});
-    // The saved mean is rounded to 2^-24 · 1000, and that is the error of x − mean in the derivative.
-    cases.push_back({"far from zero", {normal({6, 129}, 1.0, 1000.0), normal({129}), normal({129})},
+    // The saved mean is rounded to 2^-24 · 1000, and that is the error of x − mean in the
+    // derivative.
+    cases.push_back({"far from zero",
+                     {normal({6, 129}, 1.0, 1000.0), normal({129}), normal({129})},
                      [](Inputs x) { return std::vector{layer_norm(x[0], x[1], x[2], usual_eps)}; },
-                     16, 2000, false});
-    // Constant rows: var = 0, and rstd = 1/sqrt(eps) = 316 times the rounding of the mean, 2^-24 · 7, must not be seen.
-    cases.push_back({"all equal", {normal({6, 37}, 0.0, 7.1), normal({37}), normal({37})},
+                     16,
+                     2000,
+                     false});
+    // Constant rows: var = 0, and rstd = 1/sqrt(eps) = 316 times the rounding of the mean, 2^-24 ·
+    // 7, must not be seen.
+    cases.push_back({"all equal",
+                     {normal({6, 37}, 0.0, 7.1), normal({37}), normal({37})},
                      [](Inputs x) { return std::vector{layer_norm(x[0], x[1], x[2], usual_eps)}; },
-                     16, 64 + 7 * 316, false});
+                     16,
+                     64 + 7 * 316,
+                     false});
     return cases;
 }
 

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -90,6 +91,25 @@ TEST_P(DeviceGradients, AddUpInPlaceAndReturnToZero) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Counts, DeviceGradients, ::testing::Values(1, 2, 7, 8, 9, 20));
+
+TEST(DeviceGradients, MayStartAtAnOddElement) {
+    Graph graph;
+    const Tensor whole = graph.input("g", {DType::f32, {10, 1}});
+    const Tensor g = reshape(slice(whole, 0, 1, 8), {8});
+    const Slot slot{.parameter = graph.state("p", {DType::f32, {8}}), .gradient = g};
+    const Tensor rates = graph.input("rates", {DType::f32, {4}});
+    graph.output("norm", global_norm(std::span(&g, 1)).norm);
+    sgd(std::span(&slot, 1), rates, {});
+    add_into(std::array{graph.state("sum", {DType::f32, {8}})}, std::array{g}, 2.0f);
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    program.write("g", std::vector<float>{std::nanf(""), 1, 2, 3, 4, 5, 6, 7, 8, std::nanf("")});
+    program.write("rates", step_rates(1.0, 0.9, 0.999, 1));
+    program.run();
+    EXPECT_FLOAT_EQ(program.read_scalar("norm"), std::sqrt(204.0f));
+    EXPECT_EQ(state.read("p"), (std::vector<float>{-1, -2, -3, -4, -5, -6, -7, -8}));
+    EXPECT_EQ(state.read("sum"), (std::vector<float>{2, 4, 6, 8, 10, 12, 14, 16}));
+}
 
 TEST(DeviceGradients, ThatAreNotNumbersShowInNormAndFactor) {
     Graph graph;

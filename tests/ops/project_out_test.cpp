@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/error.h"
@@ -39,6 +39,10 @@ std::vector<OpCase> project_out_cases() {
     cases.push_back({"values in a packed row", {normal({2, 3, 16}), direction({2, 3, 48})}, [](Inputs x) {
                          const std::array<std::int64_t, 3> widths{16, 16, 16};
                          return std::vector{project_out(x[0], split(x[1], widths)[2], 4)};
+                     }});
+    cases.push_back({"values that start at an odd element", {normal({4, 6}), direction({4, 10})}, [](Inputs x) {
+                         const std::array<std::int64_t, 3> widths{3, 6, 1};
+                         return std::vector{project_out(x[0], split(x[1], widths)[1], 1)};
                      }});
     cases.push_back({"heads sharing values", {normal({5, 24}), direction({5, 8})},
                      [](Inputs x) { return std::vector{project_out(x[0], x[1], 6, 2)}; }});

@@ -9,8 +9,12 @@ using Inputs = std::span<const Tensor>;
 
 OpCase softmax_of(std::string name, Shape shape, SoftmaxOptions options = {}) {
     const bool small = shape.elements() <= 4096;
-    return {std::move(name), {normal(std::move(shape), 2.0)},
-            [options](Inputs x) { return std::vector{softmax(x[0], options)}; }, 16, 64, small};
+    return {std::move(name),
+            {normal(std::move(shape), 2.0)},
+            [options](Inputs x) { return std::vector{softmax(x[0], options)}; },
+            16,
+            64,
+            small};
 }
 
 std::vector<OpCase> softmax_cases() {
@@ -24,21 +28,30 @@ std::vector<OpCase> softmax_cases() {
     cases.push_back(softmax_of("causal, more keys", {2, 5, 12}, {.causal = true}));
     // The first rows see no key: zeros, and no gradient.
     cases.push_back(softmax_of("causal, fewer keys", {2, 12, 5}, {.causal = true}));
-    cases.push_back(softmax_of("causal off the diagonal", {2, 9, 9},
-                               {.causal = true, .mask_diagonal = true}));
+    cases.push_back(
+        softmax_of("causal off the diagonal", {2, 9, 9}, {.causal = true, .mask_diagonal = true}));
     cases.push_back(softmax_of("off the diagonal", {2, 9, 9}, {.mask_diagonal = true}));
     cases.push_back(softmax_of("off the diagonal, more keys", {7, 11}, {.mask_diagonal = true}));
     cases.push_back(softmax_of("off the diagonal, fewer keys", {11, 7}, {.mask_diagonal = true}));
     cases.push_back(softmax_of("off the only column", {3, 1, 1}, {.mask_diagonal = true}));
-    cases.push_back({"slices", {padded({7, 21}, 3)},
-                     [](Inputs x) { return std::vector{softmax(x[0])}; }});
-    cases.push_back({"in the memory of its input", {normal({9, 70})},
-                     [](Inputs x) { return std::vector{softmax(scale(x[0], 3.0f))}; }});
+    cases.push_back(
+        {"slices", {padded({7, 21}, 3)}, [](Inputs x) { return std::vector{softmax(x[0])}; }});
+    cases.push_back({"in the memory of its input", {normal({9, 70})}, [](Inputs x) {
+                         return std::vector{softmax(scale(x[0], 3.0f))};
+                     }});
     // Rows are dominated by few columns and the gradient by what rounding leaves of 1 - y.
-    cases.push_back({"logits by the thousand", {normal({6, 33}, 30.0, 1e4)},
-                     [](Inputs x) { return std::vector{softmax(x[0])}; }, 16, 256, false});
-    cases.push_back({"logits far apart", {normal({6, 33}, 1e30)},
-                     [](Inputs x) { return std::vector{softmax(x[0])}; }, 16, 64, false});
+    cases.push_back({"logits by the thousand",
+                     {normal({6, 33}, 30.0, 1e4)},
+                     [](Inputs x) { return std::vector{softmax(x[0])}; },
+                     16,
+                     256,
+                     false});
+    cases.push_back({"logits far apart",
+                     {normal({6, 33}, 1e30)},
+                     [](Inputs x) { return std::vector{softmax(x[0])}; },
+                     16,
+                     64,
+                     false});
     return cases;
 }
 

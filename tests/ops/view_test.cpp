@@ -10,7 +10,9 @@ namespace {
 using Inputs = std::span<const Tensor>;
 
 OpCase permuted(std::string name, Operand x, std::vector<int> axes) {
-    return {std::move(name), {std::move(x)}, [axes](Inputs in) { return std::vector{permute(in[0], axes)}; }};
+    return {std::move(name), {std::move(x)}, [axes](Inputs in) {
+                return std::vector{permute(in[0], axes)};
+            }};
 }
 
 OpCase sliced(std::string name, Operand x, int axis, std::int64_t start, std::int64_t count) {
@@ -22,42 +24,70 @@ OpCase sliced(std::string name, Operand x, int axis, std::int64_t start, std::in
 const std::vector<std::int64_t> three_widths{5, 1, 7};
 
 const std::vector<OpCase> view_cases{
-    {"reshape", {normal({4, 6})}, [](Inputs x) { return std::vector{reshape(x[0], {2, 3, 4})}; }},
-    {"reshape to a scalar", {normal({1, 1})}, [](Inputs x) { return std::vector{reshape(x[0], {})}; }},
-    {"reshape rows of a slice", {padded({6, 5}, 2)}, [](Inputs x) { return std::vector{reshape(x[0], {2, 3, 5})}; }},
-    {"reshape across rows of a slice", {padded({6, 5}, 2)},
-     [](Inputs x) { return std::vector{reshape(x[0], {5, 6})}; }},
+    {"reshape",
+     {normal({4, 6})},
+     [](Inputs x) {
+         return std::vector{reshape(x[0], {2, 3, 4})};
+     }},
+    {"reshape to a scalar",
+     {normal({1, 1})},
+     [](Inputs x) { return std::vector{reshape(x[0], {})}; }},
+    {"reshape rows of a slice",
+     {padded({6, 5}, 2)},
+     [](Inputs x) {
+         return std::vector{reshape(x[0], {2, 3, 5})};
+     }},
+    {"reshape across rows of a slice",
+     {padded({6, 5}, 2)},
+     [](Inputs x) {
+         return std::vector{reshape(x[0], {5, 6})};
+     }},
     {"split", {normal({7, 13})}, [](Inputs x) { return split(x[0], three_widths); }},
-    {"split of a slice", {padded({3, 2, 13}, 4)}, [](Inputs x) { return split(x[0], three_widths); }},
+    {"split of a slice",
+     {padded({3, 2, 13}, 4)},
+     [](Inputs x) { return split(x[0], three_widths); }},
     {"split of one row", {normal({13})}, [](Inputs x) { return split(x[0], three_widths); }},
-    {"only the middle of a split", {normal({7, 13})},
+    {"only the middle of a split",
+     {normal({7, 13})},
      [](Inputs x) { return std::vector{split(x[0], three_widths)[1]}; }},
-    {"only the ends of a split", {normal({7, 13})},
+    {"only the ends of a split",
+     {normal({7, 13})},
      [](Inputs x) {
          const auto parts = split(x[0], three_widths);
          return std::vector{parts[0], parts[2]};
      }},
-    {"split of a part of a split", {normal({7, 13})},
+    {"split of a part of a split",
+     {normal({7, 13})},
      [](Inputs x) {
          const std::array<std::int64_t, 2> widths{3, 4};
          return split(split(x[0], three_widths)[2], widths);
      }},
-    {"rows of columns", {normal({9, 13})},
+    {"rows of columns",
+     {normal({9, 13})},
      [](Inputs x) { return std::vector{slice(slice(x[0], 1, 2, 5), 0, 3, 4)}; }},
-    {"columns of rows", {normal({9, 13})},
+    {"columns of rows",
+     {normal({9, 13})},
      [](Inputs x) { return std::vector{slice(slice(x[0], 0, 3, 4), 1, 2, 5)}; }},
-    {"heads of a joint projection", {padded({2, 5, 12}, 24)},
+    {"heads of a joint projection",
+     {padded({2, 5, 12}, 24)},
      [](Inputs x) {
          const std::array<int, 4> axes{0, 2, 1, 3};
          return std::vector{permute(reshape(x[0], {2, 5, 3, 4}), axes)};
      }},
-    {"concat", {normal({5, 3}), normal({5, 1}), normal({5, 17})},
+    {"concat",
+     {normal({5, 3}), normal({5, 1}), normal({5, 17})},
      [](Inputs x) { return std::vector{concat(x)}; }},
-    {"concat of slices", {padded({2, 5, 3}, 1), padded({2, 5, 8}, 8)},
+    {"concat of slices",
+     {padded({2, 5, 3}, 1), padded({2, 5, 8}, 8)},
      [](Inputs x) { return std::vector{concat(x)}; }},
-    {"concat of rank one", {normal({3}), normal({1})}, [](Inputs x) { return std::vector{concat(x)}; }},
-    {"concat of scalars", {normal({}), normal({})}, [](Inputs x) { return std::vector{concat(x)}; }},
-    {"concat twice the same", {normal({4, 3})},
+    {"concat of rank one",
+     {normal({3}), normal({1})},
+     [](Inputs x) { return std::vector{concat(x)}; }},
+    {"concat of scalars",
+     {normal({}), normal({})},
+     [](Inputs x) { return std::vector{concat(x)}; }},
+    {"concat twice the same",
+     {normal({4, 3})},
      [](Inputs x) {
          const std::array<Tensor, 2> both{x[0], x[0]};
          return std::vector{concat(both)};
@@ -81,14 +111,22 @@ const std::vector<OpCase> view_cases{
     permuted("reverse", normal({3, 4, 5, 2}), {3, 2, 1, 0}),
     permuted("patches", normal({2, 3, 2, 4, 3, 5}), {0, 2, 4, 1, 3, 5}),
     permuted("in order", padded({3, 4}, 2), {0, 1}),
-    {"permute of many", {normal({3, 41, 5, 17})},
+    {"permute of many",
+     {normal({3, 41, 5, 17})},
      [](Inputs x) {
          const std::array<int, 4> axes{2, 0, 3, 1};
          return std::vector{permute(x[0], axes)};
-     }, 16, 64, false},
+     },
+     16,
+     64,
+     false},
     {"contiguous", {padded({3, 7, 5}, 3)}, [](Inputs x) { return std::vector{contiguous(x[0])}; }},
-    {"contiguous of many", {padded({67, 129}, 1)}, [](Inputs x) { return std::vector{contiguous(x[0])}; },
-     16, 64, false},
+    {"contiguous of many",
+     {padded({67, 129}, 1)},
+     [](Inputs x) { return std::vector{contiguous(x[0])}; },
+     16,
+     64,
+     false},
 };
 
 VKF_OP_TABLE(View, view_cases);
@@ -111,7 +149,8 @@ TEST_F(HostViewShapes, SlicesAreViewsWhereRowsStayRows) {
     EXPECT_EQ(token.shape(), (Shape{4, 1, 8}));
     EXPECT_EQ(token.pitch(), 48);
     EXPECT_EQ(graph.value(token).offset, 40);
-    for (const Tensor view : {columns, rows, token}) EXPECT_EQ(graph.value(view).storage, graph.value(x).storage);
+    for (const Tensor view : {columns, rows, token})
+        EXPECT_EQ(graph.value(view).storage, graph.value(x).storage);
 }
 
 TEST_F(HostViewShapes, OffsetsOfViewsOfViewsAddUp) {

@@ -1,0 +1,45 @@
+// What a graph will cost before anything is allocated: work per node, memory, lifetimes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/plan.h"
+
+namespace vkf {
+
+struct NodeCost {
+    std::string part;  // "h.*.attn": the node's scope with numbers left out, at most three levels
+    double flops = 0;
+    double bytes = 0;
+};
+
+/// A transient tensor in the arena.
+struct Resident {
+    std::string scope, op;  // of the node that makes it
+    Shape shape;
+    std::int64_t bytes = 0;
+    std::int64_t offset = 0;
+    std::size_t first = 0, last = 0;  // nodes, both included
+};
+
+struct Analysis {
+    std::vector<NodeCost> costs;      // of the nodes that run, in order
+    std::vector<Resident> residents;  // largest first
+    std::int64_t dispatches = 0;
+    double flops = 0;
+    std::int64_t arena = 0, bound = 0;  // bytes; no arrangement of the arena is smaller than `bound`
+    std::int64_t states = 0, inputs = 0, outputs = 0;
+
+    std::int64_t bytes() const { return arena + states + inputs + outputs; }
+};
+
+/// Lowers and plans as Program does, for a device with these traits.
+Analysis analyse(const Graph& graph, const DeviceTraits& device);
+
+/// "h.3.attn.c_attn" → "h.*.attn".
+std::string part_of(const std::string& path);
+
+}  // namespace vkf

@@ -1,0 +1,211 @@
+// vkformer inspect: parameters, work and memory of a model, part by part, before anything runs.
+
+#include <algorithm>
+
+#include "apps/analysis.h"
+#include "apps/commands.h"
+#include "apps/common.h"
+#include "apps/model.h"
+#include "models/files/gpt2_config.h"
+#include "models/train/optimizer.h"
+#include "ops/backward.h"
+#include "program/program.h"
+#include "vulkan/device.h"
+
+namespace vkf {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Options {
+    std::string model, activation = "gelu", gamma_on = "sum", optimizer = "adamw";
+    Gpt2Config config{.bias = false, .attention = {}};  // as nanoGPT trains by default
+    std::int64_t batch_size = 12, block_size = 0, top = 20;
+    bool plan = false, graph = false;
+};
+
+/// The step's graph as GptTrainer records it without accumulation, or only its forward half.
+void describe(Graph& graph, Parameters& parameters, const Options& o, bool training) {
+    const TensorType batch{DType::i32, {o.batch_size, o.block_size}};
+    const Tensor tokens = graph.input("tokens", batch);
+    const Tensor logits = gpt2(Scope(graph, parameters), o.config, tokens);
+    if (!training) return graph.output("logits", logits);
+    graph.scope = "loss";
+    const Tensor loss = cross_entropy(logits, graph.input("targets", batch));
+    graph.output("loss", loss);
+    std::vector<Tensor> list;
+    for (const Parameter& parameter : parameters.list()) list.push_back(parameter.tensor);
+    const std::vector<Tensor> d = gradients(loss, list);
+    graph.scope = "update";
+    const Tensor rates = graph.input("rates", {DType::f32, {4}});
+    const OptimizerConfig config{.kind = optimizer_named(o.optimizer)};
+    graph.output("grad_norm", append_update(parameters.list(), d, rates, config));
+}
+
+struct Part {
+    std::string name;
+    std::int64_t parameters = 0;
+    double forward = 0, step = 0;  // FLOPs
+};
+
+/// Parameters and work by part, in the order of the model.
+std::vector<Part> parts(const Parameters& parameters, const Analysis& forward, const Analysis& step) {
+    std::vector<Part> list;
+    const auto part = [&](const std::string& name) -> Part& {
+        const auto found = std::ranges::find(list, name, &Part::name);
+        return found != list.end() ? *found : list.emplace_back(Part{name});
+    };
+    for (const Parameter& parameter : parameters.list()) {
+        const std::string layer = parameter.name.substr(0, parameter.name.rfind('.'));
+        part(part_of(layer)).parameters += parameter.shape.elements();
+    }
+    for (const NodeCost& cost : forward.costs) part(cost.part).forward += cost.flops;
+    for (const NodeCost& cost : step.costs) part(cost.part).step += cost.flops;
+    return list;
+}
+
+ordered_json memory(const Analysis& a) {
+    return {{"total", a.bytes()},   {"arena", a.arena},   {"arena_bound", a.bound},  {"states", a.states},
+            {"inputs", a.inputs},   {"outputs", a.outputs}, {"dispatches", a.dispatches}};
+}
+
+ordered_json plan_document(const Analysis& a) {
+    auto list = ordered_json::array();
+    for (const Resident& r : a.residents) {
+        const auto extents = r.shape.extents();
+        list.push_back({{"scope", r.scope}, {"op", r.op}, {"shape", std::vector(extents.begin(), extents.end())},
+                        {"bytes", r.bytes}, {"offset", r.offset}, {"first", r.first}, {"last", r.last}});
+    }
+    return list;
+}
+
+std::string plan_text(const Analysis& a, std::size_t top) {
+    std::vector<std::vector<std::string>> rows{{"bytes", "offset", "first node", "last node", "shape", "made by"}};
+    for (const Resident& r : a.residents) {
+        if (rows.size() > top) break;
+        rows.push_back({bytes_text(static_cast<double>(r.bytes)), text(r.offset), text(r.first), text(r.last),
+                        text(r.shape), r.scope + (r.scope.empty() ? "" : ": ") + r.op});
+    }
+    return text("\nThe ", rows.size() - 1, " largest of ", a.residents.size(), " tensors of a training step\n", table(rows));
+}
+
+std::string parts_text(const std::vector<Part>& list, double tokens) {
+    std::vector<std::vector<std::string>> rows{{"part", "parameters", "FLOPs/token forward", "FLOPs/token training"}};
+    Part total{"total"};
+    const auto add = [&](const Part& p) {
+        rows.push_back({p.name, text(p.parameters), count_text(p.forward / tokens), count_text(p.step / tokens)});
+    };
+    for (const Part& p : list) {
+        add(p);
+        total.parameters += p.parameters, total.forward += p.forward, total.step += p.step;
+    }
+    add(total);
+    return table(rows);
+}
+
+std::string memory_text(const Analysis& forward, const Analysis& step, double cache) {
+    const auto bytes = [](std::int64_t n) { return bytes_text(static_cast<double>(n)); };
+    const auto row = [&](const char* name, std::int64_t Analysis::*member) {
+        return std::vector{std::string(name), bytes(forward.*member), bytes(step.*member)};
+    };
+    return table({{"memory", "inference", "training"},
+                  {"total", bytes(forward.bytes()), bytes(step.bytes())},
+                  row("states (parameters, moments)", &Analysis::states),
+                  row("arena (activations)", &Analysis::arena),
+                  row("arena, no arrangement is below", &Analysis::bound),
+                  row("inputs", &Analysis::inputs),
+                  row("outputs", &Analysis::outputs)}) +
+           "keys and values of one sequence in generation: " + bytes_text(cache) + "\n";
+}
+
+void report(const Common& common, const Options& o, const DeviceTraits& device) {
+    Graph forward_graph, step_graph;
+    Parameters parameters;
+    describe(forward_graph, parameters, o, false);
+    describe(step_graph, parameters, o, true);
+    const Analysis forward = analyse(forward_graph, device), step = analyse(step_graph, device);
+    const std::vector<Part> list = parts(parameters, forward, step);
+    const double tokens = static_cast<double>(o.batch_size * o.block_size);
+    const double cache = 8.0 * static_cast<double>(o.config.n_layer * o.config.n_positions * o.config.n_embd);
+    if (!common.json) {
+        if (o.graph) return print(step_graph.dump());
+        print(text(parts_text(list, tokens), "\nA batch of ", o.batch_size, " sequences of ", o.block_size, " tokens, ",
+                   o.optimizer, ": ", count_text(step.flops), " FLOPs a step in ", step.dispatches, " dispatches\n\n",
+                   memory_text(forward, step, cache)));
+        return o.plan ? print(plan_text(step, static_cast<std::size_t>(o.top))) : void();
+    }
+    ordered_json document{{"config", nlohmann::ordered_json::parse(gpt2_config_text(o.config))},
+                          {"parameters", parameters.count()},
+                          {"batch_size", o.batch_size},
+                          {"block_size", o.block_size},
+                          {"optimizer", o.optimizer},
+                          {"flops_per_token_forward", forward.flops / tokens},
+                          {"flops_per_token_training", step.flops / tokens},
+                          {"flops_per_step", step.flops}};
+    for (const Part& p : list)
+        document["parts"].push_back({{"part", p.name}, {"parameters", p.parameters},
+                                     {"flops_forward", p.forward}, {"flops_training", p.step}});
+    document["memory"] = {{"inference", memory(forward)}, {"training", memory(step)}, {"cache", cache}};
+    if (o.plan) document["plan"] = plan_document(step);
+    if (o.graph) document["graph"] = step_graph.dump();
+    print_json(document);
+}
+
+void run(const Common& common, Options o) {
+    if (!o.model.empty()) {
+        o.config = open_model(o.model).config;
+    } else {
+        o.config.activation = activation_named(o.activation);
+        o.config.attention.gamma_on = o.gamma_on == "sum" ? GammaOn::sum : GammaOn::value;
+        if (o.block_size > 0) o.config.n_positions = o.block_size;
+        validate(o.config);
+    }
+    if (o.block_size == 0) o.block_size = o.config.n_positions;
+    // Kernels and their temporaries differ with the device, but none is needed for the numbers.
+    if (wanted_device(common).empty()) return report(common, o, DeviceTraits());
+    with_device(common, [&](Device& device) { report(common, o, traits(device)); });
+}
+
+void add_options(CLI::App& command, Options& o) {
+    const auto number = [&](const char* name, std::int64_t& value, const char* help) {
+        return command.add_option(name, value, help)->type_name("N")->check(whole(1))->capture_default_str();
+    };
+    auto* model = command.add_option("--model,model", o.model, "Model directory; else the options below")->type_name("DIR");
+    std::vector<CLI::Option*> shape{
+        number("--vocab-size", o.config.vocab_size, "Tokens of the vocabulary"),
+        number("--n-layer", o.config.n_layer, "Blocks"),
+        number("--n-head", o.config.n_head, "Attention heads"),
+        number("--n-embd", o.config.n_embd, "Width"),
+        command.add_flag("--bias,!--no-bias", o.config.bias, "Biases in linear layers and norms"),
+        command.add_option("--activation", o.activation, "Of the MLP")->type_name("NAME")->capture_default_str(),
+        command.add_option("--attention", o.config.attention.variant, "Attention variant")
+            ->type_name("NAME")->capture_default_str(),
+        command.add_option("--gamma", o.config.attention.gamma, "Of attentionx")->type_name("X"),
+        command.add_option("--gamma-on", o.gamma_on, "Of attentionx")
+            ->check(CLI::IsMember({"sum", "value"}))->type_name("sum|value"),
+        command.add_flag("--mask-diagonal", o.config.attention.mask_diagonal, "No token attends to itself")};
+    for (CLI::Option* option : shape) option->excludes(model);
+    number("--batch-size", o.batch_size, "Sequences at a time");
+    command.add_option("--block-size", o.block_size, "Tokens of a sequence (n_positions)")->type_name("N")->check(whole(1));
+    command.add_option("--optimizer", o.optimizer, "adamw, setadam or sgd")->type_name("NAME")->capture_default_str();
+    command.add_flag("--plan", o.plan, "The memory plan of a training step: its largest tensors");
+    number("--top", o.top, "Tensors that --plan lists");
+    command.add_flag("--graph", o.graph, "Instead every node of the training step");
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Common& common) {
+    CLI::App* command = app.add_subcommand("inspect", "Parameters, FLOPs and memory per part; the memory plan");
+    auto options = std::make_shared<Options>();
+    add_options(*command, *options);
+    add_common(*command, common);
+    command->footer(
+        "Examples:\n"
+        "  vkformer inspect --model out --batch-size 8\n"
+        "  vkformer inspect --n-layer 12 --n-head 12 --n-embd 768 --attention belief-star --plan\n");
+    command->callback([options, &common] { run(common, *options); });
+}
+
+}  // namespace vkf

@@ -1,0 +1,33 @@
+// For kernels that read and write two neighbouring elements at a time (shaders/lib/wide.glsl, strip_pairs.glsl).
+#pragma once
+
+#include <initializer_list>
+
+#include "graph/graph.h"
+#include "ops/rows.h"
+
+namespace vkf {
+
+/// Whether all rows start at multiples of 8 bytes. Storage itself always does.
+inline bool even(Tensor tensor) {
+    return tensor.graph().value(tensor).offset % 2 == 0 && (tensor.rows() <= 1 || tensor.pitch() % 2 == 0);
+}
+
+/// Rows shared out to workgroups whose invocations lie along them, a pair of columns each.
+struct PairRows : RowSweep {
+    std::uint32_t strip;  // pairs an invocation holds at a time: its whole part of the row where that is bearable
+    bool wide;
+};
+
+/// `count` rows of `width` elements; `tensors` are all that the kernel reads or writes in pairs.
+inline PairRows pair_rows(const DeviceTraits& device, std::int64_t count, std::int64_t width,
+                          std::initializer_list<Tensor> tensors) {
+    const std::int64_t pairs = (width + 1) / 2;
+    PairRows made{row_sweep(device, count, pairs), 0, width % 2 == 0};
+    for (const Tensor& tensor : tensors) made.wide = made.wide && even(tensor);
+    made.strip = kept(made.group, pairs, device.cpu ? 64 : 8);
+    if (made.strip == 0) made.strip = 8;
+    return made;
+}
+
+}  // namespace vkf

@@ -1,0 +1,44 @@
+// A row in registers by pairs of neighbours: the lanes side by side, STRIP pairs each. A row wider than 2 · GROUP · STRIP
+// comes in several strips. The width is a constant so that a row of one strip needs no bounds but at its end.
+#include "lib/wide.glsl"
+
+layout(constant_id = 2) const uint WIDTH = 64;
+layout(constant_id = 3) const uint STRIP = 4;
+layout(constant_id = 4) const bool WIDE = false;  // the width is even and all rows start at multiples of 8 bytes
+
+const uint STRIPS = (WIDTH + 2 * GROUP * STRIP - 1) / (2 * GROUP * STRIP);
+
+// The first column of pair k.
+uint column(uint strip, uint k) { return 2 * ((strip * STRIP + k) * GROUP + gl_LocalInvocationID.x); }
+
+// Whether no lane's pair k reaches past the end, known before the kernel runs.
+bool surely_inside(uint k) { return STRIPS == 1 && 2 * (k + 1) * GROUP <= WIDTH; }
+
+// x[at .. at + WIDTH) of this lane and strip, with zeros past the end.
+void load_strip(In x, uint at, uint strip, out vec2 values[STRIP]) {
+    [[unroll]] for (uint k = 0; k < STRIP; ++k) {
+        const uint c = column(strip, k);
+        if (surely_inside(k)) {
+            values[k] = load_two(x, at + c, WIDE);
+        } else if (WIDE) {
+            values[k] = load_two(x, at + (c < WIDTH ? c : 0), true);
+            if (c >= WIDTH) values[k] = vec2(0.0);
+        } else {
+            values[k].x = x.at[at + min(c, WIDTH - 1)];
+            values[k].y = x.at[at + min(c + 1, WIDTH - 1)];
+            if (c >= WIDTH) values[k].x = 0.0;
+            if (c + 1 >= WIDTH) values[k].y = 0.0;
+        }
+    }
+}
+
+// Pair k of this lane and strip into y[at .. at + WIDTH).
+void store_pair(Out y, uint at, uint strip, uint k, vec2 value) {
+    const uint c = column(strip, k);
+    if (surely_inside(k) || (WIDE && c < WIDTH)) {
+        store_two(y, at + c, value, WIDE);
+    } else if (!WIDE) {
+        if (c < WIDTH) y.at[at + c] = value.x;
+        if (c + 1 < WIDTH) y.at[at + c + 1] = value.y;
+    }
+}

@@ -1,0 +1,112 @@
+#version 460
+// The product of matmul.comp for the few rows of decoding, where every element of b is used ROWS times only: bound by
+// how fast b is read.
+//
+// Shapes, splits: as matmul.comp; m = ROWS, a not transposed.
+// Owner: a workgroup has STRIPE columns. b as it is: lane l has the columns 2 l and 2 l + 1 of PAIRS stripes and goes down
+//   k, a's elements handed out by broadcast. b transposed: the lanes lie along k and fold each column's sum at the end.
+// Numerics: fp32; sums in ascending k, or per lane in ascending k and then over the lanes.
+#include "lib/matmul.glsl"
+#include "lib/matmul_pairs.glsl"
+
+layout(constant_id = 7) const uint ROWS = 1;
+layout(constant_id = 8) const uint PAIRS = 2;
+layout(constant_id = 9) const bool WIDE_A = false;   // pitch, batch and offset even
+layout(constant_id = 10) const bool WIDE_B = false;  // likewise; and n, unless transposed
+
+const uint LANES = SUBGROUP;
+const uint STRIPE = PAIRS * LANES * 2;
+const uint COLUMNS = 4;  // at a time, of a transposed b
+
+void store(uint part, uint row, uint column, float sum) {
+    const float shift = BIAS ? bias.at[column] : 0.0;
+    const uint from = part / splits * addend_batch + row * addend_pitch + column;
+    y.at[part * y_batch + row * y_pitch + column] = finish(sum, shift, from);
+}
+
+void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uint k_end) {
+    const uint lane = gl_SubgroupInvocationID;
+    vec2 sum[ROWS * PAIRS];
+    [[unroll]] for (uint i = 0; i < ROWS * PAIRS; ++i) sum[i] = vec2(0.0);
+    uint first[PAIRS];
+    uint second[PAIRS];
+    [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
+        const uint column = column0 + (p * LANES + lane) * 2;
+        first[p] = b_begin + min(column, WIDE_B ? n - 2 : n - 1);
+        second[p] = b_begin + min(column + 1, n - 1);
+    }
+    uint k0 = k_begin;
+    for (; k0 + LANES <= k_end; k0 += LANES) {
+        float left[ROWS];
+        [[unroll]] for (uint r = 0; r < ROWS; ++r) left[r] = a.at[a_begin + r * a_pitch + k0 + lane];
+        [[unroll]] for (uint s = 0; s < LANES; ++s) {
+            [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
+                const uint at = (k0 + s) * b_pitch;
+                const vec2 right = load_pair(WIDE_B, b, at + first[p], at + second[p]);
+                [[unroll]] for (uint r = 0; r < ROWS; ++r)
+                    sum[r * PAIRS + p] += subgroupBroadcast(left[r], s) * right;
+            }
+        }
+    }
+    for (; k0 < k_end; ++k0) {
+        [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
+            const vec2 right = load_pair(WIDE_B, b, k0 * b_pitch + first[p], k0 * b_pitch + second[p]);
+            [[unroll]] for (uint r = 0; r < ROWS; ++r)
+                sum[r * PAIRS + p] += a.at[a_begin + r * a_pitch + k0] * right;
+        }
+    }
+    [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
+        const uint column = column0 + (p * LANES + lane) * 2;
+        [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+            if (column < n) store(part, r, column, sum[r * PAIRS + p].x);
+            if (column + 1 < n) store(part, r, column + 1, sum[r * PAIRS + p].y);
+        }
+    }
+}
+
+void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uint k_end) {
+    const uint lane = gl_SubgroupInvocationID;
+    const uint end = min(column0 + STRIPE, n);
+    for (uint column = column0; column < end; column += COLUMNS) {
+        uint row[COLUMNS];
+        [[unroll]] for (uint c = 0; c < COLUMNS; ++c) row[c] = b_begin + min(column + c, n - 1) * b_pitch;
+        vec2 sum[ROWS * COLUMNS];
+        [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; ++i) sum[i] = vec2(0.0);
+        uint k0 = k_begin + 2 * lane;
+        for (; k0 + 1 < k_end; k0 += 2 * LANES) {
+            vec2 left[ROWS];
+            [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+                const uint at = a_begin + r * a_pitch + k0;
+                left[r] = load_pair(WIDE_A, a, at, at + 1);
+            }
+            [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
+                const vec2 right = load_pair(WIDE_B, b, row[c] + k0, row[c] + k0 + 1);
+                [[unroll]] for (uint r = 0; r < ROWS; ++r) sum[r * COLUMNS + c] += left[r] * right;
+            }
+        }
+        if (k0 < k_end) {  // one lane, if k is odd
+            [[unroll]] for (uint c = 0; c < COLUMNS; ++c)
+                [[unroll]] for (uint r = 0; r < ROWS; ++r)
+                    sum[r * COLUMNS + c].x += a.at[a_begin + r * a_pitch + k0] * b.at[row[c] + k0];
+        }
+        [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+            [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
+                const float total = subgroupAdd(sum[r * COLUMNS + c].x + sum[r * COLUMNS + c].y);
+                if (lane == 0 && column + c < end) store(part, r, column + c, total);
+            }
+        }
+    }
+}
+
+void main() {
+    const uint stripes = (n + STRIPE - 1) / STRIPE;
+    const uint part = group_index() / stripes;
+    if (part >= batches * splits) return;
+    const uint column0 = group_index() % stripes * STRIPE;
+    const uint batch = part / splits;
+    const uint k_begin = part_k_begin(part), k_end = part_k_end(part);
+    if (TRANSPOSE_B)
+        along(part, batch * a_batch, batch * b_batch, column0, k_begin, k_end);
+    else
+        down(part, batch * a_batch, batch * b_batch, column0, k_begin, k_end);
+}
