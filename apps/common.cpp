@@ -21,6 +21,7 @@ void add_common(CLI::App& app, Common& common) {
     app.add_option("--device", common.device,
                    "Device to work on, see `vkformer devices`; else $VKFORMER_DEVICE, else the best")
         ->type_name("INDEX|NAME")
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
     app.add_option("--precision", common.precision, "Precision of the computation")
         ->type_name("fp32|mixed")
@@ -32,10 +33,13 @@ void add_common(CLI::App& app, Common& common) {
             },
             "")
         ->capture_default_str()
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
     app.add_option("--seed", common.seed, "Where all random numbers come from")
         ->type_name("N")
+        ->check(whole(0))
         ->capture_default_str()
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
     app.add_flag("--json", common.json, "One JSON document on standard output")->group("Everywhere");
     app.add_flag("--quiet", common.quiet, "No progress, no notes")->group("Everywhere");

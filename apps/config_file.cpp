@@ -26,7 +26,7 @@ std::vector<std::string> options_in(const std::string& path) {
         require(item.parents.empty(), path, ": table '", item.parents.empty() ? "" : item.parents[0],
                 "': options stand at the top level");
         require(item.inputs.size() == 1, path, ": '", item.name, "' wants one value");
-        options.push_back("--" + item.name + "=" + item.inputs[0]);
+        if (!item.inputs[0].empty()) options.push_back("--" + item.name + "=" + item.inputs[0]);
     }
     return options;
 }

@@ -61,6 +61,10 @@ Case read_case(const Common& common, const Options& options, const Model& model)
     }
     require(!options.grads || !made.targets.empty(), options.input,
             ": --grads needs the tensor 'targets' [B, T]");
+    const fs::path folder = fs::absolute(options.output).parent_path();
+    std::error_code ignored;
+    require(fs::is_directory(folder, ignored), "output ", options.output, ": there is no directory ",
+            folder.string());
     for (const StoredTensor& tensor : file.tensors())
         if (tensor.name != "tokens" && tensor.name != "targets")
             note(common, text(options.input, ": tensor '", tensor.name, "' is not used"));

@@ -95,7 +95,8 @@ void occupy_standard_streams() {
 
 int main(int argc, char** argv) {
     vkf::occupy_standard_streams();
-    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);  // writing tells us instead
+    std::signal(SIGXFSZ, SIG_IGN);
     try {
         return vkf::run(argc, argv);
     } catch (const vkf::ClosedOutput&) {

@@ -1,6 +1,10 @@
 #include "apps/train_options.h"
 
 #include <cmath>
+#include <filesystem>
+#include <iomanip>
+#include <limits>
+#include <sstream>
 
 #include "base/error.h"
 #include "models/data/dataset.h"
@@ -8,13 +12,30 @@
 
 namespace vkf {
 
+namespace {
+
+std::string toml_value(const std::string& value) { return '"' + value + '"'; }
+std::string toml_value(bool value) { return value ? "true" : "false"; }
+template <class Number>
+std::string toml_value(Number value) {
+    std::ostringstream stream;
+    stream << std::setprecision(std::numeric_limits<Number>::max_digits10) << value;
+    return stream.str();
+}
+
+}  // namespace
+
 void TrainOptions::declare(CLI::App& app) {
-    app_ = &app;
+    const auto remember = [&](std::string name, auto& value) {
+        entries_.push_back({name.substr(2, name.find(',') - 2), [&value] { return toml_value(value); }});
+    };
     const auto option = [&](const char* name, auto& value, const char* help) {
         app.add_option(name, value, help)->capture_default_str()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+        remember(name, value);
     };
     const auto flag = [&](const char* name, bool& value, const char* help) {
         app.add_flag(name, value, help)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+        remember(name, value);
     };
     option("--data", data, "directory with train.bin and val.bin, a token file, or text (file or directory)");
     option("--order", order, "order of the training windows: random or sequential");
@@ -116,7 +137,14 @@ Gpt2Config TrainOptions::fresh_model(std::int64_t data_vocabulary) const {
 }
 
 std::string TrainOptions::toml() const {
-    return app_->config_to_str(true, false);
+    std::string lines;
+    for (const Entry& entry : entries_) {
+        if (entry.key == "out-dir" || entry.key == "resume" || entry.key == "overwrite") continue;
+        const std::string value =
+            entry.key == "data" ? toml_value(std::filesystem::absolute(data).string()) : entry.value();
+        lines += entry.key + " = " + value + "\n";
+    }
+    return lines + "seed = " + std::to_string(seed) + "\n";
 }
 
 }  // namespace vkf

@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "models/gpt2.h"
 #include "models/train/schedule.h"
@@ -53,11 +55,15 @@ struct TrainOptions {
     void check();
     /// The model that the flags describe.
     Gpt2Config fresh_model(std::int64_t data_vocabulary) const;
-    /// The full configuration, readable by --config.
+    /// The full configuration as --config reads it; where the run is kept is no part of it.
     std::string toml() const;
 
 private:
-    const CLI::App* app_ = nullptr;
+    struct Entry {
+        std::string key;
+        std::function<std::string()> value;
+    };
+    std::vector<Entry> entries_;
 };
 
 }  // namespace vkf

@@ -1,25 +1,30 @@
 #version 460
-// y = activation(alpha · op(a) · op(b) + bias) + addend for a batch of matrices; op is the identity or the transpose.
-// Each tile of y lives in the registers of one subgroup: no shared memory, no barrier. Made for CPU devices, right on all.
+// y = activation(alpha · op(a) · op(b) + bias) + addend for a batch of matrices; op is the identity
+// or the transpose. Each tile of y lives in the registers of one subgroup: no shared memory, no
+// barrier. Made for CPU devices, right on all.
 //
-// Shapes: a [batches, m, k] ([batches, k, m] if TRANSPOSE_A), b [batches, k, n] ([batches, n, k] if TRANSPOSE_B),
-//   y, addend [batches, m, n], bias [n]; *_pitch elements between rows, *_batch between matrices. addend may be y itself.
-// Split: with splits > 1 the k axis is cut into chunks and y holds one partial product per chunk, [batches · splits, m, n].
-// Owner: a workgroup is one subgroup and has a tile of ROW_BLOCKS · SUBGROUP rows; lane l owns columns 2 l and 2 l + 1 of
-//   each of PAIRS stripes of 2 · SUBGROUP columns. Per STEP of k each lane loads its columns of b and its share of a, whose
-//   elements subgroupBroadcast then hands to all lanes.
+// Shapes: a [batches, m, k] ([batches, k, m] if TRANSPOSE_A), b [batches, k, n] ([batches, n, k] if
+//   TRANSPOSE_B), y and addend [batches, m, n], bias [n]; *_pitch elements between rows, *_batch
+//   between matrices. addend may be y itself.
+// Split: with splits > 1 the k axis is cut into chunks and y holds one partial product per chunk,
+//   [batches · splits, m, n], which matmul_sum adds up.
+// Owner: a workgroup is one subgroup and has a tile of ROW_BLOCKS · SUBGROUP rows; lane l owns the
+//   columns 2 l and 2 l + 1 of each of PAIRS stripes of 2 · SUBGROUP columns. Per STEP of k each
+//   lane loads its columns of b and its share of a, whose elements subgroupBroadcast then hands to
+//   all lanes.
 // Numerics: fp32, each element one running sum in ascending k.
 //
-// Why so: on lavapipe a load costs as much as fifty multiply-adds whatever it loads, so adjacent pairs are loaded as one
-// 64-bit integer (WIDE_*: the host vouches that every pair is 8-byte aligned), and the tile's perimeter is kept small.
+// Why so: on lavapipe a load costs as much as hundreds of multiply-adds, whatever it loads, so
+// adjacent pairs are loaded as one 64-bit integer (WIDE_*: the host vouches that every pair is
+// 8-byte aligned), and the tile's perimeter is kept small.
 #include "lib/matmul.glsl"
 #include "lib/matmul_pairs.glsl"
 
 layout(constant_id = 7) const uint ROW_BLOCKS = 2;
 layout(constant_id = 8) const uint PAIRS = 2;
 layout(constant_id = 9) const uint STEP = 4;         // even
-layout(constant_id = 10) const bool WIDE_A = false;  // pitch, batch and offset even; and m, if transposed
-layout(constant_id = 11) const bool WIDE_B = false;  // likewise; and n, unless transposed
+layout(constant_id = 10) const bool WIDE_A = false;  // pitch, batch, offset even; m if transposed
+layout(constant_id = 11) const bool WIDE_B = false;  // likewise; n unless transposed
 layout(constant_id = 12) const bool WIDE_Y = false;  // y and addend likewise; and n
 layout(constant_id = 13) const bool TAIL = true;     // k or its chunks are no multiples of STEP
 
@@ -36,7 +41,7 @@ void main() {
     if (part >= batches * splits) return;
     const uint tile = group_index() % tiles;
     const uint batch = part / splits;
-    // Neighbouring tiles share their panel of the larger matrix, so that it is fetched once from memory.
+    // Neighbouring tiles share their panel of the larger matrix, so that it comes from memory once.
     const uint down = tiles / across;
     const uint row0 = (m <= n ? tile % down : tile / across) * ROWS;
     const uint column0 = (m <= n ? tile / down : tile % across) * COLUMNS;
@@ -45,8 +50,8 @@ void main() {
     const uint k_step_end = TAIL ? k_begin + (k_end - k_begin) / STEP * STEP : k_end;
 
     // Rows and columns past the edge repeat the last ones: loaded, multiplied, never stored.
-    uint a_at[ROW_BLOCKS];   // the lane's first element of each block, and its neighbour in a transposed a
-    uint a_next[ROW_BLOCKS];
+    uint a_at[ROW_BLOCKS];    // the lane's first element of each block
+    uint a_next[ROW_BLOCKS];  // and its neighbour
     [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i) {
         if (TRANSPOSE_A) {  // two rows and one of two k per lane
             const uint row = row0 + i * LANES + lane * 2 % LANES;
@@ -64,8 +69,9 @@ void main() {
         const uint column = column0 + (p * LANES + lane) * 2;
         const uint first = min(column, WIDE_B && !TRANSPOSE_B ? n - 2 : n - 1);
         const uint second = min(column + 1, n - 1);
-        b_at[p] = batch * b_batch + (TRANSPOSE_B ? first * b_pitch + k_begin : k_begin * b_pitch + first);
-        b_next[p] = batch * b_batch + (TRANSPOSE_B ? second * b_pitch + k_begin : k_begin * b_pitch + second);
+        const uint origin = batch * b_batch + k_begin * (TRANSPOSE_B ? 1 : b_pitch);
+        b_at[p] = origin + first * (TRANSPOSE_B ? b_pitch : 1);
+        b_next[p] = origin + second * (TRANSPOSE_B ? b_pitch : 1);
     }
 
     vec2 sum[ROWS * PAIRS];
@@ -76,8 +82,10 @@ void main() {
     for (uint k0 = k_begin; k0 < k_step_end; k0 += STEP) {
         vec2 left[ROW_BLOCKS * HALVES];
         [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i)
-            [[unroll]] for (uint h = 0; h < HALVES; ++h)
-                left[i * HALVES + h] = load_pair(WIDE_A, a, a_at[i] + 2 * h * a_step, a_next[i] + 2 * h * a_step);
+            [[unroll]] for (uint h = 0; h < HALVES; ++h) {
+                const uint on = 2 * h * a_step;
+                left[i * HALVES + h] = load_pair(WIDE_A, a, a_at[i] + on, a_next[i] + on);
+            }
         vec2 right[STEP * PAIRS];
         [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
             if (TRANSPOSE_B) {
@@ -88,8 +96,10 @@ void main() {
                     right[(2 * h + 1) * PAIRS + p] = vec2(x.y, z.y);
                 }
             } else {
-                [[unroll]] for (uint s = 0; s < STEP; ++s)
-                    right[s * PAIRS + p] = load_pair(WIDE_B, b, b_at[p] + s * b_pitch, b_next[p] + s * b_pitch);
+                [[unroll]] for (uint s = 0; s < STEP; ++s) {
+                    const uint on = s * b_pitch;
+                    right[s * PAIRS + p] = load_pair(WIDE_B, b, b_at[p] + on, b_next[p] + on);
+                }
             }
         }
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
@@ -98,7 +108,8 @@ void main() {
                 const float x = TRANSPOSE_A
                     ? subgroupBroadcast(both[r % 2], r % LANES / 2 + s % 2 * (LANES / 2))
                     : subgroupBroadcast(both[s % 2], r % LANES);
-                [[unroll]] for (uint p = 0; p < PAIRS; ++p) sum[r * PAIRS + p] += x * right[s * PAIRS + p];
+                [[unroll]] for (uint p = 0; p < PAIRS; ++p)
+                    sum[r * PAIRS + p] += x * right[s * PAIRS + p];
             }
         }
         [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i) {
@@ -118,10 +129,12 @@ void main() {
                 right[p] = load_pair(WIDE_B && !TRANSPOSE_B, b, b_at[p], b_next[p]);
             [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i) {
                 const uint row = min(row0 + i * LANES + lane, m - 1);
-                const float left = a.at[batch * a_batch + (TRANSPOSE_A ? k0 * a_pitch + row : row * a_pitch + k0)];
+                const uint at = TRANSPOSE_A ? k0 * a_pitch + row : row * a_pitch + k0;
+                const float left = a.at[batch * a_batch + at];
                 [[unroll]] for (uint r = 0; r < LANES; ++r) {
                     const float x = subgroupBroadcast(left, r);
-                    [[unroll]] for (uint p = 0; p < PAIRS; ++p) sum[(i * LANES + r) * PAIRS + p] += x * right[p];
+                    [[unroll]] for (uint p = 0; p < PAIRS; ++p)
+                        sum[(i * LANES + r) * PAIRS + p] += x * right[p];
                 }
             }
             [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
@@ -143,7 +156,7 @@ void main() {
                 if (row0 + r < m) {
                     vec2 v = alpha * sum[r * PAIRS + p];
                     if (BIAS) v += shift;
-                    if (ACTIVATION != 0) v = vec2(activation(ACTIVATION, v.x), activation(ACTIVATION, v.y));
+                    v = vec2(activation(ACTIVATION, v.x), activation(ACTIVATION, v.y));
                     if (ADDEND) v += load_pair(WIDE_Y, addend, from, second ? from + 1 : from);
                     if (WIDE_Y) {
                         OutWide(y).at[to >> 1] = packUint2x32(floatBitsToUint(v));

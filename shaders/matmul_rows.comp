@@ -1,10 +1,11 @@
 #version 460
-// The product of matmul.comp for the few rows of decoding, where every element of b is used ROWS times only: bound by
-// how fast b is read.
+// The product of matmul.comp for the few rows of decoding, where every element of b is used only
+// ROWS times: bound by how fast b is read.
 //
 // Shapes, splits: as matmul.comp; m = ROWS, a not transposed.
-// Owner: a workgroup has STRIPE columns. b as it is: lane l has the columns 2 l and 2 l + 1 of PAIRS stripes and goes down
-//   k, a's elements handed out by broadcast. b transposed: the lanes lie along k and fold each column's sum at the end.
+// Owner: a workgroup has STRIPE columns. b as it is: lane l has the columns 2 l and 2 l + 1 of each
+//   of PAIRS stripes and goes down k, a's elements handed out by broadcast. b transposed: the lanes
+//   lie along k and fold each column's sum at the end.
 // Numerics: fp32; sums in ascending k, or per lane in ascending k and then over the lanes.
 #include "lib/matmul.glsl"
 #include "lib/matmul_pairs.glsl"
@@ -38,7 +39,8 @@ void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uin
     uint k0 = k_begin;
     for (; k0 + LANES <= k_end; k0 += LANES) {
         float left[ROWS];
-        [[unroll]] for (uint r = 0; r < ROWS; ++r) left[r] = a.at[a_begin + r * a_pitch + k0 + lane];
+        [[unroll]] for (uint r = 0; r < ROWS; ++r)
+            left[r] = a.at[a_begin + r * a_pitch + k0 + lane];
         [[unroll]] for (uint s = 0; s < LANES; ++s) {
             [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
                 const uint at = (k0 + s) * b_pitch;
@@ -50,7 +52,8 @@ void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uin
     }
     for (; k0 < k_end; ++k0) {
         [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
-            const vec2 right = load_pair(WIDE_B, b, k0 * b_pitch + first[p], k0 * b_pitch + second[p]);
+            const uint at = k0 * b_pitch;
+            const vec2 right = load_pair(WIDE_B, b, at + first[p], at + second[p]);
             [[unroll]] for (uint r = 0; r < ROWS; ++r)
                 sum[r * PAIRS + p] += a.at[a_begin + r * a_pitch + k0] * right;
         }
@@ -69,7 +72,8 @@ void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, ui
     const uint end = min(column0 + STRIPE, n);
     for (uint column = column0; column < end; column += COLUMNS) {
         uint row[COLUMNS];
-        [[unroll]] for (uint c = 0; c < COLUMNS; ++c) row[c] = b_begin + min(column + c, n - 1) * b_pitch;
+        [[unroll]] for (uint c = 0; c < COLUMNS; ++c)
+            row[c] = b_begin + min(column + c, n - 1) * b_pitch;
         vec2 sum[ROWS * COLUMNS];
         [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; ++i) sum[i] = vec2(0.0);
         uint k0 = k_begin + 2 * lane;
@@ -81,7 +85,8 @@ void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, ui
             }
             [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
                 const vec2 right = load_pair(WIDE_B, b, row[c] + k0, row[c] + k0 + 1);
-                [[unroll]] for (uint r = 0; r < ROWS; ++r) sum[r * COLUMNS + c] += left[r] * right;
+                [[unroll]] for (uint r = 0; r < ROWS; ++r)
+                    sum[r * COLUMNS + c] += left[r] * right;
             }
         }
         if (k0 < k_end) {  // one lane, if k is odd

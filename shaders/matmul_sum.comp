@@ -1,7 +1,8 @@
-// y = activation(alpha · Σ partial products + bias) + addend: the end of a matrix product whose k axis was split.
+// y = activation(alpha · Σ partial products + bias) + addend: the end of a matrix product whose k
+// axis was split.
 //
-// Shapes: parts [batches, splits, m, n], bias [n], y and addend [batches, m, n] with *_pitch elements between rows and
-//   *_batch between matrices. addend may be y itself.
+// Shapes: parts [batches, splits, m, n], bias [n], y and addend [batches, m, n] with *_pitch
+//   elements between rows and *_batch between matrices. addend may be y itself.
 // Owner: a workgroup has one row. Numerics: the parts are summed in ascending order.
 #version 460
 #include "lib/args.glsl"

@@ -2,9 +2,10 @@
 // The product of matmul.comp for GPUs: tiles of a and b pass through shared memory.
 //
 // Shapes, splits: as matmul.comp.
-// Owner: a workgroup of (TILE_M / THREAD) · (TILE_N / THREAD) invocations has a tile of y; an invocation has THREAD · THREAD
-//   elements in blocks of 4 · 4, spread over the tile so that neighbours read neighbouring words. The next slices of a and b
-//   are fetched into registers while the present ones are multiplied.
+// Owner: a workgroup of (TILE_M / THREAD) · (TILE_N / THREAD) invocations has a tile of y; an
+//   invocation has THREAD · THREAD elements in blocks of 4 · 4, spread over the tile so that
+//   neighbours read neighbouring words. The next slices of a and b are fetched into registers while
+//   the present ones are multiplied.
 // Numerics: fp32, each element one running sum in ascending k; elements past an edge count as 0.
 #include "lib/matmul.glsl"
 
@@ -13,7 +14,7 @@ layout(constant_id = 8) const uint TILE_N = 64;
 layout(constant_id = 9) const uint THREAD = 4;  // a multiple of 4
 layout(constant_id = 10) const uint SLICE = 16;  // of k
 
-const uint PITCH_M = TILE_M + 4;  // so that a column of a, written by neighbours, spreads over the banks
+const uint PITCH_M = TILE_M + 4;  // so that what neighbours write spreads over the banks
 const uint PITCH_N = TILE_N + 4;
 const uint ACROSS = TILE_N / THREAD;
 const uint DOWN = TILE_M / THREAD;
@@ -24,17 +25,19 @@ const uint FETCH_N = (TILE_N * SLICE + GROUP - 1) / GROUP;
 shared float left[SLICE * PITCH_M];
 shared float right[SLICE * PITCH_N];
 
-// Element (row, t) of a slice as the i-th of this invocation, neighbours along what is contiguous in memory.
+// The i-th element (row, t) of a slice that is this invocation's to fetch: neighbours are neighbours
+// in memory.
 uvec2 place(uint i, bool along_k, uint tile) {
     const uint e = gl_LocalInvocationID.x + i * GROUP;
     return along_k ? uvec2(e / SLICE, e % SLICE) : uvec2(e % tile, e / tile);
 }
 
-// op(x)(row, t) with 0 past the edges; rows of op(x) are contiguous unless `along_k`.
-float fetch(In x, bool along_k, uint begin, uint pitch, uint row, uint rows, uint t, uint k_end) {
-    const uint r = min(row, rows - 1), s = min(t, k_end - 1);
-    const float v = x.at[begin + (along_k ? r * pitch + s : s * pitch + r)];
-    return row < rows && t < k_end ? v : 0.0;
+// Element (row, t) of op(x), 0 past the ends; op(x) is contiguous along k or along its rows.
+float fetch(In x, bool along_k, uint begin, uint pitch, uvec2 at, uvec2 end) {
+    const uvec2 inside = min(at, end - 1);
+    const uvec2 stride = along_k ? uvec2(pitch, 1) : uvec2(1, pitch);
+    const float v = x.at[begin + inside.x * stride.x + inside.y * stride.y];
+    return inside == at ? v : 0.0;
 }
 
 void main() {
@@ -58,11 +61,13 @@ void main() {
         if (k0 < k_end) {
             [[unroll]] for (uint i = 0; i < FETCH_M; ++i) {
                 const uvec2 at = place(i, !TRANSPOSE_A, TILE_M);
-                next_left[i] = fetch(a, !TRANSPOSE_A, a_begin, a_pitch, row0 + at.x, m, k0 + at.y, k_end);
+                const uvec2 to = uvec2(row0, k0) + at;
+                next_left[i] = fetch(a, !TRANSPOSE_A, a_begin, a_pitch, to, uvec2(m, k_end));
             }
             [[unroll]] for (uint i = 0; i < FETCH_N; ++i) {
                 const uvec2 at = place(i, TRANSPOSE_B, TILE_N);
-                next_right[i] = fetch(b, TRANSPOSE_B, b_begin, b_pitch, column0 + at.x, n, k0 + at.y, k_end);
+                const uvec2 to = uvec2(column0, k0) + at;
+                next_right[i] = fetch(b, TRANSPOSE_B, b_begin, b_pitch, to, uvec2(n, k_end));
             }
         }
         if (k0 > k_begin) {
@@ -73,8 +78,10 @@ void main() {
                     x[i] = left[t * PITCH_M + i / 4 * (DOWN * 4) + my_row + i % 4];
                     z[i] = right[t * PITCH_N + i / 4 * (ACROSS * 4) + my_column + i % 4];
                 }
-                [[unroll]] for (uint i = 0; i < THREAD; ++i)
-                    [[unroll]] for (uint j = 0; j < THREAD; ++j) sum[i * THREAD + j] += x[i] * z[j];
+                [[unroll]] for (uint i = 0; i < THREAD; ++i) {
+                    [[unroll]] for (uint j = 0; j < THREAD; ++j)
+                        sum[i * THREAD + j] += x[i] * z[j];
+                }
             }
         }
         if (k0 >= k_end) break;
@@ -97,8 +104,9 @@ void main() {
                 const uint column = column0 + j / 4 * (ACROSS * 4) + my_column + j % 4;
                 if (column < n) {
                     const float shift = BIAS ? bias.at[column] : 0.0;
-                    y.at[part * y_batch + row * y_pitch + column] =
-                        finish(sum[i * THREAD + j], shift, batch * addend_batch + row * addend_pitch + column);
+                    const uint from = batch * addend_batch + row * addend_pitch + column;
+                    const uint to = part * y_batch + row * y_pitch + column;
+                    y.at[to] = finish(sum[i * THREAD + j], shift, from);
                 }
             }
         }

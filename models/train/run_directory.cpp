@@ -40,25 +40,28 @@ std::int64_t integer_in(const Safetensors& file, const std::string& key) {
 
 }  // namespace
 
+RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)), lock_(path_ / ".lock") {}
+
 RunDirectory RunDirectory::create(const fs::path& path, bool overwrite) {
     std::error_code error;
     fs::create_directories(path, error);
     if (error) throw Error(path.string(), ": cannot make the directory: ", error.message());
+    RunDirectory made(path);
     settle_files(path);
     for (const char* file : {"optimizer.safetensors", "model.safetensors", "metrics.jsonl"})
         require(overwrite || !fs::exists(path / file), path.string(), " already holds a run (", file,
                 "); continue it with --resume or replace it with --overwrite");
-    RunDirectory made(path);
     write_atomically(path / "metrics.jsonl", std::string_view());
     return made;
 }
 
 RunDirectory RunDirectory::reopen(const fs::path& path) {
     require(fs::is_directory(path), path.string(), " is not a directory: there is no run to resume");
+    RunDirectory made(path);
     settle_files(path);
     require(fs::exists(path / "optimizer.safetensors"), path.string(),
             " holds no run to resume (optimizer.safetensors is missing)");
-    return RunDirectory(path);
+    return made;
 }
 
 void RunDirectory::describe(const Gpt2Config& model, const std::string& train_toml, const Characters* characters) {

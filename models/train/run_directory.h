@@ -16,6 +16,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "base/file.h"
 #include "models/data/text.h"
 #include "models/gpt2.h"
 #include "models/train/trainer.h"
@@ -51,11 +52,12 @@ public:
     const std::filesystem::path& path() const { return path_; }
 
 private:
-    explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+    explicit RunDirectory(std::filesystem::path path);
     void write_model(const std::filesystem::path& folder, const GptTrainer& trainer) const;
     void cut_metrics(const RunProgress& progress) const;
 
     std::filesystem::path path_;
+    FileLock lock_;  // one process trains into a directory at a time
     std::string config_text_, train_toml_;
     const Characters* characters_ = nullptr;
     std::ofstream metrics_;

@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -250,6 +251,18 @@ void settle_files(const fs::path& directory) {
         throw Error("cannot finish the save in ", directory.string(), ": ", reason());
     }
     flush_directory(directory);
+}
+
+FileLock::FileLock(const std::filesystem::path& path)
+    : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    if (descriptor_ < 0) throw Error("cannot make ", path.string(), ": ", std::strerror(errno));
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+    ::close(descriptor_);
+    throw Error(path.parent_path().string(), " is in use by another process");
+}
+
+FileLock::~FileLock() {
+    if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 }  // namespace vkf

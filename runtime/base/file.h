@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace vkf {
 
@@ -76,6 +77,23 @@ void write_atomically(const std::filesystem::path& path, std::string_view conten
 /// Throws: Error naming path and reason; whatever `fill` throws.
 void publish_files(const std::filesystem::path& directory,
                    const std::function<void(const std::filesystem::path& folder)>& fill);
+
+/// Keeps other processes out of whatever the file stands for, until it goes out of scope or the process ends. The file
+/// is made if missing and stays, empty. Move-only.
+/// Throws: Error if another process holds the lock, or the file cannot be made.
+class FileLock {
+public:
+    explicit FileLock(const std::filesystem::path& path);
+    FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    FileLock& operator=(FileLock&& other) noexcept {
+        std::swap(descriptor_, other.descriptor_);
+        return *this;
+    }
+    ~FileLock();
+
+private:
+    int descriptor_ = -1;
+};
 
 /// Finishes a publication that was cut short; otherwise does nothing. Call before reading a
 /// published set.

@@ -7,13 +7,16 @@ namespace vkf {
 
 namespace {
 
-std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t up(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
 
 std::int64_t tiles_of(const ProductSize& size, std::int64_t rows, std::int64_t columns) {
     return size.batches * up(size.m, rows) * up(size.n, columns);
 }
 
-/// Too few tiles to go round: cuts k, as long as each chunk is worth the extra pass over the result.
+/// Too few tiles to go round: cuts k, as long as each chunk is worth the extra pass over the
+/// result.
 void split(Tiling& made, const ProductSize& size, std::int64_t wanted, std::int64_t step) {
     constexpr std::int64_t shortest = 128;
     made.chunk = size.k;
@@ -37,9 +40,10 @@ Tiling few_rows(const DeviceTraits& device, const ProductSize& size) {
     return made;
 }
 
-/// The tile with the least time by a model of one workgroup: per k, each tile row and column costs a load and each
-/// element a multiply-add; a tile's part past the matrix's edge costs as much as its inside, and so does an idle unit.
-/// The ratio of the two costs is measured on lavapipe (docs/performance.md); candidates are few, for each is a pipeline.
+/// The tile with the least time by a model of one workgroup: per k, each tile row and column costs
+/// a load and each element a multiply-add; a tile's part past the matrix's edge costs as much as
+/// its inside, and so does an idle unit. The ratio of the two costs is measured on lavapipe
+/// (docs/performance.md); candidates are few, for each is a pipeline.
 Tiling in_registers(const DeviceTraits& device, const ProductSize& size) {
     constexpr double load = 18;  // of one row or column, in multiply-adds
     constexpr std::uint32_t step = 4;
@@ -58,8 +62,9 @@ Tiling in_registers(const DeviceTraits& device, const ProductSize& size) {
     for (const Tile& tile : candidates) {
         const std::int64_t rows = tile.row_blocks * lanes, columns = tile.pairs * 2 * lanes;
         const std::int64_t tiles = tiles_of(size, rows, columns);
-        const double cost = static_cast<double>(up(tiles, device.units)) *
-                            (load * static_cast<double>(rows + columns) + static_cast<double>(rows * columns));
+        const double cost =
+            static_cast<double>(up(tiles, device.units)) *
+            (load * static_cast<double>(rows + columns) + static_cast<double>(rows * columns));
         if (made.tiles != 0 && cost >= least) continue;
         least = cost;
         best = tile;
@@ -67,14 +72,10 @@ Tiling in_registers(const DeviceTraits& device, const ProductSize& size) {
     }
     split(made, size, std::int64_t{device.units} * 4, step);
     made.kernel = "matmul";
-    made.constants = {{"GROUP", device.subgroup_size},
-                      {"ROW_BLOCKS", best.row_blocks},
-                      {"PAIRS", best.pairs},
-                      {"STEP", step},
-                      {"WIDE_A", size.wide_a},
-                      {"WIDE_B", size.wide_b},
-                      {"WIDE_Y", size.wide_y},
-                      {"TAIL", size.k % step != 0}};
+    made.constants = {{"GROUP", device.subgroup_size}, {"ROW_BLOCKS", best.row_blocks},
+                      {"PAIRS", best.pairs},           {"STEP", step},
+                      {"WIDE_A", size.wide_a},         {"WIDE_B", size.wide_b},
+                      {"WIDE_Y", size.wide_y},         {"TAIL", size.k % step != 0}};
     return made;
 }
 

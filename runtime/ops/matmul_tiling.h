@@ -1,4 +1,5 @@
-// Which kernel computes a matrix product, in what tiles, and into how many chunks the k axis is cut.
+// Which kernel computes a matrix product, in what tiles, and into how many chunks the k axis is
+// cut.
 #pragma once
 
 #include <cstdint>

@@ -25,6 +25,7 @@ inline Sweep pack_sweep(const DeviceTraits& device, std::span<const Tensor> tens
         longest = std::max(longest, tensor.elements());
     }
     Sweep grid = sweep(device, total);
+    grid.group = std::min(grid.group, 32 * device.subgroup_size);  // as many as shaders/lib/group.glsl adds up
     const std::int64_t least = (longest + most - 1) / most;
     while (grid.per_group < least) grid.per_group *= 2;
     grid.groups = 0;

@@ -12,6 +12,8 @@ void check(VkResult result, const char* call) {
     switch (result) {
         case VK_SUCCESS: return;
         case VK_ERROR_DEVICE_LOST: throw Error("the device was lost during ", call, " (a reset or a driver's watchdog)");
+        case VK_ERROR_INCOMPATIBLE_DRIVER:
+            throw Error("no Vulkan driver on this machine: install one (Mesa's lavapipe runs on any CPU)");
         case VK_ERROR_OUT_OF_DEVICE_MEMORY: throw Error("out of device memory in ", call);
         case VK_ERROR_OUT_OF_HOST_MEMORY: throw Error("out of host memory in ", call);
         default: throw Error(call, " failed with VkResult ", static_cast<int>(result));

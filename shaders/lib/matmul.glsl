@@ -1,4 +1,5 @@
-// What the kernels of matrix products have in common: constants, arguments and the end of each element's computation.
+// What the kernels of matrix products have in common: constants, arguments and the end of each
+// element's computation.
 #include "lib/args.glsl"
 #include "lib/activation.glsl"
 
