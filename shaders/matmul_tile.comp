@@ -25,8 +25,8 @@ const uint FETCH_N = (TILE_N * SLICE + GROUP - 1) / GROUP;
 shared float left[SLICE * PITCH_M];
 shared float right[SLICE * PITCH_N];
 
-// The i-th element (row, t) of a slice that is this invocation's to fetch: neighbours are neighbours
-// in memory.
+// The i-th element (row, t) of a slice that is this invocation's to fetch. Neighbouring invocations
+// fetch neighbours in memory.
 uvec2 place(uint i, bool along_k, uint tile) {
     const uint e = gl_LocalInvocationID.x + i * GROUP;
     return along_k ? uvec2(e / SLICE, e % SLICE) : uvec2(e % tile, e / tile);

@@ -37,11 +37,12 @@ void project(uint o_at, uint v_at, uint y_at) {
     o_v = group_sum(o_v);
     v_v = group_sum(v_v);
     const float a = v_v >= SMALLEST_NORMAL ? o_v / v_v : 0.0;
+    const bool gone = WIDTH == 1 && v_v >= SMALLEST_NORMAL;  // nothing is perpendicular to v
     for (uint s = 0; s < STRIPS; ++s) {
         if (STRIPS > 1) load_strip(o, o_at, s, o_s);
         if (STRIPS > 1) load_strip(v, v_at, s, v_s);
         [[unroll]] for (uint k = 0; k < STRIP; ++k)
-            store_pair(y, y_at, s, k, o_s[k] - a * v_s[k]);
+            store_pair(y, y_at, s, k, gone ? vec2(0.0) : o_s[k] - a * v_s[k]);
     }
 }
 

@@ -1,10 +1,11 @@
 #version 460
-// d_o = g + c·v and d_v = c·(o − 2a·v) − a·g, where g is the gradient of δ = o − a·v, a = <o,v>/<v,v>, c = −<g,v>/<v,v>.
+// d_o = g + c·v and d_v = c·(o − a·v) − a·d_o, where g is the gradient of δ = o − a·v, a = <o,v>/<v,v>, c = −<g,v>/<v,v>.
 //
 // (From d<o,v> = dα/<v,v> and d<v,v> = −a·dα/<v,v> with dα = −<g,v>. Like <δ,v>, <d_o,v> = 0.)
 // Shapes: o, v, g, d_o, d_v [rows, GROUPS·WIDTH], d_o and d_v contiguous; either may be one of the others. Work is shared
 // out as in project_out.
-// Numerics: sums in fp32; where <v,v> is 0 or subnormal a = c = 0, so that d_o = g and d_v = 0.
+// Numerics: sums in fp32; where <v,v> is 0 or subnormal a = c = 0, so that d_o = g and d_v = 0. A
+// group of width 1 has nothing perpendicular to v: its gradients are 0, not the noise of cancellation.
 #include "lib/args.glsl"
 #include "lib/group.glsl"
 #include "lib/strip_pairs.glsl"
@@ -44,14 +45,16 @@ void differentiate(uint o_at, uint v_at, uint g_at, uint d_at) {
     v_v = group_sum(v_v);
     const float a = v_v >= SMALLEST_NORMAL ? o_v / v_v : 0.0;
     const float c = v_v >= SMALLEST_NORMAL ? -g_v / v_v : 0.0;
+    const bool gone = WIDTH == 1 && v_v >= SMALLEST_NORMAL;
     for (uint s = 0; s < STRIPS; ++s) {
         if (STRIPS > 1) load_strip(o, o_at, s, o_s);
         if (STRIPS > 1) load_strip(v, v_at, s, v_s);
         if (STRIPS > 1) load_strip(g, g_at, s, g_s);
         [[unroll]] for (uint k = 0; k < STRIP; ++k) {
-            store_pair(d_o, d_at, s, k, g_s[k] + c * v_s[k]);
-            // Not c·o − 2·a·c·v: for short v the product of a and c overflows.
-            store_pair(d_v, d_at, s, k, c * (o_s[k] - 2.0 * a * v_s[k]) - a * g_s[k]);
+            const vec2 d = gone ? vec2(0.0) : g_s[k] + c * v_s[k];
+            store_pair(d_o, d_at, s, k, d);
+            // Where o = v, as in a causal first row, this is -d_o to the last bit.
+            store_pair(d_v, d_at, s, k, gone ? vec2(0.0) : c * (o_s[k] - a * v_s[k]) - a * d);
         }
     }
 }

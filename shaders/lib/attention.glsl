@@ -1,34 +1,33 @@
 // Register tiles shared by the three attention kernels.
 //
-// One subgroup holds ROWS rows of width D ("its rows") with the lanes along D, and meets a tile of TILE rows of other
-// matrices, one row per lane (SETS rows if SETS > 1). A tile value t[row, lane] is made by dot_rows, where its rows are
-// broadcast and each lane reads the row it owns, and spent by add_rows, where t is broadcast and the lanes lie along D
-// again. So no value crosses lanes through memory: no shared memory, no barrier, and any subgroup size.
-// Statistics of its rows (maxima, sums, log-sum-exp) live in vectors with one row per lane.
+// One subgroup holds ROWS rows of width D ("its rows") with the lanes along D, and meets the rows of
+// another matrix SUBGROUP at a time, one per lane. A tile value t[row, lane] is made by dot_rows, where
+// its rows are broadcast and each lane reads the row it owns, and spent by add_row, where t is broadcast
+// and the lanes lie along D again. So no value crosses lanes through memory: no shared memory, no
+// barrier, any subgroup size. Statistics of its rows (maxima, sums) lie one row to a lane.
+//
+// Why so: on lavapipe a load costs as much as some ten multiply-adds and a broadcast next to nothing, so
+// each load serves all ROWS rows. Every loop over registers must unroll, hence no `break` or `continue`.
 
 #include "lib/exponential.glsl"
+#include "lib/random.glsl"
 #include "lib/wide.glsl"
 
-layout(constant_id = 2) const uint D = 32;              // head width
-layout(constant_id = 3) const uint ROWS = 16;           // rows a subgroup holds, at most 16
-layout(constant_id = 4) const uint SETS = 1;            // tile rows per lane
-layout(constant_id = 5) const bool WIDE = false;         // D, pitches and offsets are even: load 64 bits at a time
-layout(constant_id = 6) const bool CAUSAL = false;      // a query sees no key behind its own position
-layout(constant_id = 7) const bool MASK_DIAGONAL = false;  // nor the key at its own position
-layout(constant_id = 8) const bool DROPOUT = false;     // on the probabilities
+layout(constant_id = 2) const uint D = 32;                 // head width
+layout(constant_id = 3) const uint ROWS = 16;              // rows a subgroup holds, at most 16
+layout(constant_id = 4) const bool WIDE = false;           // D, pitches and offsets are even
+layout(constant_id = 5) const bool CAUSAL = false;         // a query sees no key behind its position
+layout(constant_id = 6) const bool MASK_DIAGONAL = false;  // nor the key at its own position
+layout(constant_id = 7) const bool DROPOUT = false;        // of the probabilities
 
 const uint STEP = WIDE ? 2 : 1;                         // columns to a load along a row
 const uint VEC = WIDE && D > SUBGROUP ? 2 : 1;          // adjacent columns to a lane
 const uint COLUMNS = SUBGROUP * VEC;                    // columns of a row in one pass over the lanes
-const uint CHUNKS = (D + COLUMNS - 1) / COLUMNS * VEC;  // registers per row and lane
-const uint HELD = ROWS * CHUNKS;                          // registers per lane for all its rows
-const uint TILE = SUBGROUP * SETS;
-const uint PAIRS = ROWS * SETS;                         // tile values per lane
-const uint STATS = (ROWS + SUBGROUP - 1) / SUBGROUP;     // registers for one number per row
-const uint FOLD_ROWS = ROWS > 8 ? 16 : ROWS > 4 ? 8 : ROWS > 2 ? 4 : ROWS > 1 ? 2 : 1;
+const uint CHUNKS = (D + COLUMNS - 1) / COLUMNS * VEC;  // registers for one row
+const uint HELD = ROWS * CHUNKS;                        // registers for all its rows
+const uint STATS = (ROWS + SUBGROUP - 1) / SUBGROUP;    // registers for one number per row
+const uint FOLD_ROWS = ROWS > 8 ? 16 : ROWS > 4 ? 8 : ROWS > 2 ? 4 : ROWS;
 const uint FOLD = FOLD_ROWS < SUBGROUP ? FOLD_ROWS : SUBGROUP;
-
-const float LOWEST = -3.0e38;  // below every logit, yet far from -inf: differences stay numbers
 
 uint lane() { return gl_SubgroupInvocationID; }
 
@@ -62,25 +61,23 @@ float element(float rows[HELD], uint r, uint d) {
     return subgroupBroadcast(rows[r * CHUNKS + d / COLUMNS * VEC + d % VEC], d % COLUMNS / VEC);
 }
 
-// tile[set, r] += <rows[r], x[at ..)>, x being the row this lane owns.
-void dot_rows(float rows[HELD], In x, uint at, uint set, inout float tile[PAIRS]) {
+// tile[r] += <rows[r], x[at ..)>, x being the row this lane owns.
+void dot_rows(float rows[HELD], In x, uint at, inout float tile[ROWS]) {
     [[unroll]] for (uint d = 0; d < D; d += STEP) {
         vec2 x2 = load_some(x, at + d, WIDE, WIDE);
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-            float sum = tile[set * ROWS + r];
-            sum += element(rows, r, d) * x2.x;
-            if (WIDE) sum += element(rows, r, d + STEP - 1) * x2.y;
-            tile[set * ROWS + r] = sum;
+            tile[r] += element(rows, r, d) * x2.x;
+            if (WIDE) tile[r] += element(rows, r, d + STEP - 1) * x2.y;
         }
     }
 }
 
-// sum[r] += t[r, owner] * x[at ..), for the tile row that lane `owner` owns in `set`.
-void add_row(float tile[PAIRS], uint set, uint owner, In x, uint at, inout float sum[HELD]) {
+// sum[r] += tile[r, owner] * x[at ..), x being the row that lane `owner` owns.
+void add_row(float tile[ROWS], uint owner, In x, uint at, inout float sum[HELD]) {
     [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
         vec2 x2 = load_some(x, at + column(c), VEC == 2, WIDE);
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-            float t = subgroupBroadcast(tile[set * ROWS + r], owner);
+            float t = subgroupBroadcast(tile[r], owner);
             sum[r * CHUNKS + c] += t * x2.x;
             if (VEC == 2) sum[r * CHUNKS + c + VEC - 1] += t * x2.y;
         }
@@ -88,7 +85,13 @@ void add_row(float tile[PAIRS], uint set, uint owner, In x, uint at, inout float
 }
 
 // The number of row r out of a vector of statistics.
-float of_row(float stats[STATS], uint r) { return subgroupBroadcast(stats[r / SUBGROUP], r % SUBGROUP); }
+float of_row(float stats[STATS], uint r) {
+    return subgroupBroadcast(stats[r / SUBGROUP], r % SUBGROUP);
+}
+
+uint of_row(uint stats[STATS], uint r) {
+    return subgroupBroadcast(stats[r / SUBGROUP], r % SUBGROUP);
+}
 
 float join(float a, float b, bool maximum) { return maximum ? max(a, b) : a + b; }
 
@@ -102,7 +105,7 @@ void fold_step(inout float t[FOLD], uint bit, bool maximum) {
 }
 
 // Sum or maximum over the lanes of one value per row, transposed on the way: lane r ends with row r's.
-// Halving the rows at each exchange makes it about three operations a row, not log2(lanes).
+// Each exchange halves the rows, so that a row costs three exchanges at most, not log2 of the lanes.
 void fold(float x[ROWS], bool maximum, out float stats[STATS]) {
     [[unroll]] for (uint v = 0; v < STATS; ++v) {
         float t[FOLD];
@@ -114,7 +117,8 @@ void fold(float x[ROWS], bool maximum, out float stats[STATS]) {
         float total = t[0];
         [[unroll]] for (uint p = 0; p < 7; ++p) {
             uint bit = 1u << p;
-            if (bit >= FOLD && bit < SUBGROUP) total = join(total, subgroupShuffleXor(total, bit), maximum);
+            if (bit >= FOLD && bit < SUBGROUP)
+                total = join(total, subgroupShuffleXor(total, bit), maximum);
         }
         stats[v] = total;
     }

@@ -1,13 +1,15 @@
-// Which keys a query sees, and which of its probabilities dropout keeps. Expects `seed`, `salt` and `drop` among the Args.
+// Which keys a query sees, and which of its probabilities dropout keeps. Expects `seed`, `salt` and `drop`
+// among the Args.
 
-const float MASKED = -3.4e38;  // exp_below(MASKED − anything a running maximum can be) = 0
+const float LOWEST = -3.0e38;  // what a running maximum starts from: below every logit, yet no -inf,
+const float HIDDEN = -3.4e38;  // so that differences stay numbers; exp_below(HIDDEN - LOWEST) is 0
 
 bool visible(int key, int position) {
     return (!CAUSAL || key <= position) && (!MASK_DIAGONAL || key != position);
 }
 
-// Dropout's random bits for (query, key) come from two words, one per query and one per key, each a Philox of the seed,
-// and are mixed per pair: ten operations a pair instead of a hundred, and any kernel can make them in any order.
+// Dropout's bits for a pair are mixed from two words, one per query and one per key, each a Philox of the
+// seed: ten operations a pair instead of a hundred, and every kernel can make them in its own order.
 uint query_word(uint plane, uint query) {
     return philox(uvec4(query, plane, salt, 1), uvec2(seed.at[0], seed.at[1])).x;
 }
@@ -16,7 +18,7 @@ uint key_word(uint plane, uint key) {
     return philox(uvec4(key, plane, salt, 2), uvec2(seed.at[0], seed.at[1])).x;
 }
 
-// 1 / (1 − drop) if the pair is kept, else 0.
+// 1 / (1 - drop) if the pair is kept, else 0; mixed by the hash lowbias32 of C. Wellons.
 float kept(uint query_word, uint key_word) {
     uint x = query_word + key_word;
     x = (x ^ (x >> 16)) * 0x7feb352du;

@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+"""Makes the golden cases beside this file: one small GPT-2 per attention variant, with what PyTorch computes in float64.
+
+  tests/golden/make_golden.py        (Debian's python3-torch and python3-numpy)
+
+Each folder is a model directory (config.json, model.safetensors) with case.safetensors beside it: tokens, targets, logits,
+loss and grad.NAME for every parameter. Written from the papers' equations, independently of the C++ code."""
+import json
+import math
+import os
+import struct
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+V, T, C, M, L, B = 13, 7, 12, 3, 2, 2
+CASES = {
+    "standard": ({"variant": "standard"}, {}),
+    "attentionx-sum": ({"variant": "attentionx", "gamma": 3.0, "gamma_on": "sum"}, {"bias": False}),
+    "attentionx-value": ({"variant": "attentionx", "gamma": 0.5, "gamma_on": "value", "mask_diagonal": True}, {}),
+    "belief": ({"variant": "belief"}, {"activation_function": "gelu"}),
+    "belief-head": ({"variant": "belief-head"}, {"tie_word_embeddings": False}),
+    "belief-star": ({"variant": "belief-star"}, {}),
+    "concat": ({"variant": "concat"}, {"bias": False, "activation_function": "gelu"}),
+}
+
+
+def save(path, tensors):
+    header, offset = {}, 0
+    for name, a in tensors.items():
+        kind = {"float32": "F32", "int64": "I64"}[str(a.dtype)]
+        header[name] = {"dtype": kind, "shape": list(a.shape), "data_offsets": [offset, offset + a.nbytes]}
+        offset += a.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for a in tensors.values():
+            file.write(np.ascontiguousarray(a).tobytes())
+
+
+def perpendicular(o, v):
+    return o - (o * v).sum(-1, keepdim=True) / (v * v).sum(-1, keepdim=True) * v
+
+
+def signals(spec, o, v):
+    """What feeds the first and the second output map; o, v [B, M, T, D]."""
+    rows = lambda x: x.permute(0, 2, 1, 3).reshape(B, T, C)
+    gamma = spec.get("gamma", 1.0)
+    return {
+        "standard": lambda: (rows(o), None),
+        "attentionx": lambda: (rows(v - gamma * o if spec["gamma_on"] == "sum" else gamma * v - o), None),
+        "belief": lambda: (perpendicular(rows(o), rows(v)), None),
+        "belief-head": lambda: (rows(perpendicular(o, v)), None),
+        "belief-star": lambda: (perpendicular(rows(o), rows(v)), rows(perpendicular(o, v))),
+        "concat": lambda: (rows(o), rows(v)),
+    }[spec["variant"]]()
+
+
+def forward(config, p, tokens):
+    def norm(x, name):
+        return F.layer_norm(x, (C,), p[name + ".weight"], p.get(name + ".bias"), config["layer_norm_epsilon"])
+
+    def linear(x, name):
+        y = torch.einsum("bti,ij->btj", x, p[name + ".weight"])
+        return y + p[name + ".bias"] if name + ".bias" in p else y
+
+    gelu = {"gelu": lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2))),
+            "gelu_new": lambda x: 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))}
+    spec, D = config["attention"], C // M
+    position = torch.arange(T)
+    seen = position[:, None] >= position[None, :]
+    if spec.get("mask_diagonal"):
+        seen = seen & (position[:, None] != position[None, :])
+    x = p["wte.weight"][tokens] + p["wpe.weight"][:T]
+    for i in range(L):
+        h = f"h.{i}."
+        q, k, v = (y.view(B, T, M, D).permute(0, 2, 1, 3)
+                   for y in linear(norm(x, h + "ln_1"), h + "attn.c_attn").split(C, -1))
+        weight = torch.exp(torch.einsum("bmid,bmjd->bmij", q, k) / math.sqrt(D)) * seen
+        total = weight.sum(-1, keepdim=True)
+        o = torch.einsum("bmij,bmjd->bmid", weight / torch.where(total > 0, total, torch.ones_like(total)), v)
+        first, second = signals(spec, o, v)
+        x = x + linear(first, h + "attn.c_proj")
+        if second is not None:
+            x = x + linear(second, h + "attn.c_proj_s")
+        inner = linear(norm(x, h + "ln_2"), h + "mlp.c_fc")
+        x = x + linear(gelu[config["activation_function"]](inner), h + "mlp.c_proj")
+    return norm(x, "ln_f") @ p.get("lm_head.weight", p["wte.weight"]).T
+
+
+def shapes(config):
+    bias = config["bias"]
+    yield "wte.weight", (V, C)
+    yield "wpe.weight", (T, C)
+    for i in range(L):
+        maps = [("attn.c_attn", (C, 3 * C)), ("attn.c_proj", (C, C)), ("mlp.c_fc", (C, 4 * C)), ("mlp.c_proj", (4 * C, C))]
+        for name, shape in maps:
+            yield f"h.{i}.{name}.weight", shape
+            if bias:
+                yield f"h.{i}.{name}.bias", shape[1:]
+        if config["attention"]["variant"] in ("belief-star", "concat"):
+            yield f"h.{i}.attn.c_proj_s.weight", (C, C)
+        for name in (f"h.{i}.ln_1", f"h.{i}.ln_2") + (("ln_f",) if i == L - 1 else ()):
+            yield name + ".weight", (C,)
+            if bias:
+                yield name + ".bias", (C,)
+    if not config["tie_word_embeddings"]:
+        yield "lm_head.weight", (V, C)
+
+
+def main():
+    for seed, (name, (spec, changes)) in enumerate(CASES.items()):
+        rng = np.random.default_rng(seed)
+        config = {"model_type": "gpt2", "vocab_size": V, "n_positions": T, "n_embd": C, "n_layer": L, "n_head": M,
+                  "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5, "tie_word_embeddings": True, "bias": True,
+                  **changes, "attention": spec}
+        weights = {key: (rng.normal(0, 0.4, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
+                   .astype(np.float32) for key, shape in shapes(config)}
+        p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in weights.items()}
+        tokens, targets = rng.integers(0, V, (B, T)), rng.integers(0, V, (B, T))
+        targets[0, 1] = -1  # ignored
+        logits = forward(config, p, torch.tensor(tokens))
+        loss = F.cross_entropy(logits.reshape(-1, V), torch.tensor(targets).reshape(-1), ignore_index=-1)
+        loss.backward()
+        folder = os.path.join(HERE, name)
+        os.makedirs(folder, exist_ok=True)
+        with open(folder + "/config.json", "w") as file:
+            json.dump(config, file, indent=1)
+        save(folder + "/model.safetensors", weights)
+        case = {"tokens": tokens.astype(np.int64), "targets": targets.astype(np.int64),
+                "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32)}
+        case.update({"grad." + key: q.grad.numpy().astype(np.float32) for key, q in p.items()})
+        save(folder + "/case.safetensors", case)
+
+
+if __name__ == "__main__":
+    main()
