@@ -30,7 +30,8 @@ struct Analysis {
     std::vector<Resident> residents;  // largest first
     std::int64_t dispatches = 0;
     double flops = 0;
-    std::int64_t arena = 0, bound = 0;  // bytes; no arrangement of the arena is smaller than `bound`
+    std::int64_t arena = 0,
+                 bound = 0;  // bytes; no arrangement of the arena is smaller than `bound`
     std::int64_t states = 0, inputs = 0, outputs = 0;
 
     std::int64_t bytes() const { return arena + states + inputs + outputs; }

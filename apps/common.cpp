@@ -15,11 +15,13 @@
 
 namespace vkf {
 
-// ------------------------------------------------------------------------------------------ options
+// ------------------------------------------------------------------------------------------
+// options
 
 void add_common(CLI::App& app, Common& common) {
-    app.add_option("--device", common.device,
-                   "Device to work on, see `vkformer devices`; else $VKFORMER_DEVICE, else the best")
+    app.add_option(
+           "--device", common.device,
+           "Device to work on, see `vkformer devices`; else $VKFORMER_DEVICE, else the best")
         ->type_name("INDEX|NAME")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
@@ -41,7 +43,8 @@ void add_common(CLI::App& app, Common& common) {
         ->capture_default_str()
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
-    app.add_flag("--json", common.json, "One JSON document on standard output")->group("Everywhere");
+    app.add_flag("--json", common.json, "One JSON document on standard output")
+        ->group("Everywhere");
     app.add_flag("--quiet", common.quiet, "No progress, no notes")->group("Everywhere");
 }
 
@@ -66,7 +69,8 @@ CLI::Validator at_least(double least) {
         "");
 }
 
-// ------------------------------------------------------------------------------------------- device
+// -------------------------------------------------------------------------------------------
+// device
 
 std::string wanted_device(const Common& common) {
     if (!common.device.empty()) return common.device;
@@ -81,7 +85,8 @@ void with_device(const Common& common, const std::function<void(Device&)>& work)
     if (messages > 0) throw Error("the validation layers had ", messages, " messages, wanted none");
 }
 
-// ----------------------------------------------------------------------------------- standard output
+// ----------------------------------------------------------------------------------- standard
+// output
 
 void print(std::string_view text) {
     while (!text.empty()) {
@@ -96,7 +101,9 @@ void print(std::string_view text) {
     }
 }
 
-void print_json(const nlohmann::ordered_json& document) { print(document.dump(2) + "\n"); }
+void print_json(const nlohmann::ordered_json& document) {
+    print(document.dump(2) + "\n");
+}
 
 std::string table(const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::size_t> widths;
@@ -129,7 +136,10 @@ std::string scaled(double value, double step, std::span<const char* const> units
     while (value >= step && unit + 1 < units.size()) value /= step, ++unit;
     char digits[48];
     const bool exact = unit == 0 && value == std::floor(value);
-    std::snprintf(digits, sizeof digits, exact ? "%.0f %s" : value < 10 ? "%.2f %s" : "%.1f %s",
+    std::snprintf(digits, sizeof digits,
+                  exact        ? "%.0f %s"
+                  : value < 10 ? "%.2f %s"
+                               : "%.1f %s",
                   value, units[unit]);
     std::string made = digits;
     if (made.back() == ' ') made.pop_back();
@@ -153,7 +163,8 @@ void note(const Common& common, std::string_view text) {
     std::fprintf(stderr, "vkformer: note: %.*s\n", static_cast<int>(text.size()), text.data());
 }
 
-// ------------------------------------------------------------------------------------------- Ctrl-C
+// -------------------------------------------------------------------------------------------
+// Ctrl-C
 
 namespace {
 volatile std::sig_atomic_t stop_wanted = 0;
@@ -167,6 +178,8 @@ void catch_interrupts() {
     ::sigaction(SIGTERM, &action, nullptr);
 }
 
-bool interrupted() { return stop_wanted != 0; }
+bool interrupted() {
+    return stop_wanted != 0;
+}
 
 }  // namespace vkf

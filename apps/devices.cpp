@@ -10,7 +10,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-const char* yes(bool value) { return value ? "yes" : "no"; }
+const char* yes(bool value) {
+    return value ? "yes" : "no";
+}
 
 std::string matrices(const DeviceInfo& d) {
     return d.cooperative_matrix2 ? "KHR, NV2" : d.cooperative_matrix ? "KHR" : "no";
@@ -74,7 +76,8 @@ void run(const Common& common) {
     if (common.json)
         print_json(ordered_json{{"devices", document}});
     else
-        print(table(rows) + refusals + "* is used unless --device or VKFORMER_DEVICE says otherwise\n");
+        print(table(rows) + refusals +
+              "* is used unless --device or VKFORMER_DEVICE says otherwise\n");
     if (!none_usable.empty()) throw Error(none_usable);
 }
 

@@ -36,9 +36,10 @@ std::vector<std::int32_t> integers(const Safetensors& file, const char* name, co
     for (std::size_t i = 0; i < wide.size(); ++i) {
         const bool ignored = std::string_view(name) == "targets" && wide[i] < 0;
         const auto at = static_cast<std::int64_t>(i);
-        require(ignored || (wide[i] >= 0 && wide[i] < model.config.vocab_size), file.path().string(),
-                ": ", name, "[", at / width, ", ", at % width, "] is ", wide[i], ", wanted 0 to ",
-                model.config.vocab_size - 1, " (vocab_size ", model.config.vocab_size, ")");
+        require(ignored || (wide[i] >= 0 && wide[i] < model.config.vocab_size),
+                file.path().string(), ": ", name, "[", at / width, ", ", at % width, "] is ",
+                wide[i], ", wanted 0 to ", model.config.vocab_size - 1, " (vocab_size ",
+                model.config.vocab_size, ")");
         narrow[i] = ignored ? -1 : static_cast<std::int32_t>(wide[i]);
     }
     return narrow;
@@ -46,7 +47,8 @@ std::vector<std::int32_t> integers(const Safetensors& file, const char* name, co
 
 Case read_case(const Common& common, const Options& options, const Model& model) {
     const Safetensors file = Safetensors::open(options.input);
-    require(file.contains("tokens"), options.input, ": tensor 'tokens' I64 or I32 [B, T] is missing",
+    require(file.contains("tokens"), options.input,
+            ": tensor 'tokens' I64 or I32 [B, T] is missing",
             file.contains("images") ? "; 'images' are for vit, this model is gpt2" : "");
     const auto& shape = file.at("tokens").shape;
     require(shape.size() == 2 && shape[0] > 0 && shape[1] > 0, options.input, ": tokens has shape ",
@@ -63,8 +65,8 @@ Case read_case(const Common& common, const Options& options, const Model& model)
             ": --grads needs the tensor 'targets' [B, T]");
     const fs::path folder = fs::absolute(options.output).parent_path();
     std::error_code ignored;
-    require(fs::is_directory(folder, ignored), "output ", options.output, ": there is no directory ",
-            folder.string());
+    require(fs::is_directory(folder, ignored), "output ", options.output,
+            ": there is no directory ", folder.string());
     for (const StoredTensor& tensor : file.tensors())
         if (tensor.name != "tokens" && tensor.name != "targets")
             note(common, text(options.input, ": tensor '", tensor.name, "' is not used"));
@@ -88,7 +90,8 @@ void run(Device& device, const Common& common, const Options& options, const Mod
     Parameters parameters;
     State state(device);
     const TensorType batch{DType::i32, {input.batch, input.length}};
-    const Tensor logits = gpt2(Scope(graph, parameters), model.config, graph.input("tokens", batch));
+    const Tensor logits =
+        gpt2(Scope(graph, parameters), model.config, graph.input("tokens", batch));
     graph.output("logits", logits);
     if (!input.targets.empty()) {
         const Tensor loss = cross_entropy(logits, graph.input("targets", batch));

@@ -53,8 +53,9 @@ void run(Device& device, const Common& common, const Options& options, const Mod
     if (static_cast<std::int64_t>(prompt.size()) > model.config.n_positions)
         note(common, text("the prompt has ", prompt.size(), " tokens; the model sees its last ",
                           model.config.n_positions));
-    const std::size_t choices = model.characters ? model.characters->size()  // the rest is padding
-                                                 : static_cast<std::size_t>(model.config.vocab_size);
+    const std::size_t choices = model.characters
+                                    ? model.characters->size()  // the rest is padding
+                                    : static_cast<std::size_t>(model.config.vocab_size);
     auto samples = nlohmann::ordered_json::array();
     std::int64_t count = 0;
     const auto began = std::chrono::steady_clock::now();
@@ -73,34 +74,52 @@ void run(Device& device, const Common& common, const Options& options, const Mod
         samples.push_back({{"tokens", tokens}});
         if (model.characters) samples.back()["text"] = shown(model, tokens);
     }
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     const double rate = static_cast<double>(count) / seconds;
     if (common.json)
-        print_json(nlohmann::ordered_json{{"prompt_tokens", prompt}, {"samples", samples}, {"tokens_per_s", rate}});
-    note(common, text(count, " tokens in ", count_text(seconds), " s, ", count_text(rate), " tokens/s"));
+        print_json(nlohmann::ordered_json{
+            {"prompt_tokens", prompt}, {"samples", samples}, {"tokens_per_s", rate}});
+    note(common,
+         text(count, " tokens in ", count_text(seconds), " s, ", count_text(rate), " tokens/s"));
     if (interrupted()) throw Interrupted();
 }
 
 void add_options(CLI::App& command, Options& o) {
     command.add_option("--model,model", o.model, "Model directory")->required()->type_name("DIR");
-    auto* prompt = command.add_option("--prompt", o.prompt, "Text to continue (a line end)")->type_name("TEXT");
-    auto* file = command.add_option("--file", o.file, "File with the text to continue; - is standard input")
-                     ->type_name("FILE");
-    auto* tokens = command.add_option("--prompt-tokens", o.prompt_tokens, "Tokens to continue, as 1,2,3")
-                       ->type_name("N,N,...")
-                       ->delimiter(',');
+    auto* prompt = command.add_option("--prompt", o.prompt, "Text to continue (a line end)")
+                       ->type_name("TEXT");
+    auto* file =
+        command.add_option("--file", o.file, "File with the text to continue; - is standard input")
+            ->type_name("FILE");
+    auto* tokens =
+        command.add_option("--prompt-tokens", o.prompt_tokens, "Tokens to continue, as 1,2,3")
+            ->type_name("N,N,...")
+            ->delimiter(',');
     file->excludes(prompt);
     tokens->excludes(prompt)->excludes(file);
     command.add_option("--max-new-tokens", o.max_new_tokens, "Tokens to add")
-        ->type_name("N")->check(whole(0))->capture_default_str();
+        ->type_name("N")
+        ->check(whole(0))
+        ->capture_default_str();
     command.add_option("--num-samples", o.num_samples, "Continuations to write")
-        ->type_name("N")->check(whole(1))->capture_default_str();
-    command.add_option("--temperature", o.sampling.temperature, "Below 1: bolder choices fade; 0: the likeliest token")
-        ->type_name("X")->check(at_least(0))->capture_default_str();
+        ->type_name("N")
+        ->check(whole(1))
+        ->capture_default_str();
+    command
+        .add_option("--temperature", o.sampling.temperature,
+                    "Below 1: bolder choices fade; 0: the likeliest token")
+        ->type_name("X")
+        ->check(at_least(0))
+        ->capture_default_str();
     command.add_option("--top-k", o.sampling.top_k, "Choose among the K likeliest tokens; 0: all")
-        ->type_name("K")->check(whole(0))->capture_default_str();
-    command.add_option("--top-p", o.sampling.top_p, "Choose among the likeliest tokens that sum to P")
-        ->type_name("P")->capture_default_str();
+        ->type_name("K")
+        ->check(whole(0))
+        ->capture_default_str();
+    command
+        .add_option("--top-p", o.sampling.top_p, "Choose among the likeliest tokens that sum to P")
+        ->type_name("P")
+        ->capture_default_str();
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
-// The program `vkformer`: finds the subcommand, runs it, and turns whatever goes wrong into one line
-// on standard error and an exit status: 0 done, 1 failed while running, 2 bad usage or bad input.
+// The program `vkformer`: finds the subcommand, runs it, and turns whatever goes wrong into one
+// line on standard error and an exit status: 0 done, 1 failed while running, 2 bad usage or bad
+// input.
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -27,7 +27,8 @@ constexpr const char* EXAMPLES =
     "  vkformer train gpt --data input.txt --out-dir out --attention belief\n"
     "  vkformer generate --model out --prompt 'To be' --max-new-tokens 200\n"
     "\n"
-    "`vkformer SUBCOMMAND --help` tells more. Exit status: 0 done, 1 failed while running, 2 bad usage\n"
+    "`vkformer SUBCOMMAND --help` tells more. Exit status: 0 done, 1 failed while running, 2 bad "
+    "usage\n"
     "or bad input, 130 interrupted.\n";
 
 /// "vkformer: error: …", one line whatever the message holds.

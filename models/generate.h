@@ -15,12 +15,11 @@
 namespace vkf {
 
 /// Programs over one set of weights and one cache: one reads a single token, others read a prompt
-/// in pieces of 2, 4, … 256 tokens (built when first needed; the last piece overlaps the one before it,
-/// so no piece is padded).
+/// in pieces of 2, 4, … 256 tokens (built when first needed; the last piece overlaps the one before
+/// it, so no piece is padded).
 ///
-/// When the context is full, the last half of it is read anew from position 0. nanoGPT instead reads
-/// all of the last n_positions − 1 tokens anew for every token: the same cost per token as n_positions
-/// of ours.
+/// When the context is full, its last half is read anew from position 0 and generation goes on. (nanoGPT
+/// reads the last n_positions tokens anew for every token from then on.)
 class Generator {
 public:
     /// Reserves the weights, which the caller then loads.
@@ -29,8 +28,8 @@ public:
     State& state() { return state_; }
     const Parameters& parameters() const { return parameters_; }
 
-    /// Forgets what was read and reads `tokens`, of which only the last n_positions count. Returns the
-    /// logits [V] of the token that follows. Throws InputError if there are none.
+    /// Forgets what was read and reads `tokens`, of which only the last n_positions count. Returns
+    /// the logits [V] of the token that follows. Throws InputError if there are none.
     std::vector<float> start(std::span<const std::int32_t> tokens);
     /// Reads one more token; the logits of the next.
     std::vector<float> append(std::int32_t token);

@@ -24,8 +24,8 @@ void validate(const Sampling& sampling);
 /// The probability of every token: softmax(logits / temperature) of the tokens that are left, 0 for
 /// the others. First top_k keeps the k greatest logits and all that equal the last of them (as
 /// nanoGPT), then top_p keeps the likeliest tokens up to and including the one with which their sum
-/// reaches p, ties in order of the token. Temperature 0 leaves the greatest logit, the first of equals.
-/// Numerics: double. Throws Error if a logit is not finite.
+/// reaches p, ties in order of the token. Temperature 0 leaves the greatest logit, the first of
+/// equals. Numerics: double. Throws Error if a logit is not finite.
 std::vector<double> probabilities(std::span<const float> logits, const Sampling& sampling);
 
 /// A token drawn with those probabilities, from 53 random bits.

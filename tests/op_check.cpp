@@ -1,6 +1,7 @@
 #include "op_check.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -156,6 +157,14 @@ void write_inputs(Program& program, const Graph& graph, const Arrays& leaves) {
     }
 }
 
+/// With VKFORMER_TEST_AS_GPU set, ops are lowered as for a GPU: large workgroups, shared memory, barriers.
+std::optional<DeviceTraits> traits_under_test(const Device& device) {
+    if (!std::getenv("VKFORMER_TEST_AS_GPU")) return std::nullopt;
+    DeviceTraits made = traits(device);
+    made.cpu = false;
+    return made;
+}
+
 using Bits = std::map<std::string, std::vector<float>>;
 
 Bits read_outputs(const Program& program, const Graph& graph) {
@@ -214,7 +223,8 @@ void check_kernels(const OpCase& c) {
 
     Device& device = shared_device();
     State state(device);
-    Program guarded(device, made.graph, state, {.guarded = true});
+    const std::optional<DeviceTraits> lowering = traits_under_test(device);
+    Program guarded(device, made.graph, state, {.guarded = true, .traits = lowering});
     write_inputs(guarded, made.graph, made.leaves);
     guarded.run();
     EXPECT_EQ(guarded.damaged_guards(), "");
@@ -234,7 +244,7 @@ void check_kernels(const OpCase& c) {
     }
     guarded.run();
     expect_same_bits(first, read_outputs(guarded, made.graph), "second run");
-    Program plain(device, made.graph, state);
+    Program plain(device, made.graph, state, {.traits = lowering});
     write_inputs(plain, made.graph, made.leaves);
     plain.run();
     expect_same_bits(first, read_outputs(plain, made.graph), "with shared memory");

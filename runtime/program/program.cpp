@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <thread>
 
 #include "base/error.h"
 #include "vulkan/device.h"
@@ -55,7 +56,7 @@ DeviceTraits traits(const Device& device) {
     made.cpu = info.kind == DeviceKind::cpu;
     made.subgroup_size = info.subgroup_size;
     made.max_group = info.max_group;
-    made.units = made.cpu ? 4 : 64;
+    made.units = made.cpu ? std::max(1u, std::thread::hardware_concurrency()) : 64;
     made.flops_per_second = made.cpu ? 3e10 : info.kind == DeviceKind::discrete ? 5e12 : 5e11;
     made.bytes_per_second = made.cpu ? 5e9 : info.kind == DeviceKind::discrete ? 2e11 : 2e10;
     return made;
@@ -65,7 +66,7 @@ DeviceTraits traits(const Device& device) {
 
 Program::Program(Device& device, const Graph& graph, State& state, const ProgramOptions& options)
     : device_(&device), state_(&state), graph_(&graph), guarded_(options.guarded) {
-    const DeviceTraits device_traits = traits(device);
+    const DeviceTraits device_traits = options.traits ? *options.traits : traits(device);
     const std::vector<bool> live = live_nodes(graph);
     std::vector<std::pair<std::size_t, std::vector<Dispatch>>> lowered;
     std::vector<std::vector<std::int64_t>> scratches(graph.nodes().size());

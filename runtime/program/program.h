@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ struct ProgramOptions {
     bool stamps = false;   // time every node (with a barrier around each: slower)
     bool guarded = false;  // for tests: guard bands around every transient tensor, NaN in all unused memory
     double segment_ms = 100;  // estimated time after which a submission is cut
+    std::optional<DeviceTraits> traits = {};  // for tests: lower as for another device
 };
 
 /// Where a program's memory goes, in bytes.

@@ -85,6 +85,7 @@ void open_device(DeviceHandles& to, const Candidate& from) {
     v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
     v12.pNext = &v13;
     v12.bufferDeviceAddress = v12.scalarBlockLayout = v12.timelineSemaphore = VK_TRUE;
+    v12.subgroupBroadcastDynamicId = VK_TRUE;
     v12.shaderFloat16 = from.info.fp16;
     VkPhysicalDeviceVulkan11Features v11{};
     v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
@@ -93,7 +94,7 @@ void open_device(DeviceHandles& to, const Candidate& from) {
     VkPhysicalDeviceFeatures2 features{};
     features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     features.pNext = &v11;
-    features.features.shaderInt64 = from.info.int64;
+    features.features.shaderInt64 = VK_TRUE;
 
     const char* budget = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
     VkDeviceCreateInfo info{};

@@ -87,6 +87,8 @@ struct Features {
             {"bufferDeviceAddress", v12.bufferDeviceAddress}, {"scalarBlockLayout", v12.scalarBlockLayout},
             {"timelineSemaphore", v12.timelineSemaphore},     {"synchronization2", v13.synchronization2},
             {"subgroupSizeControl", v13.subgroupSizeControl}, {"maintenance4", v13.maintenance4},
+            {"subgroupBroadcastDynamicId", v12.subgroupBroadcastDynamicId},
+            {"shaderInt64", core.features.shaderInt64},
         };
         std::string list;
         for (const auto& [name, present] : wanted)
