@@ -1,5 +1,6 @@
 // vkformer generate: text from a prompt, token by token, as it comes.
 
+#include <algorithm>
 #include <chrono>
 
 #include "apps/commands.h"
@@ -46,42 +47,73 @@ std::string shown(const Model& model, std::span<const std::int32_t> tokens) {
     return numbers;
 }
 
+/// Tokens and seconds, for the prompt and for what follows it.
+struct Tally {
+    std::int64_t read = 0, written = 0;
+    double reading = 0, writing = 0;
+
+    std::string text() const {
+        const auto rate = [](std::int64_t tokens, double seconds) {
+            return seconds > 0 ? count_text(static_cast<double>(tokens) / seconds) : "0";
+        };
+        return vkf::text("read ", read, " tokens at ", rate(read, reading), "/s, wrote ", written,
+                         " at ", rate(written, writing), "/s");
+    }
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// One sample; `show` gets every token as it comes.
+std::vector<std::int32_t> write(Generator& generator, const Options& options, std::size_t choices,
+                                std::span<const std::int32_t> prompt, Random random, Tally& tally,
+                                const std::function<void(std::int32_t)>& show) {
+    std::vector<std::int32_t> tokens;
+    auto start = std::chrono::steady_clock::now();
+    std::vector<float> logits = generator.start(prompt);
+    tally.read += std::ssize(generator.context());
+    tally.reading += seconds_since(start);
+    start = std::chrono::steady_clock::now();
+    while (std::ssize(tokens) < options.max_new_tokens && !interrupted()) {
+        if (!tokens.empty()) logits = generator.append(tokens.back());
+        tokens.push_back(sample(std::span(logits).first(choices), options.sampling, random));
+        show(tokens.back());
+    }
+    tally.written += std::ssize(tokens);
+    tally.writing += seconds_since(start);
+    return tokens;
+}
+
 void run(Device& device, const Common& common, const Options& options, const Model& model,
          const std::vector<std::int32_t>& prompt) {
     Generator generator(device, model.config);
     model.load(generator.parameters(), generator.state());
-    if (static_cast<std::int64_t>(prompt.size()) > model.config.n_positions)
+    if (std::ssize(prompt) > model.config.n_positions)
         note(common, text("the prompt has ", prompt.size(), " tokens; the model sees its last ",
                           model.config.n_positions));
     const std::size_t choices = model.characters
                                     ? model.characters->size()  // the rest is padding
                                     : static_cast<std::size_t>(model.config.vocab_size);
+    const auto show = [&](std::int32_t token) {
+        if (!common.json) print(shown(model, std::span(&token, 1)));
+    };
     auto samples = nlohmann::ordered_json::array();
-    std::int64_t count = 0;
-    const auto began = std::chrono::steady_clock::now();
+    Tally tally;
     for (std::int64_t s = 0; s < options.num_samples && !interrupted(); ++s) {
-        Random random(common.seed, "sample", static_cast<std::uint64_t>(s));
-        std::vector<std::int32_t> tokens;
         if (!common.json) print((s > 0 ? "---------------\n" : "") + shown(model, prompt));
-        std::vector<float> logits = generator.start(prompt);
-        while (std::ssize(tokens) < options.max_new_tokens && !interrupted()) {
-            if (!tokens.empty()) logits = generator.append(tokens.back());
-            tokens.push_back(sample(std::span(logits).first(choices), options.sampling, random));
-            if (!common.json) print(shown(model, std::span(tokens).last(1)));
-        }
+        const Random random(common.seed, "sample", static_cast<std::uint64_t>(s));
+        const auto tokens = write(generator, options, choices, prompt, random, tally, show);
         if (!common.json) print("\n");
-        count += std::ssize(tokens);
         samples.push_back({{"tokens", tokens}});
         if (model.characters) samples.back()["text"] = shown(model, tokens);
     }
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    const double rate = static_cast<double>(count) / seconds;
     if (common.json)
         print_json(nlohmann::ordered_json{
-            {"prompt_tokens", prompt}, {"samples", samples}, {"tokens_per_s", rate}});
-    note(common,
-         text(count, " tokens in ", count_text(seconds), " s, ", count_text(rate), " tokens/s"));
+            {"prompt_tokens", prompt},
+            {"samples", samples},
+            {"tokens_per_s", static_cast<double>(tally.written) / std::max(tally.writing, 1e-9)}});
+    note(common, tally.text());
     if (interrupted()) throw Interrupted();
 }
 

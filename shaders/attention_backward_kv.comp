@@ -83,7 +83,7 @@ void main() {
                 float e = seen ? exp_below(p[r] * scale - query_lse) : 0.0;
                 float keep = DROPOUT ? kept(word, of_row(row_word, r)) : 1.0;
                 p[r] = e * keep;
-                ds[r] = e * (ds[r] * keep - query_delta);
+                ds[r] = lone(int(query) + shift) ? 0.0 : e * (ds[r] * keep - query_delta);
             }
             [[unroll]] for (uint j = 0; j < SUBGROUP; ++j) {
                 uint other = min(start + j, queries - 1);

@@ -89,7 +89,7 @@ void main() {
             bool seen = key < keys && visible(int(key), int(first + r) + shift);
             float e = seen ? exp_below(p[r] * scale - of_row(row_lse, r)) : 0.0;
             if (DROPOUT) ds[r] *= kept(of_row(row_word, r), word);
-            ds[r] = e * (ds[r] - of_row(row_delta, r));
+            ds[r] = lone(int(first + r) + shift) ? 0.0 : e * (ds[r] - of_row(row_delta, r));
         }
         [[unroll]] for (uint j = 0; j < SUBGROUP; ++j)
             add_row(ds, j, k, k_base + min(start + j, keys - 1) * k_pitch, sum);

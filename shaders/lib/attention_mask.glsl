@@ -8,6 +8,10 @@ bool visible(int key, int position) {
     return (!CAUSAL || key <= position) && (!MASK_DIAGONAL || key != position);
 }
 
+// Whether a causal query sees one key only: its probability is 1 whatever the logit, so no gradient flows
+// through it, and <g, v> - delta, which are equal, must not leave rounding noise there.
+bool lone(int position) { return CAUSAL && position == (MASK_DIAGONAL ? 1 : 0); }
+
 // Dropout's bits for a pair are mixed from two words, one per query and one per key, each a Philox of the
 // seed: ten operations a pair instead of a hundred, and every kernel can make them in its own order.
 uint query_word(uint plane, uint query) {
