@@ -171,13 +171,14 @@ void report(const Common& common, const Options& o, const DeviceTraits& device) 
 
 void run(const Common& common, Options o) {
     if (!o.model.empty()) {
-        o.config = open_model(o.model).config;
+        o.config = open_model(o.model, false).config;
     } else {
         o.config.activation = activation_named(o.activation);
         o.config.attention.gamma_on = o.gamma_on == "sum" ? GammaOn::sum : GammaOn::value;
         if (o.block_size > 0) o.config.n_positions = o.block_size;
         validate(o.config);
     }
+    require(o.config.n_layer <= 10000, "n_layer is ", o.config.n_layer, ", wanted at most 10000");
     if (o.block_size == 0) o.block_size = o.config.n_positions;
     // Kernels and their temporaries differ with the device, but none is needed for the numbers.
     if (wanted_device(common).empty()) return report(common, o, DeviceTraits());

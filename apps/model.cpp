@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/safetensors.h"
 #include "models/files/gpt2_config.h"
 #include "models/files/weights.h"
 
@@ -19,13 +20,31 @@ std::string alphabet(const Characters& characters) {
     return characters.decode(tokens);
 }
 
+/// Refuses a configuration that the weights cannot possibly fit, before a graph of that size is
+/// made; load_weights judges every tensor afterwards.
+void check_proportion(const Gpt2Config& c, const Safetensors& file) {
+    require(c.n_layer <= std::ssize(file.tensors()), file.path().string(), ": has ",
+            file.tensors().size(), " tensors, but config.json's n_layer is ", c.n_layer);
+    const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+    const double per_layer = 4 * number(c.n_embd) + 2 * number(c.inner());
+    const double rows =
+        number(c.n_layer) * per_layer + number(c.vocab_size) + number(c.n_positions);
+    const double least = 2 * number(c.n_embd) * rows;  // bytes of the matrices in half precision
+    double stored = 0;
+    for (const StoredTensor& tensor : file.tensors()) stored += number(std::ssize(tensor.bytes));
+    require(least < 1e9 || least < 4 * stored, file.path().string(), ": ", stored,
+            " bytes cannot be the weights of a model with n_layer ", c.n_layer, ", n_embd ",
+            c.n_embd, ", n_inner ", c.inner(), ", vocab_size ", c.vocab_size, " and n_positions ",
+            c.n_positions);
+}
+
 }  // namespace
 
 void Model::load(const Parameters& parameters, State& state) const {
     load_weights(path / "model.safetensors", parameters.list(), "transformer.", state);
 }
 
-Model open_model(const fs::path& path) {
+Model open_model(const fs::path& path, bool weights) {
     std::error_code ignored;
     require(fs::is_directory(path, ignored), "model ", path.string(),
             fs::exists(path, ignored) ? " is not a directory" : " does not exist",
@@ -42,6 +61,7 @@ Model open_model(const fs::path& path) {
                 chars.string(), ": has ", model.characters->size(),
                 " characters, but config.json's vocab_size is ", model.config.vocab_size);
     }
+    if (weights) check_proportion(model.config, Safetensors::open(path / "model.safetensors"));
     return model;
 }
 

@@ -24,9 +24,9 @@ struct Model {
     void load(const Parameters& parameters, State& state) const;
 };
 
-/// Reads what is small: config.json and the tokenizer. Throws InputError naming what is missing or
-/// wrong, also for models that are not GPT-2.
-Model open_model(const std::filesystem::path& path);
+/// Reads what is small: config.json, the tokenizer and, if weights are wanted, their table of
+/// contents. Throws InputError naming what is missing or wrong, also for models that are not GPT-2.
+Model open_model(const std::filesystem::path& path, bool weights = true);
 
 /// The data in the model's tokens. Throws InputError if its characters are not the model's.
 TokenDataset open_data(const Model& model, const std::filesystem::path& path);
