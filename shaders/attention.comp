@@ -88,8 +88,7 @@ void main() {
             [[unroll]] for (uint c = 0; c < CHUNKS; ++c) sum[r * CHUNKS + c] *= less;
             if (DROPOUT) p[r] *= kept(of_row(row_word, r), word);
         }
-        [[unroll]] for (uint j = 0; j < SUBGROUP; ++j)
-            add_row(p, j, v, v_base + min(start + j, count - 1) * v_pitch, sum);
+        add_rows(p, v, v_base, v_pitch, start, count, sum);
     }
 
     float total[STATS];

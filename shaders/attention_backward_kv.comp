@@ -85,11 +85,8 @@ void main() {
                 p[r] = e * keep;
                 ds[r] = lone(int(query) + shift) ? 0.0 : e * (ds[r] * keep - query_delta);
             }
-            [[unroll]] for (uint j = 0; j < SUBGROUP; ++j) {
-                uint other = min(start + j, queries - 1);
-                add_row(p, j, g, g_base + other * heads * D, v_sum);
-                add_row(ds, j, q, q_base + other * q_pitch, k_sum);
-            }
+            add_rows(p, g, g_base, heads * D, start, queries, v_sum);
+            add_rows(ds, q, q_base, q_pitch, start, queries, k_sum);
         }
     }
     [[unroll]] for (uint i = 0; i < HELD; ++i) k_sum[i] *= scale;

@@ -91,8 +91,7 @@ void main() {
             if (DROPOUT) ds[r] *= kept(of_row(row_word, r), word);
             ds[r] = lone(int(first + r) + shift) ? 0.0 : e * (ds[r] - of_row(row_delta, r));
         }
-        [[unroll]] for (uint j = 0; j < SUBGROUP; ++j)
-            add_row(ds, j, k, k_base + min(start + j, keys - 1) * k_pitch, sum);
+        add_rows(ds, k, k_base, k_pitch, start, keys, sum);
     }
     [[unroll]] for (uint i = 0; i < HELD; ++i) sum[i] *= scale;
     store_rows(dq, batch * queries * dq_pitch + head * D, dq_pitch, first, queries, sum);

@@ -2,7 +2,7 @@
 //
 // One subgroup holds ROWS rows of width D ("its rows") with the lanes along D, and meets the rows of
 // another matrix SUBGROUP at a time, one per lane. A tile value t[row, lane] is made by dot_rows, where
-// its rows are broadcast and each lane reads the row it owns, and spent by add_row, where t is broadcast
+// its rows are broadcast and each lane reads the row it owns, and spent by add_rows, where t is broadcast
 // and the lanes lie along D again. So no value crosses lanes through memory: no shared memory, no
 // barrier, any subgroup size. Statistics of its rows (maxima, sums) lie one row to a lane.
 //
@@ -25,6 +25,8 @@ const uint VEC = WIDE && D > SUBGROUP ? 2 : 1;          // adjacent columns to a
 const uint COLUMNS = SUBGROUP * VEC;                    // columns of a row in one pass over the lanes
 const uint CHUNKS = (D + COLUMNS - 1) / COLUMNS * VEC;  // registers for one row
 const uint HELD = ROWS * CHUNKS;                        // registers for all its rows
+// Lanes that add_rows serves between two turns of the tile: all of them, unless the code grew too long.
+const uint AHEAD = D > 64 * STEP && SUBGROUP > 4 ? 4 : SUBGROUP;
 const uint STATS = (ROWS + SUBGROUP - 1) / SUBGROUP;    // registers for one number per row
 const uint FOLD_ROWS = ROWS > 8 ? 16 : ROWS > 4 ? 8 : ROWS > 2 ? 4 : ROWS;
 const uint FOLD = FOLD_ROWS < SUBGROUP ? FOLD_ROWS : SUBGROUP;
@@ -72,15 +74,23 @@ void dot_rows(float rows[HELD], In x, uint at, inout float tile[ROWS]) {
     }
 }
 
-// sum[r] += tile[r, owner] * x[at ..), x being the row that lane `owner` owns.
-void add_row(float tile[ROWS], uint owner, In x, uint at, inout float sum[HELD]) {
-    [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
-        vec2 x2 = load_some(x, at + column(c), VEC == 2, WIDE);
-        [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-            float t = subgroupBroadcast(tile[r], owner);
-            sum[r * CHUNKS + c] += t * x2.x;
-            if (VEC == 2) sum[r * CHUNKS + c + VEC - 1] += t * x2.y;
+// sum[r] += Σ_j tile[r, j] * (row start + j of x). Past the last row of x, tile is 0 and x's last row read.
+void add_rows(float tile[ROWS], In x, uint base, uint pitch, uint start, uint count,
+              inout float sum[HELD]) {
+    [[dont_unroll]] for (uint passed = 0; passed < SUBGROUP; passed += AHEAD) {
+        [[unroll]] for (uint j = 0; j < AHEAD; ++j) {
+            uint at = base + min(start + passed + j, count - 1) * pitch;
+            [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
+                vec2 x2 = load_some(x, at + column(c), VEC == 2, WIDE);
+                [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+                    float t = subgroupBroadcast(tile[r], j);
+                    sum[r * CHUNKS + c] += t * x2.x;
+                    if (VEC == 2) sum[r * CHUNKS + c + VEC - 1] += t * x2.y;
+                }
+            }
         }
+        [[unroll]] for (uint r = 0; r < ROWS; ++r)
+            if (AHEAD < SUBGROUP) tile[r] = subgroupShuffle(tile[r], (lane() + AHEAD) % SUBGROUP);
     }
 }
 
