@@ -73,9 +73,8 @@ Analysis analyse(const Graph& graph, const DeviceTraits& device) {
         if (storage.role == Role::state) made.states += bytes;
         if (storage.role == Role::input) made.inputs += bytes;
         if (storage.role == Role::transient && planned.storage[s] != no_place && life[s].maker)
-            made.residents.push_back({life[s].maker->scope, std::string(life[s].maker->op->name()),
-                                      storage.type.shape, bytes, planned.storage[s], life[s].first,
-                                      life[s].last});
+            made.residents.push_back({life[s].maker->scope, std::string(life[s].maker->op->name()), storage.type.shape,
+                                      bytes, planned.storage[s], life[s].first, life[s].last});
     }
     for (const NamedTensor& output : graph.outputs()) made.outputs += output.tensor.elements() * 4;
     std::stable_sort(made.residents.begin(), made.residents.end(),

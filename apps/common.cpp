@@ -19,9 +19,8 @@ namespace vkf {
 // options
 
 void add_common(CLI::App& app, Common& common) {
-    app.add_option(
-           "--device", common.device,
-           "Device to work on, see `vkformer devices`; else $VKFORMER_DEVICE, else the best")
+    app.add_option("--device", common.device,
+                   "Device to work on, see `vkformer devices`; else $VKFORMER_DEVICE, else the best")
         ->type_name("INDEX|NAME")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
@@ -43,8 +42,7 @@ void add_common(CLI::App& app, Common& common) {
         ->capture_default_str()
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
-    app.add_flag("--json", common.json, "One JSON document on standard output")
-        ->group("Everywhere");
+    app.add_flag("--json", common.json, "One JSON document on standard output")->group("Everywhere");
     app.add_flag("--quiet", common.quiet, "No progress, no notes")->group("Everywhere");
 }
 
@@ -62,8 +60,7 @@ CLI::Validator at_least(double least) {
     return CLI::Validator(
         [least](const std::string& word) -> std::string {
             double value = 0;
-            if (CLI::detail::lexical_cast(word, value) && value >= least && std::isfinite(value))
-                return {};
+            if (CLI::detail::lexical_cast(word, value) && value >= least && std::isfinite(value)) return {};
             return text("found ", word, ", wanted a number of at least ", least);
         },
         "");
@@ -136,11 +133,7 @@ std::string scaled(double value, double step, std::span<const char* const> units
     while (value >= step && unit + 1 < units.size()) value /= step, ++unit;
     char digits[48];
     const bool exact = unit == 0 && value == std::floor(value);
-    std::snprintf(digits, sizeof digits,
-                  exact        ? "%.0f %s"
-                  : value < 10 ? "%.2f %s"
-                               : "%.1f %s",
-                  value, units[unit]);
+    std::snprintf(digits, sizeof digits, exact ? "%.0f %s" : value < 10 ? "%.2f %s" : "%.1f %s", value, units[unit]);
     std::string made = digits;
     if (made.back() == ' ') made.pop_back();
     return made;

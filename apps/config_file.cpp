@@ -75,7 +75,8 @@ std::vector<std::string> expand_config(std::vector<std::string> args) {
         const std::vector<std::string> options = options_in(file);
         from_files.insert(from_files.end(), options.begin(), options.end());
     }
-    const auto first_option = std::find_if(rest.begin(), rest.end(), [](const std::string& a) { return a.starts_with("-"); });
+    const auto first_option =
+        std::find_if(rest.begin(), rest.end(), [](const std::string& a) { return a.starts_with("-"); });
     rest.insert(first_option, from_files.begin(), from_files.end());
     return rest;
 }

@@ -22,8 +22,7 @@ struct Options {
 };
 
 /// Puts train.bin, val.bin and, if there are characters, chars.json into a directory, all or none.
-void publish(const fs::path& out, std::span<const std::uint16_t> tokens,
-             const Characters* characters) {
+void publish(const fs::path& out, std::span<const std::uint16_t> tokens, const Characters* characters) {
     const std::size_t training = training_share(tokens.size());
     require(training > 0 && training < tokens.size(), out.string(), ": ", tokens.size(),
             " tokens cannot be split into training and validation, wanted at least 2");
@@ -71,8 +70,7 @@ public:
     /// −Σ p log p of what follows a token; natural logarithm.
     double entropy(std::size_t token) const {
         std::vector<double> p(favourites_.size(), 0.125 / static_cast<double>(favourites_.size()));
-        for (std::size_t k = 0; k < 3; ++k)
-            p[favourites_[token][k]] += std::array{0.5, 0.25, 0.125}[k];
+        for (std::size_t k = 0; k < 3; ++k) p[favourites_[token][k]] += std::array{0.5, 0.25, 0.125}[k];
         double sum = 0;
         for (const double share : p) sum -= share * std::log(share);
         return sum;
@@ -97,8 +95,7 @@ void make_synthetic(const Common& common, const Options& o) {
     double entropy = 0;
     for (std::size_t token = 0; token < size; ++token)
         if (visits[token])
-            entropy += chain.entropy(token) * static_cast<double>(visits[token]) /
-                       static_cast<double>(tokens.size());
+            entropy += chain.entropy(token) * static_cast<double>(visits[token]) / static_cast<double>(tokens.size());
     publish(o.out, tokens, nullptr);
     report(common, {{"out", o.out},
                     {"train_tokens", training_share(tokens.size())},
@@ -121,8 +118,7 @@ void describe(const Common& common, const Options& o) {
 }  // namespace
 
 void add_data(CLI::App& app, Common& common) {
-    CLI::App* command =
-        app.add_subcommand("data", "Prepare text, make synthetic tokens, describe a data set");
+    CLI::App* command = app.add_subcommand("data", "Prepare text, make synthetic tokens, describe a data set");
     command->require_subcommand(1);
     auto o = std::make_shared<Options>();
     const auto add = [&](const char* name, const char* about, const char* example, auto work) {
@@ -131,19 +127,12 @@ void add_data(CLI::App& app, Common& common) {
         part->callback([o, &common, work] { work(common, *o); });
         return part;
     };
-    CLI::App* words =
-        add("text", "Characters of a UTF-8 file or directory as train.bin, val.bin, chars.json",
-            "text input.txt --out data/chars", prepare_text);
-    words->add_option("path", o->path, "File, or directory of text files")
-        ->required()
-        ->type_name("PATH");
-    CLI::App* synthetic =
-        add("synthetic", "A Markov chain's tokens, whose least possible loss is known",
-            "synthetic --out data/chain --tokens 200000", make_synthetic);
-    synthetic->add_option("--tokens", o->tokens, "How many")
-        ->type_name("N")
-        ->check(whole(2))
-        ->capture_default_str();
+    CLI::App* words = add("text", "Characters of a UTF-8 file or directory as train.bin, val.bin, chars.json",
+                          "text input.txt --out data/chars", prepare_text);
+    words->add_option("path", o->path, "File, or directory of text files")->required()->type_name("PATH");
+    CLI::App* synthetic = add("synthetic", "A Markov chain's tokens, whose least possible loss is known",
+                              "synthetic --out data/chain --tokens 200000", make_synthetic);
+    synthetic->add_option("--tokens", o->tokens, "How many")->type_name("N")->check(whole(2))->capture_default_str();
     synthetic->add_option("--vocab-size", o->vocab_size, "Different tokens")
         ->type_name("N")
         ->check(whole(1))
@@ -152,11 +141,8 @@ void add_data(CLI::App& app, Common& common) {
         maker->add_option("--out", o->out, "Directory to write to")->required()->type_name("DIR");
         add_common(*maker, common);
     }
-    CLI::App* info =
-        add("info", "What a token file, text or data directory holds", "info data/chars", describe);
-    info->add_option("path", o->path, "Token file, text, or directory")
-        ->required()
-        ->type_name("PATH");
+    CLI::App* info = add("info", "What a token file, text or data directory holds", "info data/chars", describe);
+    info->add_option("path", o->path, "Token file, text, or directory")->required()->type_name("PATH");
     add_common(*info, common);
     command->footer(
         "Examples:\n  vkformer data text input.txt --out data/chars\n  vkformer data info "

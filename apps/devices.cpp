@@ -43,8 +43,7 @@ ordered_json describe(const DeviceInfo& d, bool chosen) {
 
 void run(const Common& common) {
     const std::vector<DeviceInfo> list = list_devices();
-    if (list.empty())
-        throw Error("no Vulkan device: install a driver (Mesa's lavapipe runs on any processor)");
+    if (list.empty()) throw Error("no Vulkan device: install a driver (Mesa's lavapipe runs on any processor)");
     // Opening one is the same choice, by the same code, that every other subcommand makes.
     std::uint32_t chosen = 0;
     std::string none_usable;
@@ -55,37 +54,31 @@ void run(const Common& common) {
     } catch (const Error& error) {
         none_usable = error.what();
     }
-    const auto is_default = [&](const DeviceInfo& d) {
-        return none_usable.empty() && d.index == chosen;
-    };
+    const auto is_default = [&](const DeviceInfo& d) { return none_usable.empty() && d.index == chosen; };
 
     ordered_json document = ordered_json::array();
-    std::vector<std::vector<std::string>> rows{{"", "index", "name", "kind", "API", "subgroup",
-                                                "memory", "fp16", "16-bit storage", "matrices",
-                                                "driver"}};
+    std::vector<std::vector<std::string>> rows{
+        {"", "index", "name", "kind", "API", "subgroup", "memory", "fp16", "16-bit storage", "matrices", "driver"}};
     std::string refusals;
     for (const DeviceInfo& d : list) {
         document.push_back(describe(d, is_default(d)));
-        rows.push_back({is_default(d) ? "*" : "", text(d.index), d.name,
-                        std::string(to_string(d.kind)), d.api_version, text(d.subgroup_size),
-                        bytes_text(static_cast<double>(d.memory_bytes)), yes(d.fp16),
+        rows.push_back({is_default(d) ? "*" : "", text(d.index), d.name, std::string(to_string(d.kind)), d.api_version,
+                        text(d.subgroup_size), bytes_text(static_cast<double>(d.memory_bytes)), yes(d.fp16),
                         yes(d.storage16), matrices(d), d.driver});
-        if (!d.refusal.empty())
-            refusals += text("refused: ", d.index, " ", d.name, ": ", d.refusal, "\n");
+        if (!d.refusal.empty()) refusals += text("refused: ", d.index, " ", d.name, ": ", d.refusal, "\n");
     }
     if (common.json)
         print_json(ordered_json{{"devices", document}});
     else
-        print(table(rows) + refusals +
-              "* is used unless --device or VKFORMER_DEVICE says otherwise\n");
+        print(table(rows) + refusals + "* is used unless --device or VKFORMER_DEVICE says otherwise\n");
     if (!none_usable.empty()) throw Error(none_usable);
 }
 
 }  // namespace
 
 void add_devices(CLI::App& app, Common& common) {
-    CLI::App* command = app.add_subcommand(
-        "devices", "Every Vulkan device, what it can do, why one was refused; * is the default");
+    CLI::App* command =
+        app.add_subcommand("devices", "Every Vulkan device, what it can do, why one was refused; * is the default");
     add_common(*command, common);
     command->footer("Examples:\n  vkformer devices\n  vkformer devices --json\n");
     command->callback([&common] { run(common); });

@@ -25,10 +25,8 @@ struct Options {
 
 /// Batch t of the whole split read once, window after window: every token but the first is
 /// predicted exactly once. Rows past the end, and the end of the last window, have no targets.
-Batch window(std::span<const std::uint16_t> tokens, std::size_t t, std::size_t rows,
-             std::size_t length) {
-    Batch batch{std::vector<std::int32_t>(rows * length),
-                std::vector<std::int32_t>(rows * length, -1)};
+Batch window(std::span<const std::uint16_t> tokens, std::size_t t, std::size_t rows, std::size_t length) {
+    Batch batch{std::vector<std::int32_t>(rows * length), std::vector<std::int32_t>(rows * length, -1)};
     for (std::size_t i = 0; i < rows * length; ++i) {
         const std::size_t at = t * rows * length + i;
         if (at + 1 >= tokens.size()) break;
@@ -56,8 +54,7 @@ Result evaluate(Device& device, const Common& common, const Options& o, const Mo
     Program program(device, graph, state);
     model.load(parameters, state);
 
-    const auto rows = static_cast<std::size_t>(o.batch_size),
-               length = static_cast<std::size_t>(o.block_size);
+    const auto rows = static_cast<std::size_t>(o.batch_size), length = static_cast<std::size_t>(o.block_size);
     const Batches random(o.split, tokens, {Order::random, rows, length, common.seed});
     const auto per_batch = o.batch_size * o.block_size;
     const auto predictable = static_cast<std::int64_t>(tokens.size()) - 1;
@@ -91,12 +88,11 @@ void run(const Common& common, Options o) {
     if (o.block_size == 0) o.block_size = model.config.n_positions;
     require(o.block_size <= model.config.n_positions, "--block-size is ", o.block_size,
             ", wanted at most the model's n_positions ", model.config.n_positions);
-    require(std::ssize(tokens) > o.block_size, "data ", o.data, ": the split '", o.split, "' has ",
-            tokens.size(), " tokens, wanted more than the block size ", o.block_size);
+    require(std::ssize(tokens) > o.block_size, "data ", o.data, ": the split '", o.split, "' has ", tokens.size(),
+            " tokens, wanted more than the block size ", o.block_size);
     Result result;
     catch_interrupts();
-    with_device(common,
-                [&](Device& device) { result = evaluate(device, common, o, model, tokens); });
+    with_device(common, [&](Device& device) { result = evaluate(device, common, o, model, tokens); });
     const double perplexity = std::exp(result.loss);
     if (common.json)
         print_json(nlohmann::ordered_json{{"model", o.model},
@@ -108,15 +104,12 @@ void run(const Common& common, Options o) {
                                           {"tokens", result.predicted},
                                           {"batches", result.batches}});
     else
-        print(text("loss ", result.loss, "\nperplexity ", perplexity, "\ntokens ", result.predicted,
-                   "\n"));
+        print(text("loss ", result.loss, "\nperplexity ", perplexity, "\ntokens ", result.predicted, "\n"));
 }
 
 void add_options(CLI::App& command, Options& o) {
     command.add_option("--model,model", o.model, "Model directory")->required()->type_name("DIR");
-    command.add_option("--data", o.data, "Text, token file, or a directory of either")
-        ->required()
-        ->type_name("PATH");
+    command.add_option("--data", o.data, "Text, token file, or a directory of either")->required()->type_name("PATH");
     command.add_option("--split", o.split, "Part of the data")
         ->check(CLI::IsMember({"train", "val"}))
         ->type_name("train|val")
@@ -125,16 +118,14 @@ void add_options(CLI::App& command, Options& o) {
         ->type_name("N")
         ->check(whole(1))
         ->capture_default_str();
-    command
-        .add_option("--block-size", o.block_size, "Tokens of a sequence (the model's n_positions)")
+    command.add_option("--block-size", o.block_size, "Tokens of a sequence (the model's n_positions)")
         ->type_name("N")
         ->check(whole(1));
     auto* iters = command.add_option("--iters", o.iters, "Batches drawn at random")
                       ->type_name("N")
                       ->check(whole(1))
                       ->capture_default_str();
-    command.add_flag("--all", o.all, "Instead read the whole split once, in order")
-        ->excludes(iters);
+    command.add_flag("--all", o.all, "Instead read the whole split once, in order")->excludes(iters);
 }
 
 }  // namespace

@@ -36,10 +36,9 @@ std::vector<std::int32_t> integers(const Safetensors& file, const char* name, co
     for (std::size_t i = 0; i < wide.size(); ++i) {
         const bool ignored = std::string_view(name) == "targets" && wide[i] < 0;
         const auto at = static_cast<std::int64_t>(i);
-        require(ignored || (wide[i] >= 0 && wide[i] < model.config.vocab_size),
-                file.path().string(), ": ", name, "[", at / width, ", ", at % width, "] is ",
-                wide[i], ", wanted 0 to ", model.config.vocab_size - 1, " (vocab_size ",
-                model.config.vocab_size, ")");
+        require(ignored || (wide[i] >= 0 && wide[i] < model.config.vocab_size), file.path().string(), ": ", name, "[",
+                at / width, ", ", at % width, "] is ", wide[i], ", wanted 0 to ", model.config.vocab_size - 1,
+                " (vocab_size ", model.config.vocab_size, ")");
         narrow[i] = ignored ? -1 : static_cast<std::int32_t>(wide[i]);
     }
     return narrow;
@@ -47,12 +46,11 @@ std::vector<std::int32_t> integers(const Safetensors& file, const char* name, co
 
 Case read_case(const Common& common, const Options& options, const Model& model) {
     const Safetensors file = Safetensors::open(options.input);
-    require(file.contains("tokens"), options.input,
-            ": tensor 'tokens' I64 or I32 [B, T] is missing",
+    require(file.contains("tokens"), options.input, ": tensor 'tokens' I64 or I32 [B, T] is missing",
             file.contains("images") ? "; 'images' are for vit, this model is gpt2" : "");
     const auto& shape = file.at("tokens").shape;
-    require(shape.size() == 2 && shape[0] > 0 && shape[1] > 0, options.input, ": tokens has shape ",
-            Shape(shape), ", wanted [B, T] with at least one token");
+    require(shape.size() == 2 && shape[0] > 0 && shape[1] > 0, options.input, ": tokens has shape ", Shape(shape),
+            ", wanted [B, T] with at least one token");
     require(shape[1] <= model.config.n_positions, options.input, ": tokens has ", shape[1],
             " positions, the model has n_positions ", model.config.n_positions);
     Case made{shape[0], shape[1], integers(file, "tokens", model), {}};
@@ -61,12 +59,10 @@ Case read_case(const Common& common, const Options& options, const Model& model)
                 Shape(file.at("targets").shape), ", wanted that of tokens, ", Shape(shape));
         made.targets = integers(file, "targets", model);
     }
-    require(!options.grads || !made.targets.empty(), options.input,
-            ": --grads needs the tensor 'targets' [B, T]");
+    require(!options.grads || !made.targets.empty(), options.input, ": --grads needs the tensor 'targets' [B, T]");
     const fs::path folder = fs::absolute(options.output).parent_path();
     std::error_code ignored;
-    require(fs::is_directory(folder, ignored), "output ", options.output,
-            ": there is no directory ", folder.string());
+    require(fs::is_directory(folder, ignored), "output ", options.output, ": there is no directory ", folder.string());
     for (const StoredTensor& tensor : file.tensors())
         if (tensor.name != "tokens" && tensor.name != "targets")
             note(common, text(options.input, ": tensor '", tensor.name, "' is not used"));
@@ -84,14 +80,12 @@ void output_gradients(Graph& graph, Tensor loss, const Parameters& parameters) {
     }
 }
 
-void run(Device& device, const Common& common, const Options& options, const Model& model,
-         const Case& input) {
+void run(Device& device, const Common& common, const Options& options, const Model& model, const Case& input) {
     Graph graph;
     Parameters parameters;
     State state(device);
     const TensorType batch{DType::i32, {input.batch, input.length}};
-    const Tensor logits =
-        gpt2(Scope(graph, parameters), model.config, graph.input("tokens", batch));
+    const Tensor logits = gpt2(Scope(graph, parameters), model.config, graph.input("tokens", batch));
     graph.output("logits", logits);
     if (!input.targets.empty()) {
         const Tensor loss = cross_entropy(logits, graph.input("targets", batch));
@@ -127,8 +121,8 @@ void run(Device& device, const Common& common, const Options& options, const Mod
 }  // namespace
 
 void add_forward(CLI::App& app, Common& common) {
-    CLI::App* command = app.add_subcommand(
-        "forward", "Logits, and with --grads the loss and every gradient, for tensors in a file");
+    CLI::App* command =
+        app.add_subcommand("forward", "Logits, and with --grads the loss and every gradient, for tensors in a file");
     auto options = std::make_shared<Options>();
     command->add_option("--model", options->model, "Model directory")->required()->type_name("DIR");
     command
@@ -136,9 +130,7 @@ void add_forward(CLI::App& app, Common& common) {
                      "safetensors file: tokens I64 or I32 [B, T], and targets (negative: ignored)")
         ->required()
         ->type_name("FILE");
-    command->add_option("--output", options->output, "safetensors file to write")
-        ->required()
-        ->type_name("FILE");
+    command->add_option("--output", options->output, "safetensors file to write")->required()->type_name("FILE");
     command->add_flag("--grads", options->grads, "Also grad.NAME for every parameter");
     add_common(*command, common);
     command->footer(

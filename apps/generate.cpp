@@ -29,9 +29,8 @@ std::vector<std::int32_t> read_prompt(const Options& options, const Model& model
     if (tokens.empty()) {
         require(model.characters.has_value(), "model ", options.model,
                 " has no chars.json, so it reads no text; give --prompt-tokens");
-        const std::string words = !options.file.empty()
-                                      ? read_text(options.file == "-" ? "/dev/stdin" : options.file)
-                                      : options.prompt.value_or("\n");
+        const std::string words = !options.file.empty() ? read_text(options.file == "-" ? "/dev/stdin" : options.file)
+                                                        : options.prompt.value_or("\n");
         require(!words.empty(), "the prompt is empty, wanted at least one character");
         tokens = model.characters->encode(words);
     }
@@ -56,8 +55,8 @@ struct Tally {
         const auto rate = [](std::int64_t tokens, double seconds) {
             return seconds > 0 ? count_text(static_cast<double>(tokens) / seconds) : "0";
         };
-        return vkf::text("read ", read, " tokens at ", rate(read, reading), "/s, wrote ", written,
-                         " at ", rate(written, writing), "/s");
+        return vkf::text("read ", read, " tokens at ", rate(read, reading), "/s, wrote ", written, " at ",
+                         rate(written, writing), "/s");
     }
 };
 
@@ -90,11 +89,10 @@ void run(Device& device, const Common& common, const Options& options, const Mod
     Generator generator(device, model.config);
     model.load(generator.parameters(), generator.state());
     if (std::ssize(prompt) > model.config.n_positions)
-        note(common, text("the prompt has ", prompt.size(), " tokens; the model sees its last ",
-                          model.config.n_positions));
-    const std::size_t choices = model.characters
-                                    ? model.characters->size()  // the rest is padding
-                                    : static_cast<std::size_t>(model.config.vocab_size);
+        note(common,
+             text("the prompt has ", prompt.size(), " tokens; the model sees its last ", model.config.n_positions));
+    const std::size_t choices = model.characters ? model.characters->size()  // the rest is padding
+                                                 : static_cast<std::size_t>(model.config.vocab_size);
     const auto show = [&](std::int32_t token) {
         if (!common.json) print(shown(model, std::span(&token, 1)));
     };
@@ -119,15 +117,12 @@ void run(Device& device, const Common& common, const Options& options, const Mod
 
 void add_options(CLI::App& command, Options& o) {
     command.add_option("--model,model", o.model, "Model directory")->required()->type_name("DIR");
-    auto* prompt = command.add_option("--prompt", o.prompt, "Text to continue (a line end)")
-                       ->type_name("TEXT");
+    auto* prompt = command.add_option("--prompt", o.prompt, "Text to continue (a line end)")->type_name("TEXT");
     auto* file =
-        command.add_option("--file", o.file, "File with the text to continue; - is standard input")
-            ->type_name("FILE");
-    auto* tokens =
-        command.add_option("--prompt-tokens", o.prompt_tokens, "Tokens to continue, as 1,2,3")
-            ->type_name("N,N,...")
-            ->delimiter(',');
+        command.add_option("--file", o.file, "File with the text to continue; - is standard input")->type_name("FILE");
+    auto* tokens = command.add_option("--prompt-tokens", o.prompt_tokens, "Tokens to continue, as 1,2,3")
+                       ->type_name("N,N,...")
+                       ->delimiter(',');
     file->excludes(prompt);
     tokens->excludes(prompt)->excludes(file);
     command.add_option("--max-new-tokens", o.max_new_tokens, "Tokens to add")
@@ -138,9 +133,7 @@ void add_options(CLI::App& command, Options& o) {
         ->type_name("N")
         ->check(whole(1))
         ->capture_default_str();
-    command
-        .add_option("--temperature", o.sampling.temperature,
-                    "Below 1: bolder choices fade; 0: the likeliest token")
+    command.add_option("--temperature", o.sampling.temperature, "Below 1: bolder choices fade; 0: the likeliest token")
         ->type_name("X")
         ->check(at_least(0))
         ->capture_default_str();
@@ -148,8 +141,7 @@ void add_options(CLI::App& command, Options& o) {
         ->type_name("K")
         ->check(whole(0))
         ->capture_default_str();
-    command
-        .add_option("--top-p", o.sampling.top_p, "Choose among the likeliest tokens that sum to P")
+    command.add_option("--top-p", o.sampling.top_p, "Choose among the likeliest tokens that sum to P")
         ->type_name("P")
         ->capture_default_str();
 }

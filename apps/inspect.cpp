@@ -50,8 +50,7 @@ struct Part {
 };
 
 /// Parameters and work by part, in the order of the model.
-std::vector<Part> parts(const Parameters& parameters, const Analysis& forward,
-                        const Analysis& step) {
+std::vector<Part> parts(const Parameters& parameters, const Analysis& forward, const Analysis& step) {
     std::vector<Part> list;
     const auto part = [&](const std::string& name) -> Part& {
         const auto found = std::ranges::find(list, name, &Part::name);
@@ -67,9 +66,8 @@ std::vector<Part> parts(const Parameters& parameters, const Analysis& forward,
 }
 
 ordered_json memory(const Analysis& a) {
-    return {{"total", a.bytes()},        {"arena", a.arena},   {"arena_bound", a.bound},
-            {"states", a.states},        {"inputs", a.inputs}, {"outputs", a.outputs},
-            {"dispatches", a.dispatches}};
+    return {{"total", a.bytes()}, {"arena", a.arena},     {"arena_bound", a.bound},    {"states", a.states},
+            {"inputs", a.inputs}, {"outputs", a.outputs}, {"dispatches", a.dispatches}};
 }
 
 ordered_json plan_document(const Analysis& a) {
@@ -88,25 +86,21 @@ ordered_json plan_document(const Analysis& a) {
 }
 
 std::string plan_text(const Analysis& a, std::size_t top) {
-    std::vector<std::vector<std::string>> rows{
-        {"bytes", "offset", "first node", "last node", "shape", "made by"}};
+    std::vector<std::vector<std::string>> rows{{"bytes", "offset", "first node", "last node", "shape", "made by"}};
     for (const Resident& r : a.residents) {
         if (rows.size() > top) break;
-        rows.push_back({bytes_text(static_cast<double>(r.bytes)), text(r.offset), text(r.first),
-                        text(r.last), text(r.shape),
-                        r.scope + (r.scope.empty() ? "" : ": ") + r.op});
+        rows.push_back({bytes_text(static_cast<double>(r.bytes)), text(r.offset), text(r.first), text(r.last),
+                        text(r.shape), r.scope + (r.scope.empty() ? "" : ": ") + r.op});
     }
-    return text("\nThe ", rows.size() - 1, " largest of ", a.residents.size(),
-                " tensors of a training step\n", table(rows));
+    return text("\nThe ", rows.size() - 1, " largest of ", a.residents.size(), " tensors of a training step\n",
+                table(rows));
 }
 
 std::string parts_text(const std::vector<Part>& list, double tokens) {
-    std::vector<std::vector<std::string>> rows{
-        {"part", "parameters", "FLOPs/token forward", "FLOPs/token training"}};
+    std::vector<std::vector<std::string>> rows{{"part", "parameters", "FLOPs/token forward", "FLOPs/token training"}};
     Part total{"total"};
     const auto add = [&](const Part& p) {
-        rows.push_back({p.name, text(p.parameters), count_text(p.forward / tokens),
-                        count_text(p.step / tokens)});
+        rows.push_back({p.name, text(p.parameters), count_text(p.forward / tokens), count_text(p.step / tokens)});
     };
     for (const Part& p : list) {
         add(p);
@@ -139,13 +133,11 @@ void report(const Common& common, const Options& o, const DeviceTraits& device) 
     const Analysis forward = analyse(forward_graph, device), step = analyse(step_graph, device);
     const std::vector<Part> list = parts(parameters, forward, step);
     const double tokens = static_cast<double>(o.batch_size * o.block_size);
-    const double cache =
-        8.0 * static_cast<double>(o.config.n_layer * o.config.n_positions * o.config.n_embd);
+    const double cache = 8.0 * static_cast<double>(o.config.n_layer * o.config.n_positions * o.config.n_embd);
     if (!common.json) {
         if (o.graph) return print(step_graph.dump());
-        print(text(parts_text(list, tokens), "\nA batch of ", o.batch_size, " sequences of ",
-                   o.block_size, " tokens, ", o.optimizer, ": ", count_text(step.flops),
-                   " FLOPs a step in ", step.dispatches, " dispatches\n\n",
+        print(text(parts_text(list, tokens), "\nA batch of ", o.batch_size, " sequences of ", o.block_size, " tokens, ",
+                   o.optimizer, ": ", count_text(step.flops), " FLOPs a step in ", step.dispatches, " dispatches\n\n",
                    memory_text(forward, step, cache)));
         return o.plan ? print(plan_text(step, static_cast<std::size_t>(o.top))) : void();
     }
@@ -158,12 +150,9 @@ void report(const Common& common, const Options& o, const DeviceTraits& device) 
                           {"flops_per_token_training", step.flops / tokens},
                           {"flops_per_step", step.flops}};
     for (const Part& p : list)
-        document["parts"].push_back({{"part", p.name},
-                                     {"parameters", p.parameters},
-                                     {"flops_forward", p.forward},
-                                     {"flops_training", p.step}});
-    document["memory"] = {
-        {"inference", memory(forward)}, {"training", memory(step)}, {"cache", cache}};
+        document["parts"].push_back(
+            {{"part", p.name}, {"parameters", p.parameters}, {"flops_forward", p.forward}, {"flops_training", p.step}});
+    document["memory"] = {{"inference", memory(forward)}, {"training", memory(step)}, {"cache", cache}};
     if (o.plan) document["plan"] = plan_document(step);
     if (o.graph) document["graph"] = step_graph.dump();
     print_json(document);
@@ -187,23 +176,17 @@ void run(const Common& common, Options o) {
 
 void add_options(CLI::App& command, Options& o) {
     const auto number = [&](const char* name, std::int64_t& value, const char* help) {
-        return command.add_option(name, value, help)
-            ->type_name("N")
-            ->check(whole(1))
-            ->capture_default_str();
+        return command.add_option(name, value, help)->type_name("N")->check(whole(1))->capture_default_str();
     };
     auto* model =
-        command.add_option("--model,model", o.model, "Model directory; else the options below")
-            ->type_name("DIR");
+        command.add_option("--model,model", o.model, "Model directory; else the options below")->type_name("DIR");
     std::vector<CLI::Option*> shape{
         number("--vocab-size", o.config.vocab_size, "Tokens of the vocabulary"),
         number("--n-layer", o.config.n_layer, "Blocks"),
         number("--n-head", o.config.n_head, "Attention heads"),
         number("--n-embd", o.config.n_embd, "Width"),
         command.add_flag("--bias,!--no-bias", o.config.bias, "Biases in linear layers and norms"),
-        command.add_option("--activation", o.activation, "Of the MLP")
-            ->type_name("NAME")
-            ->capture_default_str(),
+        command.add_option("--activation", o.activation, "Of the MLP")->type_name("NAME")->capture_default_str(),
         command.add_option("--attention", o.config.attention.variant, "Attention variant")
             ->type_name("NAME")
             ->capture_default_str(),
@@ -211,16 +194,13 @@ void add_options(CLI::App& command, Options& o) {
         command.add_option("--gamma-on", o.gamma_on, "Of attentionx")
             ->check(CLI::IsMember({"sum", "value"}))
             ->type_name("sum|value"),
-        command.add_flag("--mask-diagonal", o.config.attention.mask_diagonal,
-                         "No token attends to itself")};
+        command.add_flag("--mask-diagonal", o.config.attention.mask_diagonal, "No token attends to itself")};
     for (CLI::Option* option : shape) option->excludes(model);
     number("--batch-size", o.batch_size, "Sequences at a time");
     command.add_option("--block-size", o.block_size, "Tokens of a sequence (n_positions)")
         ->type_name("N")
         ->check(whole(1));
-    command.add_option("--optimizer", o.optimizer, "adamw, setadam or sgd")
-        ->type_name("NAME")
-        ->capture_default_str();
+    command.add_option("--optimizer", o.optimizer, "adamw, setadam or sgd")->type_name("NAME")->capture_default_str();
     command.add_flag("--plan", o.plan, "The memory plan of a training step: its largest tensors");
     number("--top", o.top, "Tensors that --plan lists");
     command.add_flag("--graph", o.graph, "Instead every node of the training step");
@@ -229,8 +209,7 @@ void add_options(CLI::App& command, Options& o) {
 }  // namespace
 
 void add_inspect(CLI::App& app, Common& common) {
-    CLI::App* command =
-        app.add_subcommand("inspect", "Parameters, FLOPs and memory per part; the memory plan");
+    CLI::App* command = app.add_subcommand("inspect", "Parameters, FLOPs and memory per part; the memory plan");
     auto options = std::make_shared<Options>();
     add_options(*command, *options);
     add_common(*command, common);

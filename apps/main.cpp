@@ -43,8 +43,7 @@ int complain(std::string message, int status) {
 int complain(const CLI::App& app, const CLI::ParseError& error) {
     std::string path = "vkformer";
     const CLI::App* at = &app;
-    for (; !at->get_subcommands().empty(); path += " " + at->get_name())
-        at = at->get_subcommands().front();
+    for (; !at->get_subcommands().empty(); path += " " + at->get_name()) at = at->get_subcommands().front();
     std::string message = error.what();
     // A misspelt option is the likely reason why one is missing.
     if (const auto unknown = app.remaining(true); !unknown.empty())

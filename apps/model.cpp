@@ -23,19 +23,17 @@ std::string alphabet(const Characters& characters) {
 /// Refuses a configuration that the weights cannot possibly fit, before a graph of that size is
 /// made; load_weights judges every tensor afterwards.
 void check_proportion(const Gpt2Config& c, const Safetensors& file) {
-    require(c.n_layer <= std::ssize(file.tensors()), file.path().string(), ": has ",
-            file.tensors().size(), " tensors, but config.json's n_layer is ", c.n_layer);
+    require(c.n_layer <= std::ssize(file.tensors()), file.path().string(), ": has ", file.tensors().size(),
+            " tensors, but config.json's n_layer is ", c.n_layer);
     const auto number = [](std::int64_t n) { return static_cast<double>(n); };
     const double per_layer = 4 * number(c.n_embd) + 2 * number(c.inner());
-    const double rows =
-        number(c.n_layer) * per_layer + number(c.vocab_size) + number(c.n_positions);
+    const double rows = number(c.n_layer) * per_layer + number(c.vocab_size) + number(c.n_positions);
     const double least = 2 * number(c.n_embd) * rows;  // bytes of the matrices in half precision
     double stored = 0;
     for (const StoredTensor& tensor : file.tensors()) stored += number(std::ssize(tensor.bytes));
     require(least < 1e9 || least < 4 * stored, file.path().string(), ": ", stored,
-            " bytes cannot be the weights of a model with n_layer ", c.n_layer, ", n_embd ",
-            c.n_embd, ", n_inner ", c.inner(), ", vocab_size ", c.vocab_size, " and n_positions ",
-            c.n_positions);
+            " bytes cannot be the weights of a model with n_layer ", c.n_layer, ", n_embd ", c.n_embd, ", n_inner ",
+            c.inner(), ", vocab_size ", c.vocab_size, " and n_positions ", c.n_positions);
 }
 
 }  // namespace
@@ -52,14 +50,13 @@ Model open_model(const fs::path& path, bool weights) {
     settle_files(path);
     const fs::path config = path / "config.json", chars = path / "chars.json";
     const std::string type = read_model_type(config);
-    require(type == "gpt2", config.string(), ": 'model_type' is '", type,
-            "', this subcommand wants 'gpt2'");
+    require(type == "gpt2", config.string(), ": 'model_type' is '", type, "', this subcommand wants 'gpt2'");
     Model model{path, read_gpt2_config(config), {}};
     if (fs::exists(chars, ignored)) {
         model.characters = Characters::load(chars);
-        require(static_cast<std::int64_t>(model.characters->size()) <= model.config.vocab_size,
-                chars.string(), ": has ", model.characters->size(),
-                " characters, but config.json's vocab_size is ", model.config.vocab_size);
+        require(static_cast<std::int64_t>(model.characters->size()) <= model.config.vocab_size, chars.string(),
+                ": has ", model.characters->size(), " characters, but config.json's vocab_size is ",
+                model.config.vocab_size);
     }
     if (weights) check_proportion(model.config, Safetensors::open(path / "model.safetensors"));
     return model;
@@ -67,8 +64,7 @@ Model open_model(const fs::path& path, bool weights) {
 
 TokenDataset open_data(const Model& model, const fs::path& path) {
     TokenDataset::Encode encode;
-    if (model.characters)
-        encode = [&](std::string_view words) { return model.characters->encode(words); };
+    if (model.characters) encode = [&](std::string_view words) { return model.characters->encode(words); };
     TokenDataset data = TokenDataset::open(path, encode);
     if (data.characters() && model.characters)
         require(alphabet(*data.characters()) == alphabet(*model.characters), "data ", path.string(),
@@ -76,12 +72,12 @@ TokenDataset open_data(const Model& model, const fs::path& path) {
     return data;
 }
 
-void check_tokens(std::string_view where, std::span<const std::int32_t> tokens,
-                  std::int64_t vocab_size, bool ignore_negative) {
+void check_tokens(std::string_view where, std::span<const std::int32_t> tokens, std::int64_t vocab_size,
+                  bool ignore_negative) {
     for (std::size_t i = 0; i < tokens.size(); ++i)
         if (tokens[i] >= vocab_size || (tokens[i] < 0 && !ignore_negative))
-            throw InputError(where, ": token ", i, " is ", tokens[i], ", wanted 0 to ",
-                             vocab_size - 1, " (vocab_size ", vocab_size, ")");
+            throw InputError(where, ": token ", i, " is ", tokens[i], ", wanted 0 to ", vocab_size - 1, " (vocab_size ",
+                             vocab_size, ")");
 }
 
 }  // namespace vkf

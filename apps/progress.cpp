@@ -28,13 +28,11 @@ std::string duration_text(double seconds) {
     if (whole < 3600)
         std::snprintf(digits, sizeof digits, "%lld:%02lld", whole / 60, whole % 60);
     else
-        std::snprintf(digits, sizeof digits, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60,
-                      whole % 60);
+        std::snprintf(digits, sizeof digits, "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
     return digits;
 }
 
-Progress::Progress(const Common& common, std::string title, std::string unit, std::int64_t total,
-                   std::int64_t from)
+Progress::Progress(const Common& common, std::string title, std::string unit, std::int64_t total, std::int64_t from)
     : title_(std::move(title)),
       unit_(std::move(unit)),
       total_(total),
@@ -50,8 +48,7 @@ std::string Progress::status(std::int64_t done, std::string_view detail) const {
     std::string line = text(title_, ": ", done);
     if (total_ > 0) line += text('/', total_);
     line += text(' ', unit_, ", ", rate_text(rate), ' ', unit_, "/s");
-    if (total_ > done && rate > 0)
-        line += ", " + duration_text(static_cast<double>(total_ - done) / rate) + " left";
+    if (total_ > done && rate > 0) line += ", " + duration_text(static_cast<double>(total_ - done) / rate) + " left";
     if (!detail.empty()) line += text(", ", detail);
     return line;
 }

@@ -15,8 +15,7 @@ namespace vkf {
 class Progress {
 public:
     /// Counts `unit`s up to `total` (0: no end known); `from` of them were done before.
-    Progress(const Common& common, std::string title, std::string unit, std::int64_t total,
-             std::int64_t from = 0);
+    Progress(const Common& common, std::string title, std::string unit, std::int64_t total, std::int64_t from = 0);
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
     ~Progress() { clear(); }

@@ -83,7 +83,8 @@ RunProgress train_loop(GptTrainer& trainer, RunDirectory& run, const Splits& spl
         static_cast<double>(o.trainer.batch_size * o.trainer.block_size * o.trainer.gradient_accumulation_steps);
     const auto batch = [&](std::uint64_t number) { return splits.train.at(number); };
     for (; at.step < o.max_iters; ++at.step) {
-        if (at.step % o.eval_interval == 0 && at.evaluated != at.step) checkpoint(trainer, run, splits, o, at, progress);
+        if (at.step % o.eval_interval == 0 && at.evaluated != at.step)
+            checkpoint(trainer, run, splits, o, at, progress);
         if (interrupted()) {
             run.save(trainer, at);
             progress.line(text("interrupted at step ", at.step, "; go on with --resume"));
@@ -97,14 +98,17 @@ RunProgress train_loop(GptTrainer& trainer, RunDirectory& run, const Splits& spl
             throw Error("step ", at.step, ": the loss is ", result.loss, ", the gradient's norm ", result.grad_norm,
                         "; the first number that is not finite: ", trainer.find_non_finite());
         if (at.step % o.log_interval == 0) run.log(metrics(at.step, result, rate, seconds, tokens));
-        progress.update(at.step + 1, text("loss ", fixed(result.loss, 4), ", ", std::llround(tokens / seconds), " tokens/s"));
+        progress.update(at.step + 1,
+                        text("loss ", fixed(result.loss, 4), ", ", std::llround(tokens / seconds), " tokens/s"));
     }
     if (at.evaluated != at.step) checkpoint(trainer, run, splits, o, at, progress);
     return at;
 }
 
 /// Where the starting weights come from: nowhere, --init-from, or the run itself.
-std::filesystem::path origin(const TrainOptions& o) { return o.resume ? o.out_dir : o.init_from; }
+std::filesystem::path origin(const TrainOptions& o) {
+    return o.resume ? o.out_dir : o.init_from;
+}
 
 /// The data, in the characters of the model it is for, if that has a vocabulary of its own.
 std::pair<TokenDataset, std::optional<Characters>> open_data(const TrainOptions& o) {
@@ -154,7 +158,8 @@ void train_gpt(const TrainOptions& o, const Common& common) {
         catch_interrupts();
         at = train_loop(trainer, *run, splits, o, at, progress);
         if (common.json)
-            print_json(ordered_json{{"out_dir", o.out_dir}, {"steps", o.max_iters}, {"best_val_loss", at.best_val_loss}});
+            print_json(
+                ordered_json{{"out_dir", o.out_dir}, {"steps", o.max_iters}, {"best_val_loss", at.best_val_loss}});
     });
 }
 
@@ -166,10 +171,11 @@ void add_train(CLI::App& app, Common& common) {
     add_common(*gpt, common);
     auto options = std::make_shared<TrainOptions>();
     options->declare(*gpt);
-    gpt->footer("Examples:\n"
-                "  vkformer train gpt --config configs/shakespeare-char-cpu.toml --data input.txt --out-dir out\n"
-                "  vkformer train gpt --config configs/shakespeare-char-cpu.toml --data input.txt --attention belief-star\n"
-                "  vkformer train gpt --out-dir out --resume");
+    gpt->footer(
+        "Examples:\n"
+        "  vkformer train gpt --config configs/shakespeare-char-cpu.toml --data input.txt --out-dir out\n"
+        "  vkformer train gpt --config configs/shakespeare-char-cpu.toml --data input.txt --attention belief-star\n"
+        "  vkformer train gpt --out-dir out --resume");
     gpt->callback([options, &common] {
         options->seed = common.seed;
         options->check();

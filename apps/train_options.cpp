@@ -14,8 +14,12 @@ namespace vkf {
 
 namespace {
 
-std::string toml_value(const std::string& value) { return '"' + value + '"'; }
-std::string toml_value(bool value) { return value ? "true" : "false"; }
+std::string toml_value(const std::string& value) {
+    return '"' + value + '"';
+}
+std::string toml_value(bool value) {
+    return value ? "true" : "false";
+}
 template <class Number>
 std::string toml_value(Number value) {
     std::ostringstream stream;

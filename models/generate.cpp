@@ -15,8 +15,7 @@ constexpr std::uint64_t LONGEST_PIECE = 256;
 
 }  // namespace
 
-Generator::Generator(Device& device, const Gpt2Config& config)
-    : device_(device), config_(config), state_(device) {
+Generator::Generator(Device& device, const Gpt2Config& config) : device_(device), config_(config), state_(device) {
     reader(1);
 }
 
@@ -49,8 +48,7 @@ void Generator::read(std::span<const std::int32_t> tokens, std::int64_t position
 std::vector<float> Generator::start(std::span<const std::int32_t> tokens) {
     require(!tokens.empty(), "generate: there is no token to start from");
     const auto most = static_cast<std::size_t>(config_.n_positions);
-    context_.assign(tokens.end() - static_cast<std::ptrdiff_t>(std::min(tokens.size(), most)),
-                    tokens.end());
+    context_.assign(tokens.end() - static_cast<std::ptrdiff_t>(std::min(tokens.size(), most)), tokens.end());
     const std::size_t count = context_.size();
     const std::size_t piece = std::bit_floor(std::min<std::uint64_t>(count, LONGEST_PIECE));
     for (std::size_t done = 0; done < count; done += piece) {
@@ -63,8 +61,7 @@ std::vector<float> Generator::start(std::span<const std::int32_t> tokens) {
 std::vector<float> Generator::append(std::int32_t token) {
     context_.push_back(token);
     if (static_cast<std::int64_t>(context_.size()) > config_.n_positions) {
-        const auto kept =
-            static_cast<std::ptrdiff_t>(std::max<std::int64_t>(1, config_.n_positions / 2));
+        const auto kept = static_cast<std::ptrdiff_t>(std::max<std::int64_t>(1, config_.n_positions / 2));
         return start(std::vector<std::int32_t>(context_.end() - kept, context_.end()));
     }
     read(std::span(&context_.back(), 1), static_cast<std::int64_t>(context_.size()) - 1);

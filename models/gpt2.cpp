@@ -15,13 +15,16 @@ float residual_deviation(const Gpt2Config& c) {
 }
 
 /// x + dropout(map): the addition rides in the product's epilogue when nothing is dropped.
-Tensor add_residual(const Scope& scope, Tensor x, Tensor y) { return scope.drops() ? add(x, scope.drop(y)) : y; }
+Tensor add_residual(const Scope& scope, Tensor x, Tensor y) {
+    return scope.drops() ? add(x, scope.drop(y)) : y;
+}
 
 /// x + W^o·first + W^s·second, the signals being the variant's.
 Tensor output_maps(const Scope& scope, const Gpt2Config& c, const Signals& signals, Tensor x) {
     const Init init = Init::normal(residual_deviation(c));
     Tensor sum = scope.drops() ? Tensor() : x;
-    if (signals.second) sum = linear(scope / "c_proj_s", signals.second, c.n_embd, {.bias = false, .init = init, .addend = sum});
+    if (signals.second)
+        sum = linear(scope / "c_proj_s", signals.second, c.n_embd, {.bias = false, .init = init, .addend = sum});
     const Tensor y = linear(scope / "c_proj", signals.first, c.n_embd, {.bias = c.bias, .init = init, .addend = sum});
     return add_residual(scope, x, y);
 }
@@ -57,9 +60,9 @@ Tensor attention_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor
 /// x + mlp(norm): [B, T, C].
 Tensor mlp_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor norm) {
     const Tensor inner = activate(linear(scope / "c_fc", norm, c.inner(), {.bias = c.bias}), c.activation);
-    const Tensor y = linear(scope / "c_proj", inner, c.n_embd,
-                            {.bias = c.bias, .init = Init::normal(residual_deviation(c)),
-                             .addend = scope.drops() ? Tensor() : x});
+    const Tensor y =
+        linear(scope / "c_proj", inner, c.n_embd,
+               {.bias = c.bias, .init = Init::normal(residual_deviation(c)), .addend = scope.drops() ? Tensor() : x});
     return add_residual(scope, x, y);
 }
 
@@ -90,8 +93,7 @@ Tensor gpt2(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyVal
     const Init init = Init::normal(0.02f);
     const Tensor token_table = (scope / "wte").parameter("weight", {c.vocab_size, c.n_embd}, init);
     const Tensor position_table = (scope / "wpe").parameter("weight", {c.n_positions, c.n_embd}, init);
-    const Tensor positions = cache ? embedding(position_table, cache->positions)
-                                   : slice(position_table, 0, 0, length);
+    const Tensor positions = cache ? embedding(position_table, cache->positions) : slice(position_table, 0, 0, length);
     Tensor x = (scope / "drop").drop(add(embedding(token_table, tokens), positions));
     for (std::int64_t i = 0; i < c.n_layer; ++i) {
         const Scope block = scope / "h" / i;
@@ -104,8 +106,7 @@ Tensor gpt2(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyVal
     if (last_only) x = slice(x, 1, length - 1, 1);
     x = layer_norm(scope / "ln_f", x, c.bias, c.layer_norm_epsilon);
     const Scope head = scope / "lm_head";
-    const Tensor table = c.tie_word_embeddings ? token_table
-                                               : head.parameter("weight", {c.vocab_size, c.n_embd}, init);
+    const Tensor table = c.tie_word_embeddings ? token_table : head.parameter("weight", {c.vocab_size, c.n_embd}, init);
     return matmul(x, table, {.transpose_b = true});
 }
 

@@ -38,9 +38,9 @@ struct KeyValueCache {
     std::int64_t capacity = 0;
 };
 
-/// Logits [B, T, V] of tokens i32 [B, T]. Parameters have Hugging Face's names (h.0.attn.c_attn.weight, …), the second map of
-/// two-map variants h.N.attn.c_proj_s.weight; initial values as nanoGPT: N(0, 0.02), residual projections N(0, 0.02/√(2·n_layer)).
-/// `last_only` keeps only the last position's logits: [B, 1, V].
+/// Logits [B, T, V] of tokens i32 [B, T]. Parameters have Hugging Face's names (h.0.attn.c_attn.weight, …), the second
+/// map of two-map variants h.N.attn.c_proj_s.weight; initial values as nanoGPT: N(0, 0.02), residual projections N(0,
+/// 0.02/√(2·n_layer)). `last_only` keeps only the last position's logits: [B, 1, V].
 Tensor gpt2(const Scope& scope, const Gpt2Config& config, Tensor tokens, const KeyValueCache* cache = nullptr,
             bool last_only = false);
 

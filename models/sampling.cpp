@@ -23,8 +23,7 @@ float least_of_top(std::span<const float> logits, std::int64_t k) {
 void keep_nucleus(std::vector<double>& weights, double p) {
     std::vector<std::size_t> order(weights.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
     const double enough = p * std::accumulate(weights.begin(), weights.end(), 0.0);
     double sum = 0;
     bool full = false;
@@ -41,16 +40,14 @@ void validate(const Sampling& s) {
     require(s.temperature >= 0 && std::isfinite(s.temperature), "temperature is ", s.temperature,
             ", wanted a number of at least 0");
     require(s.top_k >= 0, "top-k is ", s.top_k, ", wanted a whole number of at least 0 (0: all)");
-    require(s.top_p > 0 && s.top_p <= 1, "top-p is ", s.top_p,
-            ", wanted more than 0 and at most 1");
+    require(s.top_p > 0 && s.top_p <= 1, "top-p is ", s.top_p, ", wanted more than 0 and at most 1");
 }
 
 std::vector<double> probabilities(std::span<const float> logits, const Sampling& sampling) {
     require(!logits.empty(), "sampling: there are no logits");
     for (std::size_t i = 0; i < logits.size(); ++i)
         if (!std::isfinite(logits[i]))
-            throw Error("the model's logit of token ", i, " is ", logits[i],
-                        ", wanted a finite number");
+            throw Error("the model's logit of token ", i, " is ", logits[i], ", wanted a finite number");
     const auto greatest = std::max_element(logits.begin(), logits.end());
     std::vector<double> weights(logits.size(), 0.0);
     if (sampling.temperature == 0) {
@@ -58,13 +55,11 @@ std::vector<double> probabilities(std::span<const float> logits, const Sampling&
         return weights;
     }
     const auto count = static_cast<std::int64_t>(logits.size());
-    const float least = sampling.top_k > 0 && sampling.top_k < count
-                            ? least_of_top(logits, sampling.top_k)
-                            : *std::min_element(logits.begin(), logits.end());
+    const float least = sampling.top_k > 0 && sampling.top_k < count ? least_of_top(logits, sampling.top_k)
+                                                                     : *std::min_element(logits.begin(), logits.end());
     const double most = static_cast<double>(*greatest);
     for (std::size_t i = 0; i < logits.size(); ++i)
-        if (logits[i] >= least)
-            weights[i] = std::exp((static_cast<double>(logits[i]) - most) / sampling.temperature);
+        if (logits[i] >= least) weights[i] = std::exp((static_cast<double>(logits[i]) - most) / sampling.temperature);
     if (sampling.top_p < 1) keep_nucleus(weights, sampling.top_p);
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     for (double& weight : weights) weight /= sum;
@@ -76,8 +71,7 @@ std::int32_t sample(std::span<const float> logits, const Sampling& sampling, Ran
     const std::uint64_t high = random.bits() >> 5, low = random.bits() >> 6;  // 27 and 26 bits
     const double drawn = static_cast<double>(high << 26 | low) * 0x1p-53;
     double sum = 0;
-    std::size_t chosen =
-        0;  // rounding may leave the sum below `drawn`: then the last possible token
+    std::size_t chosen = 0;  // rounding may leave the sum below `drawn`: then the last possible token
     for (std::size_t token = 0; token < chances.size(); ++token) {
         if (chances[token] == 0) continue;
         chosen = token;

@@ -28,7 +28,8 @@ std::vector<float> initial_values(const Parameter& parameter, std::uint64_t seed
     std::vector<float> values(static_cast<std::size_t>(parameter.shape.elements()), fill);
     if (parameter.init.kind != Init::Kind::normal) return values;
     Random random(seed, parameter.name);
-    for (float& value : values) value = static_cast<float>(random.normal() * static_cast<double>(parameter.init.deviation));
+    for (float& value : values)
+        value = static_cast<float>(random.normal() * static_cast<double>(parameter.init.deviation));
     return values;
 }
 
@@ -44,8 +45,12 @@ Tensor Scope::parameter(std::string_view name, const Shape& shape, Init init) co
     return parameters_->get(*graph_, path_.empty() ? std::string(name) : path_ + "." + std::string(name), shape, init);
 }
 
-Tensor Scope::drop(Tensor x) const { return drops() ? dropout(x, noise_.dropout, noise_.seed, salt()) : x; }
+Tensor Scope::drop(Tensor x) const {
+    return drops() ? dropout(x, noise_.dropout, noise_.seed, salt()) : x;
+}
 
-std::uint32_t Scope::salt() const { return static_cast<std::uint32_t>(hash_name(path_)); }
+std::uint32_t Scope::salt() const {
+    return static_cast<std::uint32_t>(hash_name(path_));
+}
 
 }  // namespace vkf

@@ -19,7 +19,9 @@ Shape widened(const Operand& operand) {
     return operand.type.shape.with_width(operand.type.shape.width() + operand.padding);
 }
 
-std::string input_name(std::size_t i) { return text('x', i); }
+std::string input_name(std::size_t i) {
+    return text('x', i);
+}
 
 /// Something a program can hand out: dense, and no mere view of an input.
 Tensor computed(Tensor tensor) {
@@ -95,7 +97,8 @@ void check_finite_differences(const OpCase& c) {
         const std::size_t count = gradient.at.size();
         const std::size_t stride = std::max<std::size_t>(1, count / 64);
         for (std::size_t i = 0; i < count; i += stride) {
-            const std::size_t at = i / width * (width + static_cast<std::size_t>(c.operands[index].padding)) + i % width;
+            const std::size_t at =
+                i / width * (width + static_cast<std::size_t>(c.operands[index].padding)) + i % width;
             const double x = made.leaves.at(operand).at[at];
             const double h = 1e-5 * std::max(1.0, std::abs(x));
             made.leaves[operand].at[at] = x + h;
@@ -201,9 +204,11 @@ Arrays draw(const OpCase& c) {
             else if (!operand.values.empty())
                 array.at.push_back(operand.values[array.at.size()]);
             else if (operand.type.dtype == DType::i32)
-                array.at.push_back(static_cast<double>(std::uniform_int_distribution(operand.low, operand.high - 1)(random)));
+                array.at.push_back(
+                    static_cast<double>(std::uniform_int_distribution(operand.low, operand.high - 1)(random)));
             else  // exactly what the device will see
-                array.at.push_back(static_cast<double>(static_cast<float>(operand.centre + operand.spread * normal(random))));
+                array.at.push_back(
+                    static_cast<double>(static_cast<float>(operand.centre + operand.spread * normal(random))));
         }
     }
     return arrays;
@@ -233,12 +238,14 @@ void check_kernels(const OpCase& c) {
         const Array& want = wanted.at(name);
         double scale = 0;
         for (const double w : want.at) scale = std::max(scale, std::abs(w));
-        const double limit = (name[0] == 'd' ? c.gradient_ulps : c.ulps) * std::ldexp(1.0, -24) * std::max(scale, 1e-30);
+        const double limit =
+            (name[0] == 'd' ? c.gradient_ulps : c.ulps) * std::ldexp(1.0, -24) * std::max(scale, 1e-30);
         for (std::size_t i = 0; i < values.size(); ++i) {
             const double error = std::abs(static_cast<double>(values[i]) - want.at[i]);
             if (error <= limit) continue;
             ADD_FAILURE() << name << ", element " << i << " of " << want.shape << ": " << values[i] << ", wanted "
-                          << want.at[i] << " (off by " << error / scale * std::ldexp(1.0, 24) << " ulps of the largest)";
+                          << want.at[i] << " (off by " << error / scale * std::ldexp(1.0, 24)
+                          << " ulps of the largest)";
             break;
         }
     }

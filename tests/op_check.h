@@ -22,7 +22,7 @@ struct Operand {
     std::int64_t low = 0;
     std::int64_t high = 1;
     bool differentiate = true;
-    std::int64_t padding = 0;  // > 0: given to the op as a slice of rows wider by this much, which hold NaN
+    std::int64_t padding = 0;         // > 0: given to the op as a slice of rows wider by this much, which hold NaN
     std::vector<double> values = {};  // exact values instead of drawn ones
 };
 
@@ -57,8 +57,8 @@ struct OpCase {
 
 /// Host: reference equals expansion where an op has both; gradients equal central differences in double.
 void check_mathematics(const OpCase&);
-/// Device: forward and every gradient equal the interpreter's, guard bands stay intact, NaN in padding and unused memory
-/// is never read, and a second run gives the same bits.
+/// Device: forward and every gradient equal the interpreter's, guard bands stay intact, NaN in padding and unused
+/// memory is never read, and a second run gives the same bits.
 void check_kernels(const OpCase&);
 
 /// The arrays a case's operands are drawn as, by input name "x0", "x1", …; the same for every call.
@@ -70,10 +70,14 @@ std::string case_name(const ::testing::TestParamInfo<OpCase>& info);
 }  // namespace vkf::test
 
 /// Registers a table of cases: suite HostX runs the mathematics, suite DeviceX the kernels.
-#define VKF_OP_TABLE(Name, table)                                                                       \
-    class Host##Name : public ::testing::TestWithParam<vkf::test::OpCase> {};                           \
-    class Device##Name : public ::testing::TestWithParam<vkf::test::OpCase> {};                         \
-    TEST_P(Host##Name, Mathematics) { vkf::test::check_mathematics(GetParam()); }                       \
-    TEST_P(Device##Name, Kernels) { vkf::test::check_kernels(GetParam()); }                             \
-    INSTANTIATE_TEST_SUITE_P(Table, Host##Name, ::testing::ValuesIn(table), vkf::test::case_name);      \
+#define VKF_OP_TABLE(Name, table)                                                                  \
+    class Host##Name : public ::testing::TestWithParam<vkf::test::OpCase> {};                      \
+    class Device##Name : public ::testing::TestWithParam<vkf::test::OpCase> {};                    \
+    TEST_P(Host##Name, Mathematics) {                                                              \
+        vkf::test::check_mathematics(GetParam());                                                  \
+    }                                                                                              \
+    TEST_P(Device##Name, Kernels) {                                                                \
+        vkf::test::check_kernels(GetParam());                                                      \
+    }                                                                                              \
+    INSTANTIATE_TEST_SUITE_P(Table, Host##Name, ::testing::ValuesIn(table), vkf::test::case_name); \
     INSTANTIATE_TEST_SUITE_P(Table, Device##Name, ::testing::ValuesIn(table), vkf::test::case_name)

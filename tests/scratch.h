@@ -58,8 +58,7 @@ std::string complaint(const std::function<void()>& call) {
 }
 
 inline void expect_holds(const std::string& message, std::string_view part) {
-    EXPECT_NE(message.find(part), std::string::npos)
-        << "'" << message << "' lacks '" << part << "'";
+    EXPECT_NE(message.find(part), std::string::npos) << "'" << message << "' lacks '" << part << "'";
 }
 
 }  // namespace vkf::test

@@ -18,7 +18,9 @@ constexpr Variant all_variants[] = {
 
 }  // namespace
 
-std::span<const Variant> variants() { return all_variants; }
+std::span<const Variant> variants() {
+    return all_variants;
+}
 
 const Variant& variant_named(std::string_view name) {
     std::string known;

@@ -24,8 +24,8 @@ struct AttentionConfig {
 
 /// What a variant works on: o = softmax(QKᵀ)V and the values at the queries' own positions, heads side by side.
 struct Heads {
-    Tensor o;  // [B, T, M·D]
-    Tensor v;  // [B, T, N·D], N divides M
+    Tensor o;                   // [B, T, M·D]
+    Tensor v;                   // [B, T, N·D], N divides M
     std::int64_t count = 1;     // M
     std::int64_t kv_count = 1;  // N
     const AttentionConfig& config;

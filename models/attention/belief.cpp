@@ -5,6 +5,8 @@
 
 namespace vkf {
 
-Signals belief(const Heads& heads) { return {project_out(heads.o, heads.v, 1, heads.kv_count)}; }
+Signals belief(const Heads& heads) {
+    return {project_out(heads.o, heads.v, 1, heads.kv_count)};
+}
 
 }  // namespace vkf

@@ -4,6 +4,8 @@
 
 namespace vkf {
 
-Signals standard(const Heads& heads) { return {heads.o}; }
+Signals standard(const Heads& heads) {
+    return {heads.o};
+}
 
 }  // namespace vkf

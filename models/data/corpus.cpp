@@ -30,8 +30,7 @@ std::optional<fs::path> find_data(const fs::path& name) {
 std::optional<fs::path> find_tinyshakespeare() {
     std::error_code ignored;
     for (const fs::path& folder : data_folders()) {
-        for (const fs::path& path :
-             {folder / "tinyshakespeare" / "input.txt", folder / "input.txt"}) {
+        for (const fs::path& path : {folder / "tinyshakespeare" / "input.txt", folder / "input.txt"}) {
             const bool file = fs::is_regular_file(path, ignored);
             if (file && fs::file_size(path, ignored) == TINYSHAKESPEARE_BYTES) return path;
         }

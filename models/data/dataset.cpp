@@ -14,8 +14,7 @@ std::vector<std::uint16_t> encode_narrow(const fs::path& path, std::string_view 
                                          const TokenDataset::Encode& encode) {
     std::vector<std::uint16_t> tokens;
     for (const std::int32_t token : encode(text)) {
-        require(token >= 0 && token < 65536, path.string(), ": token ", token,
-                " does not fit 16 bits");
+        require(token >= 0 && token < 65536, path.string(), ": token ", token, " does not fit 16 bits");
         tokens.push_back(static_cast<std::uint16_t>(token));
     }
     return tokens;
@@ -67,8 +66,7 @@ std::size_t TokenDataset::vocabulary_size() const {
     if (characters_) return characters_->size();
     std::size_t size = 0;
     for (const auto split : {train_, val_}) {
-        if (!split.empty())
-            size = std::max(size, std::size_t{1} + *std::ranges::max_element(split));
+        if (!split.empty()) size = std::max(size, std::size_t{1} + *std::ranges::max_element(split));
     }
     return size;
 }
@@ -81,8 +79,8 @@ Order order_named(std::string_view word) {
 
 Batches::Batches(std::string name, std::span<const std::uint16_t> tokens, const Options& options)
     : name_(std::move(name)), tokens_(tokens), options_(options) {
-    require(options.rows >= 1 && options.length >= 1, name_, " batches: ", options.rows, " x ",
-            options.length, " tokens, wanted at least 1 x 1");
+    require(options.rows >= 1 && options.length >= 1, name_, " batches: ", options.rows, " x ", options.length,
+            " tokens, wanted at least 1 x 1");
     require(tokens.size() > options.length, name_, " data: ", tokens.size(),
             " tokens, wanted more than the block size ", options.length);
 }
@@ -92,19 +90,16 @@ std::vector<std::size_t> Batches::starts(std::uint64_t t) const {
     Random random(options_.seed, "batch/" + name_, t);
     std::vector<std::size_t> starts(options_.rows);
     for (std::size_t b = 0; b < starts.size(); ++b) {
-        starts[b] = options_.order == Order::random
-                        ? random.below(choices)
-                        : (t * options_.rows + b) * options_.length % choices;
+        starts[b] = options_.order == Order::random ? random.below(choices)
+                                                    : (t * options_.rows + b) * options_.length % choices;
     }
     return starts;
 }
 
-void Batches::fill(std::uint64_t t, std::span<std::int32_t> tokens,
-                   std::span<std::int32_t> targets) const {
+void Batches::fill(std::uint64_t t, std::span<std::int32_t> tokens, std::span<std::int32_t> targets) const {
     const std::size_t length = options_.length;
-    require(tokens.size() == options_.rows * length && targets.size() == tokens.size(), name_,
-            " batch: room for ", tokens.size(), " tokens and ", targets.size(), " targets, wanted ",
-            options_.rows, " x ", length);
+    require(tokens.size() == options_.rows * length && targets.size() == tokens.size(), name_, " batch: room for ",
+            tokens.size(), " tokens and ", targets.size(), " targets, wanted ", options_.rows, " x ", length);
     std::size_t row = 0;
     for (const std::size_t start : starts(t)) {
         const auto window = tokens_.subspan(start, length + 1);

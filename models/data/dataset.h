@@ -87,8 +87,7 @@ public:
 
     /// Writes micro-batch t.
     /// Shapes: tokens, targets [B, T].
-    void fill(std::uint64_t t, std::span<std::int32_t> tokens,
-              std::span<std::int32_t> targets) const;
+    void fill(std::uint64_t t, std::span<std::int32_t> tokens, std::span<std::int32_t> targets) const;
     Batch at(std::uint64_t t) const;
 
 private:

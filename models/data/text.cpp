@@ -38,8 +38,7 @@ std::vector<fs::path> files_below(const fs::path& directory) {
     std::vector<fs::path> files;
     std::error_code error;
     fs::recursive_directory_iterator entry(directory, error);
-    for (const fs::recursive_directory_iterator end; !error && entry != end;
-         entry.increment(error)) {
+    for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
         const bool hidden = entry->path().filename().string().starts_with('.');
         std::error_code ignored;  // a broken link is no file
         if (hidden && entry->is_directory(ignored)) entry.disable_recursion_pending();
@@ -77,8 +76,7 @@ std::string shown(char32_t character) {
 std::string read_corpus(const fs::path& path) {
     const bool directory = fs::is_directory(path);
     std::string text = directory ? read_directory(path) : read_text(path);
-    require(!text.empty(), path.string(), directory ? ": holds no text files" : ": is empty",
-            ", wanted text");
+    require(!text.empty(), path.string(), directory ? ": holds no text files" : ": is empty", ", wanted text");
     if (!directory) require_utf8(text, path);
     unify_line_ends(text);
     return text;
@@ -117,8 +115,8 @@ Characters Characters::of(std::string_view text) {
     for (char32_t value = 0; value < seen.size(); ++value) {
         if (seen[value]) characters.push_back(value);
     }
-    require(characters.size() <= MOST_CHARACTERS, "text has ", characters.size(),
-            " different characters, at most ", MOST_CHARACTERS, " fit 16-bit tokens");
+    require(characters.size() <= MOST_CHARACTERS, "text has ", characters.size(), " different characters, at most ",
+            MOST_CHARACTERS, " fit 16-bit tokens");
     return Characters(std::move(characters));
 }
 
@@ -137,10 +135,9 @@ Characters Characters::load(const fs::path& path) {
         require(entry.is_string(), where, "wanted a string");
         const auto& string = entry.get_ref<const std::string&>();
         const CodePoint character = string.empty() ? CodePoint{} : decode_utf8(string, 0);
-        require(character.bytes > 0 && character.bytes == string.size(), where,
-                "wanted one character");
-        require(characters.empty() || characters.back() < character.value, where,
-                shown(character.value), " does not follow in code-point order");
+        require(character.bytes > 0 && character.bytes == string.size(), where, "wanted one character");
+        require(characters.empty() || characters.back() < character.value, where, shown(character.value),
+                " does not follow in code-point order");
         characters.push_back(character.value);
     }
     return Characters(std::move(characters));
@@ -182,8 +179,7 @@ std::string Characters::decode(std::span<const std::int32_t> tokens) const {
     std::string text;
     for (const std::int32_t token : tokens) {
         const auto index = static_cast<std::size_t>(token);  // a negative one becomes huge
-        require(index < size(), "token ", token, " is not among the vocabulary's ", size(),
-                " characters");
+        require(index < size(), "token ", token, " is not among the vocabulary's ", size(), " characters");
         append_utf8(text, characters_[index]);
     }
     return text;

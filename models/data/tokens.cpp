@@ -11,8 +11,7 @@
 namespace vkf {
 namespace {
 
-static_assert(std::endian::native == std::endian::little,
-              "tokens are little-endian, read in place");
+static_assert(std::endian::native == std::endian::little, "tokens are little-endian, read in place");
 
 constexpr std::size_t HEADER_BYTES = 256 * sizeof(std::int32_t);
 constexpr std::int32_t GPT2_MAGIC = 20240520;
@@ -28,14 +27,13 @@ TokenFile::TokenFile(const std::filesystem::path& path) : file_(path) {
     std::memcpy(header.data(), bytes.data(), std::min(bytes.size(), sizeof header));
     require(header[0] != LLAMA3_MAGIC, file, ": holds llm.c's 32-bit tokens, wanted 16-bit tokens");
     if (header[0] == GPT2_MAGIC) {
-        require(bytes.size() >= HEADER_BYTES, file, ": ", bytes.size(),
-                " bytes are too few for llm.c's header of ", HEADER_BYTES);
+        require(bytes.size() >= HEADER_BYTES, file, ": ", bytes.size(), " bytes are too few for llm.c's header of ",
+                HEADER_BYTES);
         require(header[1] == 1, file, ": llm.c version ", header[1], ", wanted 1 (16-bit tokens)");
         bytes = bytes.subspan(HEADER_BYTES);
         const std::int64_t wanted = std::int64_t{header[2]} * 2;
-        require(header[2] > 0 && static_cast<std::int64_t>(bytes.size()) == wanted, file,
-                ": header says ", header[2], " tokens (", wanted, " bytes), but ", bytes.size(),
-                " bytes follow");
+        require(header[2] > 0 && static_cast<std::int64_t>(bytes.size()) == wanted, file, ": header says ", header[2],
+                " tokens (", wanted, " bytes), but ", bytes.size(), " bytes follow");
     }
     require(bytes.size() % 2 == 0, file, ": ", bytes.size(), " bytes, wanted whole 16-bit tokens");
     // A mapping starts at a page and the header is 1 KiB, so the tokens are aligned.

@@ -9,10 +9,14 @@ namespace vkf {
 
 namespace {
 
-bool is_float(StoredType type) { return type == StoredType::F32 || type == StoredType::F16 || type == StoredType::BF16; }
+bool is_float(StoredType type) {
+    return type == StoredType::F32 || type == StoredType::F16 || type == StoredType::BF16;
+}
 
 /// Buffers that other programs store beside GPT-2's parameters: the causal mask and its fill value.
-bool is_known_buffer(std::string_view name) { return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias"); }
+bool is_known_buffer(std::string_view name) {
+    return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias");
+}
 
 bool same_bytes(const StoredTensor& a, const StoredTensor& b) {
     return a.type == b.type && std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), b.bytes.end());
@@ -69,15 +73,17 @@ void load_weights(const std::filesystem::path& path, std::span<const Parameter> 
     report("misshapen", misshapen);
     report("not F32, F16 or BF16:", mistyped);
     require(problems.empty(), path.string(), ": tensors do not fit config.json: ", problems);
-    for (const Parameter& parameter : parameters) state.write(parameter.name, file.read_f32(stored_name(parameter.name)));
+    for (const Parameter& parameter : parameters)
+        state.write(parameter.name, file.read_f32(stored_name(parameter.name)));
 }
 
 std::vector<TensorSource> state_sources(const State& state, std::span<const std::string> names, StoredType type) {
     std::vector<TensorSource> sources;
     for (const std::string& name : names) {
         const auto extents = state.type(name).shape.extents();
-        sources.push_back({name, type, {extents.begin(), extents.end()},
-                           [&state, name, type](FileWriter& file) { write_floats(file, state.read(name), type); }});
+        sources.push_back({name, type, {extents.begin(), extents.end()}, [&state, name, type](FileWriter& file) {
+                               write_floats(file, state.read(name), type);
+                           }});
     }
     return sources;
 }

@@ -24,7 +24,9 @@ OptimizerKind optimizer_named(std::string_view name) {
     throw InputError("unknown optimizer '", name, "'; there are: adamw, setadam, sgd");
 }
 
-std::string_view name_of(OptimizerKind kind) { return names[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(OptimizerKind kind) {
+    return names[static_cast<std::size_t>(kind)];
+}
 
 std::vector<std::string> moment_names(std::span<const Parameter> parameters, const OptimizerConfig& config) {
     std::vector<std::string> list;
@@ -42,7 +44,10 @@ Tensor append_update(std::span<const Parameter> parameters, std::span<const Tens
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const Parameter& parameter = parameters[i];
         const bool decays = config.decay_all || parameter.shape.rank() >= 2;
-        Slot slot{graph.state(parameter.name, {DType::f32, parameter.shape}), gradients[i], {}, {},
+        Slot slot{graph.state(parameter.name, {DType::f32, parameter.shape}),
+                  gradients[i],
+                  {},
+                  {},
                   decays ? static_cast<float>(config.weight_decay) : 0.0f};
         const std::vector<std::string> kept = prefixes(config);
         const auto moment = [&](std::size_t k) {
@@ -54,8 +59,12 @@ Tensor append_update(std::span<const Parameter> parameters, std::span<const Tens
     }
     const AdamOptions adam{config.beta1, config.beta2, config.eps};
     switch (config.kind) {
-        case OptimizerKind::adamw: adamw(slots, rates, norm.clip, adam); break;
-        case OptimizerKind::setadam: setadam(slots, rates, norm.clip, adam); break;
+        case OptimizerKind::adamw:
+            adamw(slots, rates, norm.clip, adam);
+            break;
+        case OptimizerKind::setadam:
+            setadam(slots, rates, norm.clip, adam);
+            break;
         case OptimizerKind::sgd:
             sgd(slots, rates, norm.clip, {.momentum = static_cast<float>(config.momentum)});
             break;

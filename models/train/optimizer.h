@@ -23,10 +23,10 @@ struct OptimizerConfig {
     double beta1 = 0.9;
     double beta2 = 0.95;
     double eps = 1e-8;
-    double momentum = 0.9;       // sgd only
+    double momentum = 0.9;  // sgd only
     double weight_decay = 0.1;
-    bool decay_all = false;      // else only tensors of two or more dimensions decay, as nanoGPT
-    double grad_clip = 1.0;      // global norm; 0: none
+    bool decay_all = false;  // else only tensors of two or more dimensions decay, as nanoGPT
+    double grad_clip = 1.0;  // global norm; 0: none
 };
 
 /// Appends the update of every parameter by its gradient. `rates` is the f32[4] input of step_rates. Moments are states

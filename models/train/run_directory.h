@@ -6,7 +6,8 @@
 //     metrics.jsonl                                one object per logged step and per evaluation
 //     best/                                        the model directory with the lowest validation loss
 //
-// Everything but metrics.jsonl is published as one set (publish_files): a kill at any moment leaves the last checkpoint whole.
+// Everything but metrics.jsonl is published as one set (publish_files): a kill at any moment leaves the last checkpoint
+// whole.
 #pragma once
 
 #include <cstdint>

@@ -134,6 +134,8 @@ std::vector<const Program*> GptTrainer::programs() const {
     return list;
 }
 
-std::string GptTrainer::find_non_finite() { return step_.program->find_non_finite(); }
+std::string GptTrainer::find_non_finite() {
+    return step_.program->find_non_finite();
+}
 
 }  // namespace vkf

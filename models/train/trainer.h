@@ -28,8 +28,8 @@ struct StepResult {
     double grad_norm = 0;  // global, before clipping
 };
 
-/// With one micro-batch a step is one program: forward, backward, update. With more, one program adds each micro-batch's
-/// gradient to a state and another updates from their mean.
+/// With one micro-batch a step is one program: forward, backward, update. With more, one program adds each
+/// micro-batch's gradient to a state and another updates from their mean.
 class GptTrainer {
 public:
     /// Parameters begin at their initial values, drawn from the seed; moments at zero.

@@ -21,8 +21,8 @@ std::string text(Parts&&... parts) {
 class Error : public std::runtime_error {
 public:
     template <class First, class... Rest>
-        requires(!std::is_base_of_v<Error, std::remove_cvref_t<First>>)  // copies stay copies
-    explicit Error(First&& first, Rest&&... rest)
+    requires(!std::is_base_of_v<Error, std::remove_cvref_t<First>>)  // copies stay copies
+        explicit Error(First&& first, Rest&&... rest)
         : std::runtime_error(text(std::forward<First>(first), std::forward<Rest>(rest)...)) {}
 };
 

@@ -89,8 +89,7 @@ void rename_file(const fs::path& from, const fs::path& to) {
 std::vector<fs::path> files_in(const fs::path& folder) {
     std::error_code error;
     std::vector<fs::path> files;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error)) {
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
         files.push_back(entry->path());
     }
     if (error == std::errc::no_such_file_or_directory) return {};  // somebody else was faster
@@ -118,9 +117,7 @@ MappedFile::MappedFile(const fs::path& path) : path_(path) {
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
+    : path_(std::move(other.path_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
     std::swap(path_, other.path_);
@@ -151,8 +148,7 @@ std::string read_text(const fs::path& path) {
     }
 }
 
-FileWriter::FileWriter(int descriptor, fs::path shown)
-    : descriptor_(descriptor), path_(std::move(shown)) {}
+FileWriter::FileWriter(int descriptor, fs::path shown) : descriptor_(descriptor), path_(std::move(shown)) {}
 
 void FileWriter::write(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
@@ -173,8 +169,8 @@ void write_atomically(const fs::path& path, const std::function<void(FileWriter&
     const fs::path followed = fs::canonical(path, error);
     const fs::path target = error ? path : followed;
     const fs::file_type type = fs::status(target, error).type();
-    if (type == fs::file_type::character || type == fs::file_type::fifo ||
-        type == fs::file_type::socket || type == fs::file_type::block) {
+    if (type == fs::file_type::character || type == fs::file_type::fifo || type == fs::file_type::socket ||
+        type == fs::file_type::block) {
         return write_directly(target, produce);
     }
     if (type == fs::file_type::directory) {
@@ -182,8 +178,8 @@ void write_atomically(const fs::path& path, const std::function<void(FileWriter&
     }
 
     static std::atomic<unsigned> number = 0;
-    const fs::path temporary = folder_of(target) / text(".", target.filename().string(), ".",
-                                                        ::getpid(), "-", number++, ".tmp");
+    const fs::path temporary =
+        folder_of(target) / text(".", target.filename().string(), ".", ::getpid(), "-", number++, ".tmp");
     Descriptor file(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (!file.valid()) throw Error("cannot write ", path.string(), ": ", reason());
     Temporary guard(temporary);

@@ -59,8 +59,7 @@ private:
 /// flushed after the renaming, that is thrown too, but the new file is in place.) A symbolic link
 /// is followed. What is not a regular file (/dev/stdout, a pipe) is written directly.
 /// Throws: Error naming path and reason; whatever `produce` throws.
-void write_atomically(const std::filesystem::path& path,
-                      const std::function<void(FileWriter&)>& produce);
+void write_atomically(const std::filesystem::path& path, const std::function<void(FileWriter&)>& produce);
 void write_atomically(const std::filesystem::path& path, std::string_view content);
 
 /// Puts several files into a directory (made if missing) so that a crash at any moment leaves all

@@ -18,8 +18,7 @@ namespace vkf {
 /// Philox4x32-10: 128 random bits from a 128-bit counter and a 64-bit key; shaders/lib/random.glsl
 /// has the same bits. Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3 (SC
 /// 2011), section 3.3.
-constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
-                                              std::array<std::uint32_t, 2> key) {
+constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
     const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
     const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
     for (int round = 0; round < 10; ++round) {
@@ -47,20 +46,15 @@ constexpr std::uint64_t hash_name(std::string_view name) {
 }
 
 /// 128 bits that stand for (seed, name, index): Philox as a keyed hash.
-constexpr std::array<std::uint32_t, 4> stream_bits(std::uint64_t seed, std::string_view name,
-                                                   std::uint64_t index = 0) {
-    const auto word = [](std::uint64_t x, int at) {
-        return static_cast<std::uint32_t>(x >> (32 * at));
-    };
+constexpr std::array<std::uint32_t, 4> stream_bits(std::uint64_t seed, std::string_view name, std::uint64_t index = 0) {
+    const auto word = [](std::uint64_t x, int at) { return static_cast<std::uint32_t>(x >> (32 * at)); };
     const std::uint64_t hash = hash_name(name);
-    return philox({word(hash, 0), word(hash, 1), word(index, 0), word(index, 1)},
-                  {word(seed, 0), word(seed, 1)});
+    return philox({word(hash, 0), word(hash, 1), word(index, 0), word(index, 1)}, {word(seed, 0), word(seed, 1)});
 }
 
 /// A key for kernels: what a step's dropout starts from is stream_key(seed, "dropout",
 /// micro-batch).
-constexpr std::array<std::uint32_t, 2> stream_key(std::uint64_t seed, std::string_view name,
-                                                  std::uint64_t index = 0) {
+constexpr std::array<std::uint32_t, 2> stream_key(std::uint64_t seed, std::string_view name, std::uint64_t index = 0) {
     const auto bits = stream_bits(seed, name, index);
     return {bits[0], bits[1]};
 }
@@ -72,19 +66,18 @@ constexpr bool dropout_keep(std::array<std::uint32_t, 2> key, std::uint32_t salt
                             std::uint32_t column, float rate) {
     return unit_float(philox({column >> 2, row, salt, 0}, key)[column & 3]) >= rate;
 }
-constexpr bool dropout_keep(std::array<std::uint32_t, 2> key, std::uint32_t salt,
-                            std::uint32_t element, float rate) {
+constexpr bool dropout_keep(std::array<std::uint32_t, 2> key, std::uint32_t salt, std::uint32_t element, float rate) {
     return dropout_keep(key, salt, 0, element, rate);
 }
 
 /// What dropout multiplies an element by: 0 or 1 / (1 - rate).
-constexpr double dropout_scale(std::array<std::uint32_t, 2> key, std::uint32_t salt,
-                               std::uint32_t row, std::uint32_t column, float rate) {
+constexpr double dropout_scale(std::array<std::uint32_t, 2> key, std::uint32_t salt, std::uint32_t row,
+                               std::uint32_t column, float rate) {
     const double survivors = 1.0 - static_cast<double>(rate);
     return dropout_keep(key, salt, row, column, rate) ? 1.0 / survivors : 0.0;
 }
-constexpr double dropout_scale(std::array<std::uint32_t, 2> key, std::uint32_t salt,
-                               std::uint32_t element, float rate) {
+constexpr double dropout_scale(std::array<std::uint32_t, 2> key, std::uint32_t salt, std::uint32_t element,
+                               float rate) {
     return dropout_scale(key, salt, 0, element, rate);
 }
 

@@ -25,12 +25,10 @@ struct TypeFacts {
     std::size_t bytes;
 };
 constexpr std::array TYPES = {
-    TypeFacts{StoredType::F64, "F64", 8},   TypeFacts{StoredType::F32, "F32", 4},
-    TypeFacts{StoredType::F16, "F16", 2},   TypeFacts{StoredType::BF16, "BF16", 2},
-    TypeFacts{StoredType::I64, "I64", 8},   TypeFacts{StoredType::I32, "I32", 4},
-    TypeFacts{StoredType::I16, "I16", 2},   TypeFacts{StoredType::I8, "I8", 1},
-    TypeFacts{StoredType::U64, "U64", 8},   TypeFacts{StoredType::U32, "U32", 4},
-    TypeFacts{StoredType::U16, "U16", 2},   TypeFacts{StoredType::U8, "U8", 1},
+    TypeFacts{StoredType::F64, "F64", 8},   TypeFacts{StoredType::F32, "F32", 4}, TypeFacts{StoredType::F16, "F16", 2},
+    TypeFacts{StoredType::BF16, "BF16", 2}, TypeFacts{StoredType::I64, "I64", 8}, TypeFacts{StoredType::I32, "I32", 4},
+    TypeFacts{StoredType::I16, "I16", 2},   TypeFacts{StoredType::I8, "I8", 1},   TypeFacts{StoredType::U64, "U64", 8},
+    TypeFacts{StoredType::U32, "U32", 4},   TypeFacts{StoredType::U16, "U16", 2}, TypeFacts{StoredType::U8, "U8", 1},
     TypeFacts{StoredType::BOOL, "BOOL", 1},
 };
 
@@ -51,8 +49,7 @@ json parse_header(const std::string& file, std::string_view header) {
     std::vector<std::set<std::string, std::less<>>> keys(4);
     const auto check = [&](int depth, json::parse_event_t event, json& value) {
         const auto level = static_cast<std::size_t>(depth);
-        if (event == json::parse_event_t::object_start ||
-            event == json::parse_event_t::array_start) {
+        if (event == json::parse_event_t::object_start || event == json::parse_event_t::array_start) {
             require(level < 3, file, ": header nests deeper than a tensor's shape");
             keys[level + 1].clear();
         } else if (event == json::parse_event_t::key) {
@@ -65,8 +62,7 @@ json parse_header(const std::string& file, std::string_view header) {
     try {
         return json::parse(header.begin(), header.end(), check);
     } catch (const json::parse_error& error) {
-        throw InputError(file, ": header is not JSON (byte ", error.byte, " of ", header.size(),
-                         ")");
+        throw InputError(file, ": header is not JSON (byte ", error.byte, " of ", header.size(), ")");
     } catch (const json::exception&) {
         throw InputError(file, ": header is not JSON (a number is out of range)");
     }
@@ -79,9 +75,7 @@ bool whole(const json& number) {
 
 StoredTensor parse_tensor(const std::string& file, const std::string& name, const json& facts,
                           std::span<const std::byte> data) {
-    const auto refuse = [&](const auto&... parts) {
-        throw InputError(file, ": tensor ", shown(name), ": ", parts...);
-    };
+    const auto refuse = [&](const auto&... parts) { throw InputError(file, ": tensor ", shown(name), ": ", parts...); };
     if (!facts.is_object()) refuse("described by ", shown(facts), ", wanted an object");
     for (const char* key : {"dtype", "shape", "data_offsets"}) {
         if (!facts.contains(key)) refuse("has no ", key);
@@ -117,8 +111,8 @@ StoredTensor parse_tensor(const std::string& file, const std::string& name, cons
         refuse("data_offsets ", shown(offsets), " leave the ", data.size(), " bytes of data");
     }
     if (end - begin != *wanted) {
-        refuse("data_offsets ", shown(offsets), " hold ", end - begin, " bytes, ", type->name, " ",
-               shown(shape), " needs ", *wanted);
+        refuse("data_offsets ", shown(offsets), " hold ", end - begin, " bytes, ", type->name, " ", shown(shape),
+               " needs ", *wanted);
     }
     tensor.bytes = data.subspan(begin, end - begin);
     return tensor;
@@ -162,8 +156,8 @@ Safetensors Safetensors::open(const std::filesystem::path& path) {
     std::memcpy(&length, bytes.data(), 8);
     require(length <= HEADER_LIMIT, file, ": header of ", length, " bytes, at most ", HEADER_LIMIT,
             " are allowed (is this safetensors?)");
-    require(length <= bytes.size() - 8, file, ": header of ", length, " bytes, but only ",
-            bytes.size() - 8, " follow (is the file cut short?)");
+    require(length <= bytes.size() - 8, file, ": header of ", length, " bytes, but only ", bytes.size() - 8,
+            " follow (is the file cut short?)");
     const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + 8, length);
     require(header.starts_with('{'), file, ": header does not start with '{'");
     const json tree = parse_header(file, header);
@@ -177,30 +171,27 @@ Safetensors Safetensors::open(const std::filesystem::path& path) {
         require(facts.is_object(), file, ": __metadata__ is ", shown(facts), ", wanted an object");
         for (const auto& [key, value] : facts.items()) {
             if (!value.is_string()) {
-                throw InputError(file, ": __metadata__ ", shown(key), " is ", shown(value),
-                                 ", wanted a string");
+                throw InputError(file, ": __metadata__ ", shown(key), " is ", shown(value), ", wanted a string");
             }
             result.metadata_[key] = value.get<std::string>();
         }
     }
 
     std::sort(result.tensors_.begin(), result.tensors_.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.bytes.data(), a.bytes.size()) <
-               std::pair(b.bytes.data(), b.bytes.size());
+        return std::pair(a.bytes.data(), a.bytes.size()) < std::pair(b.bytes.data(), b.bytes.size());
     });
     std::uint64_t covered = 0;
     for (std::size_t i = 0; i < result.tensors_.size(); ++i) {
         const StoredTensor& tensor = result.tensors_[i];
         const auto begin = static_cast<std::uint64_t>(tensor.bytes.data() - data.data());
         if (begin != covered) {
-            throw InputError(file, ": tensor ", shown(tensor.name), ": data begins at ", begin,
-                             ", wanted ", covered, begin < covered ? " (overlap)" : " (hole)");
+            throw InputError(file, ": tensor ", shown(tensor.name), ": data begins at ", begin, ", wanted ", covered,
+                             begin < covered ? " (overlap)" : " (hole)");
         }
         covered += tensor.bytes.size();
         result.index_[tensor.name] = i;
     }
-    require(covered == data.size(), file, ": tensors cover ", covered, " of ", data.size(),
-            " bytes of data");
+    require(covered == data.size(), file, ": tensors cover ", covered, " of ", data.size(), " bytes of data");
     return result;
 }
 
@@ -212,8 +203,8 @@ const StoredTensor& Safetensors::at(std::string_view name) const {
 
 void Safetensors::read_f32(std::string_view name, std::span<float> out) const {
     const StoredTensor& tensor = at(name);
-    require(out.size() == tensor.count(), path().string(), ": tensor ", shown(name), ": has ",
-            tensor.count(), " values, wanted ", out.size());
+    require(out.size() == tensor.count(), path().string(), ": tensor ", shown(name), ": has ", tensor.count(),
+            " values, wanted ", out.size());
     switch (tensor.type) {
         case StoredType::F32:
             if (!out.empty()) std::memcpy(out.data(), tensor.bytes.data(), tensor.bytes.size());
@@ -223,11 +214,10 @@ void Safetensors::read_f32(std::string_view name, std::span<float> out) const {
         case StoredType::BF16:
             return convert<std::uint16_t>(tensor.bytes, out, from_bfloat16);
         case StoredType::F64:
-            return convert<double>(tensor.bytes, out,
-                                   [](double value) { return static_cast<float>(value); });
+            return convert<double>(tensor.bytes, out, [](double value) { return static_cast<float>(value); });
         default:
-            throw InputError(path().string(), ": tensor ", shown(name), ": dtype is ",
-                             name_of(tensor.type), ", wanted F32, F16, BF16 or F64");
+            throw InputError(path().string(), ": tensor ", shown(name), ": dtype is ", name_of(tensor.type),
+                             ", wanted F32, F16, BF16 or F64");
     }
 }
 
@@ -239,8 +229,8 @@ std::vector<float> Safetensors::read_f32(std::string_view name) const {
 
 std::vector<std::int64_t> Safetensors::read_i64(std::string_view name) const {
     const StoredTensor& tensor = at(name);
-    require(tensor.type == StoredType::I64 || tensor.type == StoredType::I32, path().string(),
-            ": tensor ", shown(name), ": dtype is ", name_of(tensor.type), ", wanted I64 or I32");
+    require(tensor.type == StoredType::I64 || tensor.type == StoredType::I32, path().string(), ": tensor ", shown(name),
+            ": dtype is ", name_of(tensor.type), ", wanted I64 or I32");
     std::vector<std::int64_t> values(tensor.count());
     const auto same = [](auto value) { return std::int64_t{value}; };
     if (tensor.type == StoredType::I64) {

@@ -79,10 +79,9 @@ struct TensorSource {
 
 /// Sources over memory that outlives the writing. Floats are stored as F32, F16 or BF16 (nearest
 /// even) or F64.
-TensorSource float_source(std::string name, std::vector<std::int64_t> shape,
-                          std::span<const float> values, StoredType type = StoredType::F32);
-TensorSource int_source(std::string name, std::vector<std::int64_t> shape,
-                        std::span<const std::int64_t> values);
+TensorSource float_source(std::string name, std::vector<std::int64_t> shape, std::span<const float> values,
+                          StoredType type = StoredType::F32);
+TensorSource int_source(std::string name, std::vector<std::int64_t> shape, std::span<const std::int64_t> values);
 
 /// Appends floats in the given type, a chunk at a time; for producers that fetch from a device
 /// piece by piece.

@@ -15,8 +15,7 @@ using nlohmann::ordered_json;
 constexpr std::size_t CHUNK = 1 << 16;  // elements converted at a time
 
 // Checks the list and returns the bytes of each tensor.
-std::vector<std::uint64_t> sizes_of(const std::string& file,
-                                    std::span<const TensorSource> tensors) {
+std::vector<std::uint64_t> sizes_of(const std::string& file, std::span<const TensorSource> tensors) {
     std::vector<std::uint64_t> sizes;
     std::set<std::string_view> names;
     for (const TensorSource& tensor : tensors) {
@@ -31,8 +30,7 @@ std::vector<std::uint64_t> sizes_of(const std::string& file,
 }
 
 std::string header_of(const std::string& file, std::span<const TensorSource> tensors,
-                      std::span<const std::uint64_t> sizes,
-                      std::map<std::string, std::string> metadata) {
+                      std::span<const std::uint64_t> sizes, std::map<std::string, std::string> metadata) {
     metadata.try_emplace("format", "pt");
     ordered_json tree;
     tree["__metadata__"] = metadata;
@@ -85,14 +83,13 @@ void write_floats(FileWriter& file, std::span<const float> values, StoredType ty
     }
 }
 
-TensorSource float_source(std::string name, std::vector<std::int64_t> shape,
-                          std::span<const float> values, StoredType type) {
+TensorSource float_source(std::string name, std::vector<std::int64_t> shape, std::span<const float> values,
+                          StoredType type) {
     return {std::move(name), type, std::move(shape),
             [values, type](FileWriter& file) { write_floats(file, values, type); }};
 }
 
-TensorSource int_source(std::string name, std::vector<std::int64_t> shape,
-                        std::span<const std::int64_t> values) {
+TensorSource int_source(std::string name, std::vector<std::int64_t> shape, std::span<const std::int64_t> values) {
     return {std::move(name), StoredType::I64, std::move(shape),
             [values](FileWriter& file) { file.write(std::as_bytes(values)); }};
 }

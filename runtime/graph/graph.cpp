@@ -8,7 +8,8 @@
 
 namespace vkf {
 
-// ---------------------------------------------------------------------------------------------------- shapes and handles
+// ---------------------------------------------------------------------------------------------------- shapes and
+// handles
 
 std::int64_t Shape::operator[](int axis) const {
     const int rank = static_cast<int>(extents_.size());
@@ -46,17 +47,34 @@ std::ostream& operator<<(std::ostream& stream, const TensorType& type) {
     return stream << (type.dtype == DType::f32 ? "f32" : "i32") << type.shape;
 }
 
-const TensorType& Tensor::type() const { return graph_->value(*this).type; }
-std::int64_t Tensor::pitch() const { return graph_->value(*this).pitch; }
+const TensorType& Tensor::type() const {
+    return graph_->value(*this).type;
+}
+std::int64_t Tensor::pitch() const {
+    return graph_->value(*this).pitch;
+}
 
-// ------------------------------------------------------------------------------------------------------------- Op defaults
+// ------------------------------------------------------------------------------------------------------------- Op
+// defaults
 
-bool Op::reference(std::span<const Array>, std::span<Array>) const { return false; }
-std::vector<Tensor> Op::expand(std::span<const Tensor>) const { return {}; }
-std::optional<std::vector<Tensor>> Op::vjp(const Vjp&) const { return std::nullopt; }
-std::optional<View> Op::view(std::span<const Tensor>, std::size_t) const { return std::nullopt; }
-std::optional<std::size_t> Op::updates(std::size_t) const { return std::nullopt; }
-bool Op::may_alias(std::size_t, std::size_t) const { return false; }
+bool Op::reference(std::span<const Array>, std::span<Array>) const {
+    return false;
+}
+std::vector<Tensor> Op::expand(std::span<const Tensor>) const {
+    return {};
+}
+std::optional<std::vector<Tensor>> Op::vjp(const Vjp&) const {
+    return std::nullopt;
+}
+std::optional<View> Op::view(std::span<const Tensor>, std::size_t) const {
+    return std::nullopt;
+}
+std::optional<std::size_t> Op::updates(std::size_t) const {
+    return std::nullopt;
+}
+bool Op::may_alias(std::size_t, std::size_t) const {
+    return false;
+}
 
 Scratch Lowering::scratch(std::int64_t elements) {
     scratches.push_back(elements);
@@ -76,7 +94,8 @@ std::uint32_t extent(std::int64_t value) {
     return static_cast<std::uint32_t>(value);
 }
 
-// ------------------------------------------------------------------------------------------------------------------- Graph
+// -------------------------------------------------------------------------------------------------------------------
+// Graph
 
 Tensor Graph::leaf(std::string name, TensorType type, Role role) {
     const auto id = static_cast<std::uint32_t>(values_.size());
@@ -166,8 +185,12 @@ Tensor find(const std::vector<NamedTensor>& list, std::string_view kind, std::st
 
 }  // namespace
 
-Tensor Graph::input_named(std::string_view name) const { return find(leaves_, "input", name); }
-Tensor Graph::output_named(std::string_view name) const { return find(outputs_, "output", name); }
+Tensor Graph::input_named(std::string_view name) const {
+    return find(leaves_, "input", name);
+}
+Tensor Graph::output_named(std::string_view name) const {
+    return find(outputs_, "output", name);
+}
 
 std::string Graph::dump() const {
     std::string lines;

@@ -55,7 +55,8 @@ public:
 
     /// A tensor the host writes before each run. Names are unique.
     Tensor input(std::string name, TensorType type);
-    /// A tensor that outlives runs and is shared by name between graphs. Asking again for a name gives its current value.
+    /// A tensor that outlives runs and is shared by name between graphs. Asking again for a name gives its current
+    /// value.
     Tensor state(std::string name, TensorType type);
     /// Marks a tensor for reading by the host after a run. Must be contiguous.
     void output(std::string name, Tensor tensor);

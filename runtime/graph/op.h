@@ -17,7 +17,7 @@ namespace vkf {
 
 /// What an op may know of the device it is lowered for.
 struct DeviceTraits {
-    bool cpu = true;                 // kernels then run one subgroup per workgroup, without shared memory
+    bool cpu = true;  // kernels then run one subgroup per workgroup, without shared memory
     std::uint32_t subgroup_size = 8;
     std::uint32_t max_group = 1024;  // invocations per workgroup
     std::uint32_t units = 2;         // cores or multiprocessors: how many workgroups keep it busy at once
@@ -82,7 +82,8 @@ struct View {
     std::int64_t pitch = 0;   // elements between rows
 };
 
-/// An operation with its attributes as members; immutable once built. Inputs may be absent tensors where the op says so.
+/// An operation with its attributes as members; immutable once built. Inputs may be absent tensors where the op says
+/// so.
 class Op {
 public:
     virtual ~Op() = default;

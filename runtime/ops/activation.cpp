@@ -47,8 +47,7 @@ double slope(Activation kind, double x) {
             return normal_cdf(x) + x * normal_density(x);
         case Activation::gelu_tanh: {
             const double t = std::tanh(GELU_SCALE * (x + GELU_CUBIC * x * x * x));
-            return 0.5 * (1.0 + t) +
-                   0.5 * x * (1.0 - t * t) * GELU_SCALE * (1.0 + 3.0 * GELU_CUBIC * x * x);
+            return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * GELU_SCALE * (1.0 + 3.0 * GELU_CUBIC * x * x);
         }
         case Activation::relu:
             return x > 0.0 ? 1.0 : 0.0;
@@ -61,8 +60,7 @@ double slope(Activation kind, double x) {
 }
 
 std::string_view spelled(Activation kind) {
-    static constexpr std::array<std::string_view, 5> names{"none", "gelu", "gelu_tanh", "relu",
-                                                           "silu"};
+    static constexpr std::array<std::string_view, 5> names{"none", "gelu", "gelu_tanh", "relu", "silu"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -92,10 +90,7 @@ public:
         to.dispatch(
             {.kernel = "activation",
              .constants = {{"GROUP", grid.group}, {"KIND", static_cast<std::uint32_t>(kind_)}},
-             .args = {{"x", to.in[0]},
-                      {"y", to.out[0]},
-                      {"count", extent(count)},
-                      {"per_group", grid.per_group}},
+             .args = {{"x", to.in[0]}, {"y", to.out[0]}, {"count", extent(count)}, {"per_group", grid.per_group}},
              .groups = grid.groups,
              .flops = 32.0 * static_cast<double>(count),
              .bytes = 8.0 * static_cast<double>(count)});
@@ -110,37 +105,33 @@ private:
 /// The derivative's own derivative is not known: nothing here differentiates twice.
 class ActivateBackwardOp : public Op {
 public:
-    explicit ActivateBackwardOp(Activation kind)
-        : kind_(kind), name_(std::string(spelled(kind)) + "_backward") {}
+    explicit ActivateBackwardOp(Activation kind) : kind_(kind), name_(std::string(spelled(kind)) + "_backward") {}
 
     std::string_view name() const override { return name_; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        require(in[0].dtype == DType::f32 && in[0] == in[1], "x is ", in[0], ", the gradient ",
-                in[1]);
+        require(in[0].dtype == DType::f32 && in[0] == in[1], "x is ", in[0], ", the gradient ", in[1]);
         return {in[0]};
     }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
-        for (std::size_t i = 0; i < out[0].at.size(); ++i)
-            out[0].at[i] = in[1].at[i] * slope(kind_, in[0].at[i]);
+        for (std::size_t i = 0; i < out[0].at.size(); ++i) out[0].at[i] = in[1].at[i] * slope(kind_, in[0].at[i]);
         return true;
     }
 
     void lower(Lowering& to) const override {
         const std::int64_t count = to.out[0].elements();
         const Sweep grid = sweep(to.device, count);
-        to.dispatch(
-            {.kernel = "activation_backward",
-             .constants = {{"GROUP", grid.group}, {"KIND", static_cast<std::uint32_t>(kind_)}},
-             .args = {{"x", to.in[0]},
-                      {"d_y", to.in[1]},
-                      {"d_x", to.out[0]},
-                      {"count", extent(count)},
-                      {"per_group", grid.per_group}},
-             .groups = grid.groups,
-             .flops = 40.0 * static_cast<double>(count),
-             .bytes = 12.0 * static_cast<double>(count)});
+        to.dispatch({.kernel = "activation_backward",
+                     .constants = {{"GROUP", grid.group}, {"KIND", static_cast<std::uint32_t>(kind_)}},
+                     .args = {{"x", to.in[0]},
+                              {"d_y", to.in[1]},
+                              {"d_x", to.out[0]},
+                              {"count", extent(count)},
+                              {"per_group", grid.per_group}},
+                     .groups = grid.groups,
+                     .flops = 40.0 * static_cast<double>(count),
+                     .bytes = 12.0 * static_cast<double>(count)});
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }

@@ -15,10 +15,14 @@ enum class Binary : std::uint32_t { add, sub, mul, div };
 
 double combine(Binary kind, double a, double b) {
     switch (kind) {
-        case Binary::add: return a + b;
-        case Binary::sub: return a - b;
-        case Binary::mul: return a * b;
-        case Binary::div: break;
+        case Binary::add:
+            return a + b;
+        case Binary::sub:
+            return a - b;
+        case Binary::mul:
+            return a * b;
+        case Binary::div:
+            break;
     }
     return a / b;
 }
@@ -80,7 +84,9 @@ public:
         to.dispatch({.kernel = "binary",
                      .constants = {{"GROUP", grid.group},
                                    {"OP", static_cast<std::uint32_t>(kind_)},
-                                   {"STRETCHED", a_stretched ? 1u : b_stretched ? 2u : 0u}},
+                                   {"STRETCHED", a_stretched   ? 1u
+                                                 : b_stretched ? 2u
+                                                               : 0u}},
                      .args = {{"a", a},
                               {"b", b},
                               {"y", y},
@@ -114,7 +120,8 @@ public:
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
         for (std::size_t i = 0; i < out[0].at.size(); ++i)
-            out[0].at[i] = (in.empty() ? 0.0 : static_cast<double>(factor_) * in[0].at[i]) + static_cast<double>(shift_);
+            out[0].at[i] =
+                (in.empty() ? 0.0 : static_cast<double>(factor_) * in[0].at[i]) + static_cast<double>(shift_);
         return true;
     }
 
@@ -147,10 +154,18 @@ private:
 
 }  // namespace
 
-Tensor add(Tensor a, Tensor b) { return binary(Binary::add, a, b); }
-Tensor sub(Tensor a, Tensor b) { return binary(Binary::sub, a, b); }
-Tensor mul(Tensor a, Tensor b) { return binary(Binary::mul, a, b); }
-Tensor div(Tensor a, Tensor b) { return binary(Binary::div, a, b); }
+Tensor add(Tensor a, Tensor b) {
+    return binary(Binary::add, a, b);
+}
+Tensor sub(Tensor a, Tensor b) {
+    return binary(Binary::sub, a, b);
+}
+Tensor mul(Tensor a, Tensor b) {
+    return binary(Binary::mul, a, b);
+}
+Tensor div(Tensor a, Tensor b) {
+    return binary(Binary::div, a, b);
+}
 
 Tensor scale(Tensor x, float factor) {
     if (factor == 0.0f) return fill(x.graph(), x.shape(), 0.0f);

@@ -16,7 +16,9 @@ namespace {
 
 enum Operand : std::size_t { query, key, value, seed, length };
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t index(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
 
 /// Letters as in ops.h; `share` query heads read one key head.
 struct Extents {
@@ -104,7 +106,9 @@ struct Row {
     }
 };
 
-ArgValue optional(Tensor tensor) { return tensor ? ArgValue{tensor} : ArgValue{}; }
+ArgValue optional(Tensor tensor) {
+    return tensor ? ArgValue{tensor} : ArgValue{};
+}
 
 /// What the three kernels have in common.
 Dispatch attention_dispatch(std::string kernel, const AttentionOptions& options, const Extents& e,
@@ -190,18 +194,19 @@ public:
             made.args.insert(made.args.end(), more.begin(), more.end());
             to.dispatch(std::move(made));
         };
-        Dispatch queries = attention_dispatch(
-            "attention_backward_q", options_, e,
-            attention_tile(to.device, AttentionPass::query_gradient, e.B * e.M, e.T, e.D), to.in);
+        Dispatch queries =
+            attention_dispatch("attention_backward_q", options_, e,
+                               attention_tile(to.device, AttentionPass::query_gradient, e.B * e.M, e.T, e.D), to.in);
         queries.flops = 6.0 * pairs * static_cast<double>(e.D);
         queries.bytes = bytes({q, k, v, q, q, q});
         add(queries, {{"o", to.in[o]}, {"dq", to.out[0]}, {"dq_pitch", extent(q.width())}});
-        Dispatch keys = attention_dispatch(
-            "attention_backward_kv", options_, e,
-            attention_tile(to.device, AttentionPass::key_gradient, e.B * e.N, e.S, e.D), to.in);
+        Dispatch keys =
+            attention_dispatch("attention_backward_kv", options_, e,
+                               attention_tile(to.device, AttentionPass::key_gradient, e.B * e.N, e.S, e.D), to.in);
         keys.flops = 8.0 * pairs * static_cast<double>(e.D);
         keys.bytes = bytes({q, k, v, q, k, v});
-        add(keys, {{"dk", to.out[1]}, {"dv", to.out[2]}, {"dk_pitch", extent(k.width())}, {"dv_pitch", extent(v.width())}});
+        add(keys,
+            {{"dk", to.out[1]}, {"dv", to.out[2]}, {"dk_pitch", extent(k.width())}, {"dv_pitch", extent(v.width())}});
     }
 
 private:
@@ -227,7 +232,8 @@ public:
         const std::int64_t heads = options_.heads, kv_heads = options_.value_heads();
         require(heads > 0 && q[2] % heads == 0, "queries are ", q, ": no ", heads, " heads of one width");
         require(kv_heads > 0 && heads % kv_heads == 0, heads, " query heads cannot share ", kv_heads, " key heads");
-        require(k[2] * heads == q[2] * kv_heads, "keys are ", k, ", wanted ", kv_heads, " heads of width ", q[2] / heads);
+        require(k[2] * heads == q[2] * kv_heads, "keys are ", k, ", wanted ", kv_heads, " heads of width ",
+                q[2] / heads);
         require(q[2] / heads <= widest, "the heads are ", q[2] / heads, " wide, at most ", widest, " is possible");
         require(std::isfinite(options_.scale), "scale is ", options_.scale);
         require(options_.dropout >= 0.0f && options_.dropout < 1.0f, "drops with probability ", options_.dropout,
@@ -272,8 +278,7 @@ public:
         Dispatch made = attention_dispatch(
             "attention", options_, e, attention_tile(to.device, AttentionPass::forward, e.B * e.M, e.T, e.D), to.in);
         made.constants.emplace_back("LENGTH", static_cast<bool>(options_.length));
-        made.args.insert(made.args.end(),
-                         {{"length", optional(to.in[length])}, {"o", to.out[0]}, {"lse", to.out[1]}});
+        made.args.insert(made.args.end(), {{"length", optional(to.in[length])}, {"o", to.out[0]}, {"lse", to.out[1]}});
         made.flops = 4.0 * e.pairs(options_.causal) * static_cast<double>(e.D);
         made.bytes = 8.0 * static_cast<double>(to.in[query].elements() + to.in[key].elements());
         to.dispatch(std::move(made));

@@ -18,8 +18,8 @@ struct AttentionTile {
 };
 
 /// `positions` rows in each of `planes` heads, of width `head_width`. More rows mean fewer loads per multiply-add, but
-/// registers that spill, and each unrolled multiply-add costs compile time: 3 s for the widest heads at these bounds. Within
-/// them the rows divide the positions as evenly as they can.
+/// registers that spill, and each unrolled multiply-add costs compile time: 3 s for the widest heads at these bounds.
+/// Within them the rows divide the positions as evenly as they can.
 inline AttentionTile attention_tile(const DeviceTraits& device, AttentionPass pass, std::int64_t planes,
                                     std::int64_t positions, std::int64_t head_width) {
     const std::int64_t budget = pass == AttentionPass::key_gradient ? 768 : 1024;

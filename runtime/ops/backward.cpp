@@ -87,7 +87,7 @@ private:
 
     Graph& graph_;
     std::size_t first_, end_;
-    std::vector<bool> depends_;      // by value: whether a wanted gradient flows through it
+    std::vector<bool> depends_;     // by value: whether a wanted gradient flows through it
     std::vector<Tensor> gradient_;  // by value
 };
 

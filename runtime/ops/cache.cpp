@@ -13,9 +13,9 @@ public:
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
         const Shape &whole = in[0].shape, &rows = in[1].shape;
-        require(whole.rank() == 3 && rows.rank() == 3 && whole[0] == rows[0] && whole[2] == rows[2] &&
-                    rows[1] <= whole[1],
-                "cannot append ", rows, " to a cache of ", whole);
+        require(
+            whole.rank() == 3 && rows.rank() == 3 && whole[0] == rows[0] && whole[2] == rows[2] && rows[1] <= whole[1],
+            "cannot append ", rows, " to a cache of ", whole);
         require(in[2].dtype == DType::i32 && in[2].shape.elements() == 1, "length is ", in[2], ", wanted one i32");
         return {in[0]};
     }

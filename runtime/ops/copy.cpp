@@ -15,8 +15,7 @@ std::vector<CopyAxis> merged(const std::vector<CopyAxis>& axes) {
     for (const CopyAxis& axis : axes) {
         if (axis.extent == 1) continue;
         CopyAxis* outer = kept.empty() ? nullptr : &kept.back();
-        if (outer && outer->x_stride == axis.x_stride * axis.extent &&
-            outer->y_stride == axis.y_stride * axis.extent)
+        if (outer && outer->x_stride == axis.x_stride * axis.extent && outer->y_stride == axis.y_stride * axis.extent)
             *outer = {outer->extent * axis.extent, axis.x_stride, axis.y_stride};
         else
             kept.push_back(axis);
@@ -30,28 +29,26 @@ std::vector<CopyAxis> merged(const std::vector<CopyAxis>& axes) {
 std::vector<std::int64_t> strides(Tensor x) {
     std::vector<std::int64_t> stride(x.shape().rank(), 1);
     for (std::size_t axis = stride.size(); axis-- > 1;)
-        stride[axis - 1] =
-            axis + 1 == stride.size() ? x.pitch() : stride[axis] * x.shape().extents()[axis];
+        stride[axis - 1] = axis + 1 == stride.size() ? x.pitch() : stride[axis] * x.shape().extents()[axis];
     return stride;
 }
 
-Dispatch strided_copy(const DeviceTraits& device, Tensor x, Tensor y,
-                      const std::vector<CopyAxis>& axes, std::int64_t y_start) {
+Dispatch strided_copy(const DeviceTraits& device, Tensor x, Tensor y, const std::vector<CopyAxis>& axes,
+                      std::int64_t y_start) {
     const std::vector<CopyAxis> walk = merged(axes);
     require(walk.size() <= MAX_AXES, "copies at most ", MAX_AXES, " axes, not ", walk.size());
     std::int64_t count = 1;
     for (const CopyAxis& axis : walk) count *= axis.extent;
     const Sweep grid = sweep(device, count);
-    Dispatch made{
-        .kernel = "copy",
-        .constants = {{"GROUP", grid.group}, {"AXES", extent(std::ssize(walk))}, {"ZERO", !x}},
-        .args = {{"x", x ? ArgValue{x} : ArgValue{}},
-                 {"y", y},
-                 {"count", extent(count)},
-                 {"per_group", grid.per_group},
-                 {"y_start", extent(y_start)}},
-        .groups = grid.groups,
-        .bytes = (x ? 8.0 : 4.0) * static_cast<double>(count)};
+    Dispatch made{.kernel = "copy",
+                  .constants = {{"GROUP", grid.group}, {"AXES", extent(std::ssize(walk))}, {"ZERO", !x}},
+                  .args = {{"x", x ? ArgValue{x} : ArgValue{}},
+                           {"y", y},
+                           {"count", extent(count)},
+                           {"per_group", grid.per_group},
+                           {"y_start", extent(y_start)}},
+                  .groups = grid.groups,
+                  .bytes = (x ? 8.0 : 4.0) * static_cast<double>(count)};
     for (std::size_t axis = 0; axis < MAX_AXES; ++axis) {
         const CopyAxis used = axis < walk.size() ? walk[axis] : CopyAxis{1, 0, 0};
         if (axis > 0) made.args.emplace_back(text("extent_", axis), extent(used.extent));

@@ -70,11 +70,10 @@ public:
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
         const auto leading = in[0].shape.extents();
-        require(in[0].dtype == DType::f32 && !leading.empty(), "wants logits f32[..., V], not ",
-                in[0]);
-        require(in[1].dtype == DType::i32 &&
-                    std::ranges::equal(leading.first(leading.size() - 1), in[1].shape.extents()),
-                "logits are ", in[0], ", targets ", in[1], "; wanted one i32 target per row");
+        require(in[0].dtype == DType::f32 && !leading.empty(), "wants logits f32[..., V], not ", in[0]);
+        require(
+            in[1].dtype == DType::i32 && std::ranges::equal(leading.first(leading.size() - 1), in[1].shape.extents()),
+            "logits are ", in[0], ", targets ", in[1], "; wanted one i32 target per row");
         const TensorType scalar{DType::f32, {}}, per_row{DType::f32, {in[0].shape.rows()}};
         return {scalar, per_row, per_row, scalar};
     }
@@ -100,31 +99,29 @@ public:
     }
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
-        return std::vector{
-            add_one(at.in[0].graph(), CrossEntropyBackwardOp(),
-                    {at.in[0], at.in[1], at.out[1], at.out[2], at.out[3], at.d_out[0]}),
-            Tensor()};
+        return std::vector{add_one(at.in[0].graph(), CrossEntropyBackwardOp(),
+                                   {at.in[0], at.in[1], at.out[1], at.out[2], at.out[3], at.d_out[0]}),
+                           Tensor()};
     }
 
     void lower(Lowering& to) const override {
         const Tensor logits = to.in[0];
         const RowSweep grid = row_sweep(to.device, logits.rows(), logits.width());
         const Scratch row_loss = to.scratch(logits.rows());
-        to.dispatch(
-            {.kernel = "cross_entropy",
-             .constants = {{"GROUP", grid.group}, {"BLOCK", block(grid.group, logits.width())}},
-             .args = {{"logits", logits},
-                      {"targets", to.in[1]},
-                      {"row_loss", row_loss},
-                      {"top", to.out[1]},
-                      {"inverse", to.out[2]},
-                      {"rows", extent(logits.rows())},
-                      {"width", extent(logits.width())},
-                      {"pitch", extent(logits.pitch())},
-                      {"per_group", grid.per_group}},
-             .groups = grid.groups,
-             .flops = 20.0 * static_cast<double>(logits.elements()),
-             .bytes = 4.0 * static_cast<double>(logits.elements())});
+        to.dispatch({.kernel = "cross_entropy",
+                     .constants = {{"GROUP", grid.group}, {"BLOCK", block(grid.group, logits.width())}},
+                     .args = {{"logits", logits},
+                              {"targets", to.in[1]},
+                              {"row_loss", row_loss},
+                              {"top", to.out[1]},
+                              {"inverse", to.out[2]},
+                              {"rows", extent(logits.rows())},
+                              {"width", extent(logits.width())},
+                              {"pitch", extent(logits.pitch())},
+                              {"per_group", grid.per_group}},
+                     .groups = grid.groups,
+                     .flops = 20.0 * static_cast<double>(logits.elements()),
+                     .bytes = 4.0 * static_cast<double>(logits.elements())});
         to.dispatch({.kernel = "cross_entropy_mean",
                      .constants = {{"GROUP", row_group(to.device, logits.rows())}},
                      .args = {{"row_loss", row_loss},
@@ -139,9 +136,7 @@ public:
 }  // namespace
 
 Tensor cross_entropy(Tensor logits, Tensor targets) {
-    return logits.graph()
-        .add(std::make_shared<const CrossEntropyOp>(), {logits, contiguous(targets)})
-        .front();
+    return logits.graph().add(std::make_shared<const CrossEntropyOp>(), {logits, contiguous(targets)}).front();
 }
 
 }  // namespace vkf

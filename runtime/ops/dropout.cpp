@@ -28,8 +28,7 @@ public:
             return static_cast<std::uint32_t>(static_cast<std::int32_t>(in[1].at[i]));
         };
         for (std::size_t i = 0; i < out[0].at.size(); ++i)
-            out[0].at[i] = in[0].at[i] * dropout_scale({word(0), word(1)}, salt_,
-                                                       static_cast<std::uint32_t>(i), rate_);
+            out[0].at[i] = in[0].at[i] * dropout_scale({word(0), word(1)}, salt_, static_cast<std::uint32_t>(i), rate_);
         return true;
     }
 

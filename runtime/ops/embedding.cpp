@@ -12,8 +12,7 @@ namespace vkf {
 namespace {
 
 std::size_t table_row(double index, std::int64_t vocabulary) {
-    return static_cast<std::size_t>(
-        std::clamp(static_cast<std::int64_t>(index), std::int64_t{0}, vocabulary - 1));
+    return static_cast<std::size_t>(std::clamp(static_cast<std::int64_t>(index), std::int64_t{0}, vocabulary - 1));
 }
 
 class EmbeddingBackwardOp : public Op {
@@ -23,9 +22,8 @@ public:
     std::string_view name() const override { return "embedding_backward"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        require(
-            in[1].shape.width() == table_.width() && in[1].shape.rows() == in[0].shape.elements(),
-            "indices are ", in[0], ", the gradient of their rows ", in[1], ", the table ", table_);
+        require(in[1].shape.width() == table_.width() && in[1].shape.rows() == in[0].shape.elements(), "indices are ",
+                in[0], ", the gradient of their rows ", in[1], ", the table ", table_);
         return {{DType::f32, table_}};
     }
 
@@ -60,20 +58,19 @@ public:
         // Frequent indices often stand together: a stride spreads them over the groups.
         const std::int64_t groups =
             to.device.cpu ? std::min<std::int64_t>(vocabulary, to.device.units * 8) : vocabulary;
-        to.dispatch(
-            {.kernel = "embedding_backward",
-             .constants = {{"GROUP", group}, {"COLUMNS", extent((chunks + sweeps - 1) / sweeps)}},
-             .args = {{"head", head},
-                      {"next", next},
-                      {"d_y", d_y},
-                      {"d_table", d_table},
-                      {"rows", extent(rows)},
-                      {"width", extent(width)},
-                      {"vocabulary", extent(vocabulary)},
-                      {"groups", extent(groups)}},
-             .groups = static_cast<std::uint64_t>(groups),
-             .flops = static_cast<double>(d_y.elements()),
-             .bytes = 4.0 * static_cast<double>(d_y.elements() + d_table.elements())});
+        to.dispatch({.kernel = "embedding_backward",
+                     .constants = {{"GROUP", group}, {"COLUMNS", extent((chunks + sweeps - 1) / sweeps)}},
+                     .args = {{"head", head},
+                              {"next", next},
+                              {"d_y", d_y},
+                              {"d_table", d_table},
+                              {"rows", extent(rows)},
+                              {"width", extent(width)},
+                              {"vocabulary", extent(vocabulary)},
+                              {"groups", extent(groups)}},
+                     .groups = static_cast<std::uint64_t>(groups),
+                     .flops = static_cast<double>(d_y.elements()),
+                     .bytes = 4.0 * static_cast<double>(d_y.elements() + d_table.elements())});
     }
 
 private:
@@ -85,11 +82,9 @@ public:
     std::string_view name() const override { return "embedding"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        require(in[0].dtype == DType::f32 && in[0].shape.rank() == 2,
-                "wants a table f32[V, C], not ", in[0]);
+        require(in[0].dtype == DType::f32 && in[0].shape.rank() == 2, "wants a table f32[V, C], not ", in[0]);
         require(in[1].dtype == DType::i32, "wants i32 indices, not ", in[1]);
-        std::vector<std::int64_t> extents(in[1].shape.extents().begin(),
-                                          in[1].shape.extents().end());
+        std::vector<std::int64_t> extents(in[1].shape.extents().begin(), in[1].shape.extents().end());
         extents.push_back(in[0].shape.width());
         return {{DType::f32, Shape(std::move(extents))}};
     }
@@ -97,16 +92,15 @@ public:
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
         const auto width = static_cast<std::size_t>(in[0].shape.width());
         for (std::size_t i = 0; i < out[0].at.size(); ++i)
-            out[0].at[i] =
-                in[0].at[table_row(in[1].at[i / width], in[0].shape[0]) * width + i % width];
+            out[0].at[i] = in[0].at[table_row(in[1].at[i / width], in[0].shape[0]) * width + i % width];
         return true;
     }
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
         if (!at.wanted[0]) return std::vector<Tensor>(2);
-        return std::vector{add_one(at.in[0].graph(), EmbeddingBackwardOp(at.in[0].shape()),
-                                   {at.in[1], contiguous(at.d_out[0])}),
-                           Tensor()};
+        return std::vector{
+            add_one(at.in[0].graph(), EmbeddingBackwardOp(at.in[0].shape()), {at.in[1], contiguous(at.d_out[0])}),
+            Tensor()};
     }
 
     void lower(Lowering& to) const override {

@@ -40,24 +40,19 @@ public:
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
         const Shape& a = in[left].shape;
         const Shape& b = in[right].shape;
-        for (const TensorType& type : in)
-            require(type.dtype == DType::f32, "wants f32, not ", type);
+        for (const TensorType& type : in) require(type.dtype == DType::f32, "wants f32, not ", type);
         require(!(transpose_a_ && transpose_b_), "cannot transpose both a and b");
-        require(a.elements() > 0 && b.elements() > 0, "a is ", a, " and b ", b,
-                ": a product needs elements");
+        require(a.elements() > 0 && b.elements() > 0, "a is ", a, " and b ", b, ": a product needs elements");
         require(a.rank() >= 2 && b.rank() >= 2, "a is ", a, " and b ", b, ", wanted matrices");
         if (!one_matrix(a, b)) {
-            require(a.rank() == b.rank(), "a is ", a, " and b ", b,
-                    ", wanted one b or one for each matrix of a");
+            require(a.rank() == b.rank(), "a is ", a, " and b ", b, ", wanted one b or one for each matrix of a");
             for (int axis = 0; axis + 2 < static_cast<int>(a.rank()); ++axis)
-                require(a[axis] == b[axis], "a is ", a, " and b ", b,
-                        ": their leading extents differ");
+                require(a[axis] == b[axis], "a is ", a, " and b ", b, ": their leading extents differ");
         }
         const Product made = product(a, b, a.width(), b.width());
         const std::int64_t b_k = transpose_b_ ? b.width() : flat_ ? b.rows() : b[-2];
         require(made.size.k == b_k, "a is ", a, transpose_a_ ? " transposed" : "", " and b ", b,
-                transpose_b_ ? " transposed" : "", ": they sum over ", made.size.k, " and ", b_k,
-                " terms");
+                transpose_b_ ? " transposed" : "", ": they sum over ", made.size.k, " and ", b_k, " terms");
         Shape y = a.with_width(made.size.n);
         if (transpose_a_) {
             std::vector<std::int64_t> extents;
@@ -66,35 +61,29 @@ public:
             y = Shape(extents);
         }
         const auto absent = [&](std::size_t i) { return in[i].shape == Shape{0}; };
-        require(absent(shift) || in[shift].shape == Shape{made.size.n}, "bias is ", in[shift].shape,
-                ", wanted ", Shape{made.size.n});
-        require(absent(addend) || in[addend].shape == y, "addend is ", in[addend].shape,
-                ", the product ", y);
+        require(absent(shift) || in[shift].shape == Shape{made.size.n}, "bias is ", in[shift].shape, ", wanted ",
+                Shape{made.size.n});
+        require(absent(addend) || in[addend].shape == y, "addend is ", in[addend].shape, ", the product ", y);
         return {{DType::f32, y}};
     }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
         if (activation_ != Activation::none) return false;
-        const Product made = product(in[left].shape, in[right].shape, in[left].shape.width(),
-                                     in[right].shape.width());
-        const auto [batches, m, n, k] =
-            std::tuple(made.size.batches, made.size.m, made.size.n, made.size.k);
+        const Product made = product(in[left].shape, in[right].shape, in[left].shape.width(), in[right].shape.width());
+        const auto [batches, m, n, k] = std::tuple(made.size.batches, made.size.m, made.size.n, made.size.k);
         for (std::int64_t row = 0; row < batches * m; ++row) {
             const std::int64_t z = row / m, i = row % m;
             double* y = out[0].at.data() + row * n;
-            const double* a =
-                in[left].at.data() + z * made.a.batch + (transpose_a_ ? i : i * made.a.pitch);
+            const double* a = in[left].at.data() + z * made.a.batch + (transpose_a_ ? i : i * made.a.pitch);
             const double* b = in[right].at.data() + z * made.b.batch;
             for (std::int64_t t = 0; t < k; ++t) {
-                const double x =
-                    static_cast<double>(alpha_) * a[transpose_a_ ? t * made.a.pitch : t];
+                const double x = static_cast<double>(alpha_) * a[transpose_a_ ? t * made.a.pitch : t];
                 for (std::int64_t j = 0; j < n; ++j)
                     y[j] += x * b[transpose_b_ ? j * made.b.pitch + t : t * made.b.pitch + j];
             }
             for (std::int64_t j = 0; j < n; ++j) {
                 if (!in[shift].at.empty()) y[j] += in[shift].at[static_cast<std::size_t>(j)];
-                if (!in[addend].at.empty())
-                    y[j] += in[addend].at[static_cast<std::size_t>(row * n + j)];
+                if (!in[addend].at.empty()) y[j] += in[addend].at[static_cast<std::size_t>(row * n + j)];
             }
         }
         return true;
@@ -104,8 +93,7 @@ public:
     /// the plain ops keep.
     std::vector<Tensor> expand(std::span<const Tensor> in) const override {
         if (activation_ == Activation::none) return {};
-        const MatmulOptions plain{transpose_a_, transpose_b_,     alpha_,
-                                  in[shift],    Activation::none, {}};
+        const MatmulOptions plain{transpose_a_, transpose_b_, alpha_, in[shift], Activation::none, {}};
         const Tensor y = activate(matmul(in[left], in[right], plain), activation_);
         return {in[addend] ? add(y, in[addend]) : y};
     }
@@ -148,8 +136,7 @@ public:
         size.wide_y = n % 2 == 0 && (!more || pairs_aligned(more, {m * more_pitch, more_pitch}, n));
         const Tiling cut = tiling(to.device, size);
         const bool split = cut.splits > 1;
-        const ArgValue result =
-            split ? ArgValue{to.scratch(batches * cut.splits * m * n)} : ArgValue{y};
+        const ArgValue result = split ? ArgValue{to.scratch(batches * cut.splits * m * n)} : ArgValue{y};
         const ArgValue bias = to.in[shift] ? ArgValue{to.in[shift]} : ArgValue{};
         const ArgValue onto = more ? ArgValue{more} : ArgValue{};
         const double area = static_cast<double>(batches * m) * static_cast<double>(n);
@@ -221,8 +208,7 @@ private:
         return b.rank() == 2;
     }
 
-    Product product(const Shape& a, const Shape& b, std::int64_t a_pitch,
-                    std::int64_t b_pitch) const {
+    Product product(const Shape& a, const Shape& b, std::int64_t a_pitch, std::int64_t b_pitch) const {
         Product made{};
         ProductSize& size = made.size;
         size.transpose_a = transpose_a_;
@@ -242,8 +228,7 @@ private:
     /// Whether elements 2 i and 2 i + 1 of every row make one aligned 64-bit word; storages begin
     /// at one.
     static bool pairs_aligned(Tensor x, const Matrices& at, std::int64_t width) {
-        return x.graph().value(x).offset % 2 == 0 && at.pitch % 2 == 0 && at.batch % 2 == 0 &&
-               width % 2 == 0;
+        return x.graph().value(x).offset % 2 == 0 && at.pitch % 2 == 0 && at.batch % 2 == 0 && width % 2 == 0;
     }
 
     bool transpose_a_;

@@ -62,9 +62,8 @@ Tiling in_registers(const DeviceTraits& device, const ProductSize& size) {
     for (const Tile& tile : candidates) {
         const std::int64_t rows = tile.row_blocks * lanes, columns = tile.pairs * 2 * lanes;
         const std::int64_t tiles = tiles_of(size, rows, columns);
-        const double cost =
-            static_cast<double>(up(tiles, device.units)) *
-            (load * static_cast<double>(rows + columns) + static_cast<double>(rows * columns));
+        const double cost = static_cast<double>(up(tiles, device.units)) *
+                            (load * static_cast<double>(rows + columns) + static_cast<double>(rows * columns));
         if (made.tiles != 0 && cost >= least) continue;
         least = cost;
         best = tile;

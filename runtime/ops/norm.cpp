@@ -18,8 +18,8 @@ struct NormKind {
 };
 
 void require_affine(const TensorType& x, const TensorType& affine, const char* what) {
-    require(affine.dtype == DType::f32 && affine.shape == Shape{x.shape.width()}, what, " is ",
-            affine, ", the rows of x have ", x.shape.width(), " elements");
+    require(affine.dtype == DType::f32 && affine.shape == Shape{x.shape.width()}, what, " is ", affine,
+            ", the rows of x have ", x.shape.width(), " elements");
 }
 
 /// d_x and, if wanted, [d_weight] or [d_weight, d_bias] as one tensor. Inputs: x, weight, d_y,
@@ -28,9 +28,7 @@ class NormBackwardOp : public Op {
 public:
     NormBackwardOp(NormKind kind, bool parameters) : kind_(kind), parameters_(parameters) {}
 
-    std::string_view name() const override {
-        return kind_.center ? "layer_norm_backward" : "rms_norm_backward";
-    }
+    std::string_view name() const override { return kind_.center ? "layer_norm_backward" : "rms_norm_backward"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
         require(in[0] == in[2], "x is ", in[0], ", the gradient of the result ", in[2]);
@@ -70,8 +68,7 @@ public:
         const std::int64_t sums = x.width() * (kind_.bias ? 2 : 1);
         const bool direct = groups == 1;
         ArgValue partial;
-        if (parameters_)
-            partial = direct ? ArgValue{to.out[1]} : ArgValue{to.scratch(groups * sums)};
+        if (parameters_) partial = direct ? ArgValue{to.out[1]} : ArgValue{to.scratch(groups * sums)};
         to.dispatch({.kernel = "norm_backward",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(x.width())},
@@ -96,8 +93,7 @@ public:
         if (!parameters_ || direct) return;
         const std::uint32_t group = row_group(to.device, sums);
         const auto pass = [&](ArgValue from, ArgValue into, std::int64_t rows, std::int64_t run) {
-            const std::uint32_t columns =
-                to.device.cpu ? std::min(extent((sums + group - 1) / group), 4u) : 1;
+            const std::uint32_t columns = to.device.cpu ? std::min(extent((sums + group - 1) / group), 4u) : 1;
             const std::int64_t blocks = (sums + group * columns - 1) / (group * columns);
             const std::int64_t runs = (rows + run - 1) / run;
             to.dispatch({.kernel = "column_sum",
@@ -136,8 +132,7 @@ public:
     std::string_view name() const override { return kind_.center ? "layer_norm" : "rms_norm"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        require(in[0].dtype == DType::f32 && in[0].shape.rank() > 0, "wants f32[..., C], not ",
-                in[0]);
+        require(in[0].dtype == DType::f32 && in[0].shape.rank() > 0, "wants f32[..., C], not ", in[0]);
         if (kind_.weight) require_affine(in[0], in[1], "weight");
         if (kind_.bias) require_affine(in[0], in[2], "bias");
         const TensorType per_row{DType::f32, {in[0].shape.rows()}};
@@ -151,13 +146,11 @@ public:
             const double* x = in[0].at.data() + row * width;
             double mean = 0, variance = 0;
             for (std::size_t j = 0; kind_.center && j < width; ++j) mean += x[j] / count;
-            for (std::size_t j = 0; j < width; ++j)
-                variance += (x[j] - mean) * (x[j] - mean) / count;
+            for (std::size_t j = 0; j < width; ++j) variance += (x[j] - mean) * (x[j] - mean) / count;
             const double rstd = 1.0 / std::sqrt(variance + static_cast<double>(eps_));
             for (std::size_t j = 0; j < width; ++j)
                 out[0].at[row * width + j] =
-                    (x[j] - mean) * rstd * (kind_.weight ? in[1].at[j] : 1.0) +
-                    (kind_.bias ? in[2].at[j] : 0.0);
+                    (x[j] - mean) * rstd * (kind_.weight ? in[1].at[j] : 1.0) + (kind_.bias ? in[2].at[j] : 0.0);
             out[1].at[row] = rstd;
             if (kind_.center) out[2].at[row] = mean;
         }
@@ -167,9 +160,9 @@ public:
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
         const Tensor x = at.in[0];
         const bool parameters = at.wanted[1] || at.wanted[2];
-        const std::vector<Tensor> made = x.graph().add(
-            std::make_shared<const NormBackwardOp>(kind_, parameters),
-            {x, at.in[1], contiguous(at.d_out[0]), at.out[1], kind_.center ? at.out[2] : Tensor()});
+        const std::vector<Tensor> made =
+            x.graph().add(std::make_shared<const NormBackwardOp>(kind_, parameters),
+                          {x, at.in[1], contiguous(at.d_out[0]), at.out[1], kind_.center ? at.out[2] : Tensor()});
         const std::int64_t width = x.width();
         Tensor d_weight, d_bias;
         if (at.wanted[1]) d_weight = kind_.bias ? slice(made[1], 0, 0, width) : made[1];
@@ -202,9 +195,7 @@ public:
                      .bytes = 8.0 * static_cast<double>(x.elements())});
     }
 
-    bool may_alias(std::size_t output, std::size_t input) const override {
-        return output == 0 && input == 0;
-    }
+    bool may_alias(std::size_t output, std::size_t input) const override { return output == 0 && input == 0; }
 
 private:
     NormKind kind_;

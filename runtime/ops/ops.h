@@ -16,8 +16,8 @@ namespace vkf {
 
 // ----------------------------------------------------------------------------------------------- arithmetic.cpp
 
-/// Elementwise with broadcasting of either side: an operand may lack leading extents, and its extents that are not 1 must be
-/// one contiguous run equal to the other's (a bias, one number per row, positions over a batch, a scalar).
+/// Elementwise with broadcasting of either side: an operand may lack leading extents, and its extents that are not 1
+/// must be one contiguous run equal to the other's (a bias, one number per row, positions over a batch, a scalar).
 Tensor add(Tensor a, Tensor b);
 Tensor sub(Tensor a, Tensor b);
 Tensor mul(Tensor a, Tensor b);
@@ -44,8 +44,8 @@ Tensor reshape(Tensor x, Shape shape);
 std::vector<Tensor> split(Tensor x, std::span<const std::int64_t> widths);
 /// Parts side by side along the last axis: the inverse of split.
 Tensor concat(std::span<const Tensor> parts);
-/// Elements [start, start + count) of an axis. A view where the result's rows lie at equal distances (columns; the first
-/// axis or one row of another axis of a contiguous tensor), else a copy.
+/// Elements [start, start + count) of an axis. A view where the result's rows lie at equal distances (columns; the
+/// first axis or one row of another axis of a contiguous tensor), else a copy.
 Tensor slice(Tensor x, int axis, std::int64_t start, std::int64_t count);
 /// Axes in another order, copied (a view if only axes of extent 1 move); up to 6 axes.
 Tensor permute(Tensor x, std::span<const int> axes);
@@ -69,13 +69,13 @@ struct MatmulOptions {
     bool transpose_a = false;  // not both
     bool transpose_b = false;
     float alpha = 1.0f;
-    Tensor bias = {};    // [N], added to every row
+    Tensor bias = {};  // [N], added to every row
     Activation activation = Activation::none;
     Tensor addend = {};  // shape of the result, added after the activation
 };
 
-/// activation(alpha · op(a)·op(b) + bias) + addend. a [..., M, K] (or [..., K, M] transposed), b [K, N] shared by the batch
-/// or [..., K, N] with a's leading extents. With a shared b all rows of a form one product.
+/// activation(alpha · op(a)·op(b) + bias) + addend. a [..., M, K] (or [..., K, M] transposed), b [K, N] shared by the
+/// batch or [..., K, N] with a's leading extents. With a shared b all rows of a form one product.
 Tensor matmul(Tensor a, Tensor b, const MatmulOptions& options = {});
 
 // -------------------------------------------------------------------------------------------------- softmax.cpp
@@ -97,14 +97,14 @@ Tensor rms_norm(Tensor x, Tensor weight, float eps);
 
 // ------------------------------------------------------------------------------------------------ embedding.cpp
 
-/// Rows of table [V, C] at i32 indices [...] → [..., C]. Its backward sums in a fixed order. Indices outside [0, V) must be
-/// refused before the run; on the device they read row 0 … V−1 clamped.
+/// Rows of table [V, C] at i32 indices [...] → [..., C]. Its backward sums in a fixed order. Indices outside [0, V)
+/// must be refused before the run; on the device they read row 0 … V−1 clamped.
 Tensor embedding(Tensor table, Tensor indices);
 
 // -------------------------------------------------------------------------------------------------- dropout.cpp
 
-/// x with each element zeroed with probability p and the rest scaled by 1/(1−p). `seed` is an i32[2] input that the host
-/// changes each step; `salt` tells the sites of one model apart. The mask is drawn anew in the backward pass.
+/// x with each element zeroed with probability p and the rest scaled by 1/(1−p). `seed` is an i32[2] input that the
+/// host changes each step; `salt` tells the sites of one model apart. The mask is drawn anew in the backward pass.
 Tensor dropout(Tensor x, float p, Tensor seed, std::uint32_t salt);
 
 // -------------------------------------------------------------------------------------------- cross_entropy.cpp
@@ -130,30 +130,31 @@ Tensor discrepancy(Tensor o, Tensor v, float gamma, GammaOn on, std::int64_t val
 
 // ---------------------------------------------------------------------------------------------- project_out.cpp
 
-/// The component of o perpendicular to v, per row and group of width C/groups: o − (<o,v>/<v,v>)·v; o where <v,v> is 0 or
-/// subnormal. BeliefFormer (002) eq 10-14 with one group, eq 15 with one group per head. Grouped queries as above.
+/// The component of o perpendicular to v, per row and group of width C/groups: o − (<o,v>/<v,v>)·v; o where <v,v> is 0
+/// or subnormal. BeliefFormer (002) eq 10-14 with one group, eq 15 with one group per head. Grouped queries as above.
 /// Numerics: fp32 sums, no eps; where o = v the result is rounding noise of a few 2^-24·|v|, never NaN.
 Tensor project_out(Tensor o, Tensor v, std::int64_t groups, std::int64_t value_heads = 0);
 
 // ------------------------------------------------------------------------------------------------- attention.cpp
 
 struct AttentionOptions {
-    std::int64_t heads = 1;     // M query heads
-    std::int64_t kv_heads = 0;  // N key and value heads, a divisor of M; 0: M
-    bool causal = false;        // query i of T stands at position i + S − T and sees nothing behind it
-    bool mask_diagonal = false; // nor the key at its own position
-    float scale = 0.0f;         // of q·k; 0: 1/√D
-    float dropout = 0.0f;       // on the probabilities
-    Tensor seed = {};           // i32[2], changed by the host each step; needed with dropout
+    std::int64_t heads = 1;      // M query heads
+    std::int64_t kv_heads = 0;   // N key and value heads, a divisor of M; 0: M
+    bool causal = false;         // query i of T stands at position i + S − T and sees nothing behind it
+    bool mask_diagonal = false;  // nor the key at its own position
+    float scale = 0.0f;          // of q·k; 0: 1/√D
+    float dropout = 0.0f;        // on the probabilities
+    Tensor seed = {};            // i32[2], changed by the host each step; needed with dropout
     std::uint32_t salt = 0;
-    Tensor length = {};         // i32[1]: only that many of the S keys count; then there is no derivative
+    Tensor length = {};  // i32[1]: only that many of the S keys count; then there is no derivative
 
     std::int64_t value_heads() const { return kv_heads ? kv_heads : heads; }
     double scale_for(std::int64_t head_width) const;
 };
 
 /// softmax(scale · q kᵀ) v per head: q [B, T, M·D], k and v [B, S, N·D] → [B, T, M·D]. D is at most 256.
-/// Saves log-sum-exp, [B, M, T]; the T×S matrix is never stored. A query that sees no key gives zeros and zero gradients.
+/// Saves log-sum-exp, [B, M, T]; the T×S matrix is never stored. A query that sees no key gives zeros and zero
+/// gradients.
 Tensor attention(Tensor q, Tensor k, Tensor v, const AttentionOptions& options);
 
 // ----------------------------------------------------------------------------------------------------- cache.cpp
@@ -174,8 +175,8 @@ struct GlobalNorm {
     Tensor clip;  // [] min(1, limit / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_; 1 if there is no limit
 };
 
-/// The Euclidean norm of all gradients as one vector, summed in a fixed order, and the factor that brings it down to the
-/// limit (0: none).
+/// The Euclidean norm of all gradients as one vector, summed in a fixed order, and the factor that brings it down to
+/// the limit (0: none).
 GlobalNorm global_norm(std::span<const Tensor> gradients, float limit = 0.0f);
 
 /// One parameter with its gradient and what its optimiser remembers of it: states of the parameter's shape, first zero.
@@ -187,8 +188,8 @@ struct Slot {
     float weight_decay = 0.0f;
 };
 
-/// What the host writes into the f32[4] input `rates` before step t = 1, 2, …: lr, lr/(1−β1^t), 1/(1−β2^t), 1/√(1−β2^t),
-/// computed in double.
+/// What the host writes into the f32[4] input `rates` before step t = 1, 2, …: lr, lr/(1−β1^t), 1/(1−β2^t),
+/// 1/√(1−β2^t), computed in double.
 std::array<float, 4> step_rates(double rate, double beta1, double beta2, std::int64_t step);
 
 struct AdamOptions {
@@ -197,8 +198,9 @@ struct AdamOptions {
     double eps = 1e-8;
 };
 
-/// AdamW as PyTorch computes it: p ← p − lr·wd·p − lr·m̂/(√v̂ + ε). The gradient is first multiplied by `clip`, a [] tensor
-/// or absent. Parameters and moments change in place; returns the new parameters. Numerics: moments below 1e-30 become 0.
+/// AdamW as PyTorch computes it: p ← p − lr·wd·p − lr·m̂/(√v̂ + ε). The gradient is first multiplied by `clip`, a []
+/// tensor or absent. Parameters and moments change in place; returns the new parameters. Numerics: moments below 1e-30
+/// become 0.
 std::vector<Tensor> adamw(std::span<const Slot> slots, Tensor rates, Tensor clip, const AdamOptions& options = {});
 
 /// SET-Adam (Zhang, ECML 2024): with w = √(c²·v̂ + ε), c the cosine between a tensor's v and (1, …, 1),
@@ -210,7 +212,8 @@ struct SgdOptions {
     bool nesterov = false;
 };
 
-/// Gradient descent as PyTorch computes it: weight decay is added to the gradient, the first step's buffer is the gradient.
+/// Gradient descent as PyTorch computes it: weight decay is added to the gradient, the first step's buffer is the
+/// gradient.
 std::vector<Tensor> sgd(std::span<const Slot> slots, Tensor rates, Tensor clip, const SgdOptions& options = {});
 
 }  // namespace vkf

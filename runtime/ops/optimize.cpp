@@ -1,4 +1,5 @@
-// What surrounds an optimiser's step: adding gradients up, their norm over all parameters, and the factor that clips it.
+// What surrounds an optimiser's step: adding gradients up, their norm over all parameters, and the factor that clips
+// it.
 
 #include <cmath>
 
@@ -141,7 +142,8 @@ std::vector<Tensor> in_packs(std::span<const Tensor> targets, std::span<const Te
         std::vector<Tensor> in(targets.begin() + static_cast<std::ptrdiff_t>(first),
                                targets.begin() + static_cast<std::ptrdiff_t>(first + count));
         for (std::size_t i = first; i < first + count && factor != 0.0f; ++i) in.push_back(contiguous(values[i]));
-        for (const Tensor& out : targets[0].graph().add(std::make_shared<const AccumulateOp>(count, factor), std::move(in)))
+        for (const Tensor& out :
+             targets[0].graph().add(std::make_shared<const AccumulateOp>(count, factor), std::move(in)))
             updated.push_back(out);
     }
     return updated;
@@ -159,11 +161,13 @@ GlobalNorm global_norm(std::span<const Tensor> gradients, float limit) {
 }
 
 std::vector<Tensor> add_into(std::span<const Tensor> targets, std::span<const Tensor> values, float factor) {
-    require(targets.size() == values.size() && factor != 0.0f, "add_into: ", targets.size(), " targets, ", values.size(),
-            " values, factor ", factor);
+    require(targets.size() == values.size() && factor != 0.0f, "add_into: ", targets.size(), " targets, ",
+            values.size(), " values, factor ", factor);
     return in_packs(targets, values, factor);
 }
 
-std::vector<Tensor> zero(std::span<const Tensor> targets) { return in_packs(targets, {}, 0.0f); }
+std::vector<Tensor> zero(std::span<const Tensor> targets) {
+    return in_packs(targets, {}, 0.0f);
+}
 
 }  // namespace vkf

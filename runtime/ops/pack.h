@@ -1,4 +1,5 @@
-// Several tensors swept by one dispatch (shaders/lib/pack.glsl): a model has many parameters too small to start a kernel for.
+// Several tensors swept by one dispatch (shaders/lib/pack.glsl): a model has many parameters too small to start a
+// kernel for.
 #pragma once
 
 #include <span>

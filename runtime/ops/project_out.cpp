@@ -10,7 +10,9 @@ namespace vkf {
 
 namespace {
 
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+std::size_t index(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
 
 /// Below the smallest normal float, <v,v> counts as 0: there is no direction to project on.
 constexpr double least_square = static_cast<double>(FLT_MIN);

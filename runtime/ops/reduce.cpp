@@ -21,8 +21,7 @@ public:
     std::string_view name() const override { return "row_sum"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        require(in[0].dtype == DType::f32 && in[0].shape.rank() > 0, "wants f32[..., C], not ",
-                in[0]);
+        require(in[0].dtype == DType::f32 && in[0].shape.rank() > 0, "wants f32[..., C], not ", in[0]);
         return {{DType::f32, in[0].shape.with_width(1)}};
     }
 
@@ -38,8 +37,7 @@ public:
 
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0];
-        const bool narrow =
-            x.width() < (to.device.cpu ? 64 : 2 * std::int64_t{to.device.subgroup_size});
+        const bool narrow = x.width() < (to.device.cpu ? 64 : 2 * std::int64_t{to.device.subgroup_size});
         const std::uint32_t group = row_group(to.device, narrow ? x.rows() : x.width());
         const std::int64_t share = divided(x.rows(), std::int64_t{to.device.units} * 8);
         const std::int64_t each = to.device.cpu ? std::max(share, divided(2048, x.width())) : 1;
@@ -82,27 +80,23 @@ public:
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0];
         const std::uint32_t group = row_group(to.device, x.width());
-        const std::int64_t columns =
-            to.device.cpu ? std::clamp<std::int64_t>(divided(x.width(), group), 1, 8) : 1;
+        const std::int64_t columns = to.device.cpu ? std::clamp<std::int64_t>(divided(x.width(), group), 1, 8) : 1;
         const std::int64_t blocks = divided(x.width(), group * columns);
         const std::int64_t wanted = divided(std::int64_t{to.device.units} * 8, blocks);
-        const std::int64_t run =
-            divided(x.rows(), std::clamp<std::int64_t>(x.rows() / 16, 1, wanted));
+        const std::int64_t run = divided(x.rows(), std::clamp<std::int64_t>(x.rows() / 16, 1, wanted));
         const std::int64_t runs = divided(x.rows(), run);
-        const auto pass = [&](ArgValue from, ArgValue into, std::int64_t rows, std::int64_t pitch,
-                              std::int64_t each) {
-            to.dispatch(
-                {.kernel = "column_sum",
-                 .constants = {{"GROUP", group}, {"COLUMNS", extent(columns)}},
-                 .args = {{"x", from},
-                          {"y", into},
-                          {"rows", extent(rows)},
-                          {"width", extent(x.width())},
-                          {"x_pitch", extent(pitch)},
-                          {"run", extent(each)}},
-                 .groups = static_cast<std::uint64_t>(blocks * divided(rows, each)),
-                 .flops = static_cast<double>(rows * x.width()),
-                 .bytes = 4.0 * static_cast<double>((rows + divided(rows, each)) * x.width())});
+        const auto pass = [&](ArgValue from, ArgValue into, std::int64_t rows, std::int64_t pitch, std::int64_t each) {
+            to.dispatch({.kernel = "column_sum",
+                         .constants = {{"GROUP", group}, {"COLUMNS", extent(columns)}},
+                         .args = {{"x", from},
+                                  {"y", into},
+                                  {"rows", extent(rows)},
+                                  {"width", extent(x.width())},
+                                  {"x_pitch", extent(pitch)},
+                                  {"run", extent(each)}},
+                         .groups = static_cast<std::uint64_t>(blocks * divided(rows, each)),
+                         .flops = static_cast<double>(rows * x.width()),
+                         .bytes = 4.0 * static_cast<double>((rows + divided(rows, each)) * x.width())});
         };
         if (runs == 1) return pass(x, to.out[0], x.rows(), x.pitch(), run);
         const Scratch partial = to.scratch(runs * x.width());
@@ -119,8 +113,7 @@ public:
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
         Stretch unused;
-        require(stretch(in[0].shape, shape_, unused), "cannot broadcast ", in[0].shape, " to ",
-                shape_);
+        require(stretch(in[0].shape, shape_, unused), "cannot broadcast ", in[0].shape, " to ", shape_);
         return {{in[0].dtype, shape_}};
     }
 
@@ -128,8 +121,7 @@ public:
         Stretch of_x;
         stretch(in[0].shape, shape_, of_x);
         for (std::size_t i = 0; i < out[0].at.size(); ++i)
-            out[0].at[i] = in[0].at[i / static_cast<std::size_t>(of_x.div) %
-                                    static_cast<std::size_t>(of_x.mod)];
+            out[0].at[i] = in[0].at[i / static_cast<std::size_t>(of_x.div) % static_cast<std::size_t>(of_x.mod)];
         return true;
     }
 
@@ -141,9 +133,8 @@ public:
         Stretch of_x;
         stretch(to.in[0].shape(), shape_, of_x);
         const std::int64_t own = of_x.mod * of_x.div;
-        to.dispatch(strided_copy(
-            to.device, to.in[0], to.out[0],
-            {{shape_.elements() / own, 0, own}, {of_x.mod, 1, of_x.div}, {of_x.div, 0, 1}}));
+        to.dispatch(strided_copy(to.device, to.in[0], to.out[0],
+                                 {{shape_.elements() / own, 0, own}, {of_x.mod, 1, of_x.div}, {of_x.div, 0, 1}}));
     }
 
 private:
@@ -163,9 +154,8 @@ Tensor column_sum(Tensor x) {
 Tensor sum_to(Tensor x, const Shape& shape) {
     if (x.shape() == shape) return x;
     Stretch of_result;
-    require(stretch(shape, x.shape(), of_result), x.graph().scope,
-            x.graph().scope.empty() ? "" : ": ", "sum_to: ", shape, " does not broadcast to ",
-            x.shape());
+    require(stretch(shape, x.shape(), of_result), x.graph().scope, x.graph().scope.empty() ? "" : ": ",
+            "sum_to: ", shape, " does not broadcast to ", x.shape());
     const auto [div, mod] = of_result;
     if (mod == 1) {  // a total: the rows' sums, then theirs
         if (x.width() > 1) x = row_sum(x);

@@ -18,18 +18,15 @@ struct RowSweep {
 
 /// Equal shares for groups that are each one workgroup wide; `most` bounds their number (0: no
 /// bound).
-inline RowSweep row_sweep(const DeviceTraits& device, std::int64_t rows, std::int64_t width,
-                          std::int64_t most = 0) {
+inline RowSweep row_sweep(const DeviceTraits& device, std::int64_t rows, std::int64_t width, std::int64_t most = 0) {
     const auto divided = [](std::int64_t count, std::int64_t by) { return (count + by - 1) / by; };
     std::int64_t per_group = 1;
     if (device.cpu) {  // starting a workgroup costs about as much as a thousand elements
         const std::int64_t wanted = std::int64_t{device.units} * 8;
-        per_group =
-            std::max(divided(rows, wanted), divided(2048, std::max<std::int64_t>(width, 1)));
+        per_group = std::max(divided(rows, wanted), divided(2048, std::max<std::int64_t>(width, 1)));
     }
     if (most > 0) per_group = std::max(per_group, divided(rows, most));
-    return {row_group(device, width), extent(per_group),
-            static_cast<std::uint64_t>(divided(rows, per_group))};
+    return {row_group(device, width), extent(per_group), static_cast<std::uint64_t>(divided(rows, per_group))};
 }
 
 /// Registers in which an invocation holds its part of a row; 0 if those were more than `most`: read

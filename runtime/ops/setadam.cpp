@@ -1,7 +1,7 @@
 // SET-Adam: Adam with the range of its stepsizes suppressed, tensor by tensor (Zhang, ECML 2024, arXiv 2302.01029).
 //
-// The definition is the authors' (AttentionX's runs use it): second moments are down-Scaled by the squared cosine of their
-// angle to the all-ones vector, ε is Embedded under the root, and half the least root is Taken away from all.
+// The definition is the authors' (AttentionX's runs use it): second moments are down-Scaled by the squared cosine of
+// their angle to the all-ones vector, ε is Embedded under the root, and half the least root is Taken away from all.
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,8 @@ constexpr double least_squares = 1e-20;  // the authors' guard beside Σv²
 
 class SetAdamOp : public StepOp {
 public:
-    SetAdamOp(std::vector<float> decays, const AdamOptions& options) : StepOp(std::move(decays), 2), options_(options) {}
+    SetAdamOp(std::vector<float> decays, const AdamOptions& options)
+        : StepOp(std::move(decays), 2), options_(options) {}
 
     std::string_view name() const override { return "setadam"; }
 

@@ -50,18 +50,17 @@ public:
     void lower(Lowering& to) const override {
         const Tensor y = to.in[0];
         const RowSweep grid = row_sweep(to.device, y.rows(), y.width());
-        to.dispatch(
-            {.kernel = "softmax_backward",
-             .constants = {{"GROUP", grid.group}, {"KEPT", kept(grid.group, y.width(), 32)}},
-             .args = {{"y", y},
-                      {"d_y", to.in[1]},
-                      {"d_x", to.out[0]},
-                      {"rows", extent(y.rows())},
-                      {"width", extent(y.width())},
-                      {"per_group", grid.per_group}},
-             .groups = grid.groups,
-             .flops = 4.0 * static_cast<double>(y.elements()),
-             .bytes = 12.0 * static_cast<double>(y.elements())});
+        to.dispatch({.kernel = "softmax_backward",
+                     .constants = {{"GROUP", grid.group}, {"KEPT", kept(grid.group, y.width(), 32)}},
+                     .args = {{"y", y},
+                              {"d_y", to.in[1]},
+                              {"d_x", to.out[0]},
+                              {"rows", extent(y.rows())},
+                              {"width", extent(y.width())},
+                              {"per_group", grid.per_group}},
+                     .groups = grid.groups,
+                     .flops = 4.0 * static_cast<double>(y.elements()),
+                     .bytes = 12.0 * static_cast<double>(y.elements())});
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }
@@ -87,16 +86,14 @@ public:
             double top = -INFINITY, sum = 0;
             for (std::size_t j = 0; j < width; ++j)
                 if (sight.sees(row, j)) top = std::max(top, x[j]);
-            for (std::size_t j = 0; j < width; ++j)
-                sum += y[j] = sight.sees(row, j) ? std::exp(x[j] - top) : 0.0;
+            for (std::size_t j = 0; j < width; ++j) sum += y[j] = sight.sees(row, j) ? std::exp(x[j] - top) : 0.0;
             for (std::size_t j = 0; j < width && sum > 0; ++j) y[j] /= sum;
         }
         return true;
     }
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
-        return std::vector{
-            add_one(at.in[0].graph(), SoftmaxBackwardOp(), {at.out[0], contiguous(at.d_out[0])})};
+        return std::vector{add_one(at.in[0].graph(), SoftmaxBackwardOp(), {at.out[0], contiguous(at.d_out[0])})};
     }
 
     void lower(Lowering& to) const override {

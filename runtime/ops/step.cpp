@@ -26,7 +26,8 @@ std::vector<TensorType> StepOp::infer(std::span<const TensorType> in) const {
     }
     require(rates(in) == TensorType{DType::f32, {4}}, "rates are ", rates(in), ", wanted f32[4]");
     const TensorType& factor = in.back();
-    require(factor.dtype == DType::f32 && factor.shape.elements() <= 1, "the clip factor is ", factor, ", wanted f32[]");
+    require(factor.dtype == DType::f32 && factor.shape.elements() <= 1, "the clip factor is ", factor,
+            ", wanted f32[]");
     return out;
 }
 

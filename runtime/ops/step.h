@@ -6,8 +6,8 @@
 
 namespace vkf {
 
-/// One step of an optimiser on a few parameters. Inputs: parameter, gradient, m and v (either may be absent) of each, then
-/// the rates and the clip factor (or none). Outputs: the new parameter and moments of each, in place of the old.
+/// One step of an optimiser on a few parameters. Inputs: parameter, gradient, m and v (either may be absent) of each,
+/// then the rates and the clip factor (or none). Outputs: the new parameter and moments of each, in place of the old.
 class StepOp : public Op {
 public:
     static constexpr std::size_t capacity = 3;  // as many as fit a kernel's arguments
@@ -22,10 +22,13 @@ protected:
     std::size_t outputs() const { return 1 + static_cast<std::size_t>(moments_); }  // of one slot
     float decay(std::size_t slot) const { return slot < slots() ? decays_[slot] : 0.0f; }
 
-    /// Of a span of inputs: what each slot has at `which` (0 parameter, 1 gradient, 2 m, 3 v); the rates; the clip factor.
+    /// Of a span of inputs: what each slot has at `which` (0 parameter, 1 gradient, 2 m, 3 v); the rates; the clip
+    /// factor.
     std::vector<Tensor> all(std::span<const Tensor> in, std::size_t which) const;
     template <class T>
-    static const T& rates(std::span<const T> in) { return in[in.size() - 2]; }
+    static const T& rates(std::span<const T> in) {
+        return in[in.size() - 2];
+    }
     static double clip(std::span<const Array> in) { return in.back().at.empty() ? 1.0 : in.back().at[0]; }
 
 private:
@@ -33,7 +36,8 @@ private:
     int moments_;
 };
 
-/// Adds `make(decays)` for each run of up to three slots; the new parameters, in order. `moments` of the slots' are used.
+/// Adds `make(decays)` for each run of up to three slots; the new parameters, in order. `moments` of the slots' are
+/// used.
 template <class Make>
 std::vector<Tensor> step_all(std::string_view name, std::span<const Slot> slots, Tensor rates, Tensor clip, int moments,
                              const Make& make) {

@@ -23,8 +23,7 @@ public:
     std::string_view name() const override { return "reshape"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        require(in[0].shape.elements() == shape_.elements(), in[0].shape,
-                " does not have the elements of ", shape_);
+        require(in[0].shape.elements() == shape_.elements(), in[0].shape, " does not have the elements of ", shape_);
         return {{in[0].dtype, shape_}};
     }
 
@@ -51,8 +50,7 @@ private:
 class ConcatOp : public Op {
 public:
     ConcatOp(DType dtype, const Shape& like, std::vector<std::int64_t> widths)
-        : type_{dtype,
-                like.with_width(std::accumulate(widths.begin(), widths.end(), std::int64_t{0}))},
+        : type_{dtype, like.with_width(std::accumulate(widths.begin(), widths.end(), std::int64_t{0}))},
           widths_(std::move(widths)) {}
 
     std::string_view name() const override { return "concat"; }
@@ -61,8 +59,8 @@ public:
         for (std::size_t i = 0; i < in.size(); ++i) {
             const TensorType wanted{type_.dtype, type_.shape.with_width(widths_[i])};
             const bool scalar = in[i].shape.rank() == 0 && wanted.shape == Shape{1};
-            require(in[i].shape == Shape{0} || scalar || in[i] == wanted, "part ", i, " is ", in[i],
-                    ", wanted ", wanted);
+            require(in[i].shape == Shape{0} || scalar || in[i] == wanted, "part ", i, " is ", in[i], ", wanted ",
+                    wanted);
         }
         return {type_};
     }
@@ -92,11 +90,10 @@ public:
         std::int64_t start = 0;
         for (std::size_t i = 0; i < to.in.size(); start += widths_[i++]) {
             const Tensor part = to.in[i];
-            to.dispatch(
-                strided_copy(to.device, part, to.out[0],
-                             {{type_.shape.rows(), part ? part.pitch() : 0, type_.shape.width()},
-                              {widths_[i], part ? 1 : 0, 1}},
-                             start));
+            to.dispatch(strided_copy(
+                to.device, part, to.out[0],
+                {{type_.shape.rows(), part ? part.pitch() : 0, type_.shape.width()}, {widths_[i], part ? 1 : 0, 1}},
+                start));
         }
     }
 
@@ -105,8 +102,7 @@ private:
     std::vector<std::int64_t> widths_;
 };
 
-Tensor join(Graph& graph, std::vector<Tensor> parts, TensorType like,
-            std::vector<std::int64_t> widths) {
+Tensor join(Graph& graph, std::vector<Tensor> parts, TensorType like, std::vector<std::int64_t> widths) {
     return add_one(graph, ConcatOp(like.dtype, like.shape, std::move(widths)), std::move(parts));
 }
 
@@ -125,8 +121,8 @@ public:
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
         std::vector<TensorType> out;
         for (const auto& [start, width] : parts_) {
-            require(start >= 0 && width > 0 && start + width <= in[0].shape.width(), "columns [",
-                    start, ", ", start + width, ") of ", in[0]);
+            require(start >= 0 && width > 0 && start + width <= in[0].shape.width(), "columns [", start, ", ",
+                    start + width, ") of ", in[0]);
             out.push_back({in[0].dtype, in[0].shape.with_width(width)});
         }
         return out;
@@ -136,8 +132,7 @@ public:
         for (std::size_t i = 0; i < parts_.size(); ++i) {
             const auto [start, width] = parts_[i];
             for (std::int64_t r = 0; r < in[0].shape.rows(); ++r)
-                std::copy_n(in[0].at.begin() + r * in[0].shape.width() + start, width,
-                            out[i].at.begin() + r * width);
+                std::copy_n(in[0].at.begin() + r * in[0].shape.width() + start, width, out[i].at.begin() + r * width);
         }
         return true;
     }
@@ -191,8 +186,7 @@ public:
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
         std::vector<std::int64_t> stride(axes_.size(), 1);
-        for (std::size_t k = axes_.size(); k-- > 1;)
-            stride[k - 1] = stride[k] * in[0].shape.extents()[k];
+        for (std::size_t k = axes_.size(); k-- > 1;) stride[k - 1] = stride[k] * in[0].shape.extents()[k];
         for (std::size_t i = 0; i < out[0].at.size(); ++i) {
             std::int64_t rest = static_cast<std::int64_t>(i), from = 0;
             for (std::size_t k = axes_.size(); k-- > 0;) {
@@ -207,8 +201,7 @@ public:
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
         std::vector<int> inverse(axes_.size());
-        for (std::size_t k = 0; k < axes_.size(); ++k)
-            inverse[index(axes_[k])] = static_cast<int>(k);
+        for (std::size_t k = 0; k < axes_.size(); ++k) inverse[index(axes_[k])] = static_cast<int>(k);
         return std::vector{permute(at.d_out[0], inverse)};
     }
 
@@ -244,8 +237,7 @@ std::vector<Tensor> split(Tensor x, std::span<const std::int64_t> widths) {
         parts.push_back({start, width});
         start += width;
     }
-    require(start == x.width(), where(x, "split"), "widths add up to ", start, ", the tensor is ",
-            x.type());
+    require(start == x.width(), where(x, "split"), "widths add up to ", start, ", the tensor is ", x.type());
     return x.graph().add(std::make_shared<const ColumnsOp>(std::move(parts)), {x});
 }
 
@@ -259,20 +251,17 @@ Tensor concat(std::span<const Tensor> parts) {
 
 Tensor slice(Tensor x, int axis, std::int64_t start, std::int64_t count) {
     const std::int64_t extent = x.shape()[axis];
-    require(start >= 0 && count > 0 && start + count <= extent, where(x, "slice"), "elements [",
-            start, ", ", start + count, ") of axis ", axis, " of ", x.type());
+    require(start >= 0 && count > 0 && start + count <= extent, where(x, "slice"), "elements [", start, ", ",
+            start + count, ") of axis ", axis, " of ", x.type());
     if (count == extent) return x;
     std::vector<std::int64_t> extents(x.shape().extents().begin(), x.shape().extents().end());
     const auto at = extents.begin() + (axis < 0 ? axis + std::ssize(extents) : axis);
-    const std::int64_t outer =
-        std::accumulate(extents.begin(), at, std::int64_t{1}, std::multiplies<>());
-    const std::int64_t inner =
-        std::accumulate(at + 1, extents.end(), std::int64_t{1}, std::multiplies<>());
+    const std::int64_t outer = std::accumulate(extents.begin(), at, std::int64_t{1}, std::multiplies<>());
+    const std::int64_t inner = std::accumulate(at + 1, extents.end(), std::int64_t{1}, std::multiplies<>());
     *at = count;
     // Any slice is one of columns, once the axes from this one on are seen as a single one.
     const Tensor rows = at + 1 == extents.end() ? x : reshape(x, {outer, extent * inner});
-    return reshape(add_one(x.graph(), ColumnsOp({{start * inner, count * inner}}), {rows}),
-                   Shape(extents));
+    return reshape(add_one(x.graph(), ColumnsOp({{start * inner, count * inner}}), {rows}), Shape(extents));
 }
 
 Tensor permute(Tensor x, std::span<const int> axes) {

@@ -46,7 +46,9 @@ std::uint64_t reach(Tensor tensor) {
     return static_cast<std::uint64_t>((tensor.rows() - 1) * tensor.pitch() + tensor.width()) * 4;
 }
 
-double mebibytes(std::int64_t bytes) { return std::round(static_cast<double>(bytes) / (1 << 20) * 10) / 10; }
+double mebibytes(std::int64_t bytes) {
+    return std::round(static_cast<double>(bytes) / (1 << 20) * 10) / 10;
+}
 
 }  // namespace
 
@@ -62,7 +64,8 @@ DeviceTraits traits(const Device& device) {
     return made;
 }
 
-// --------------------------------------------------------------------------------------------------------------- compile
+// ---------------------------------------------------------------------------------------------------------------
+// compile
 
 Program::Program(Device& device, const Graph& graph, State& state, const ProgramOptions& options)
     : device_(&device), state_(&state), graph_(&graph), guarded_(options.guarded) {
@@ -115,10 +118,10 @@ void Program::allocate() {
     const std::int64_t total = memory_.arena + memory_.states + memory_.inputs + memory_.outputs;
     const auto available = static_cast<std::int64_t>(device_->info().memory_bytes);
     if (total > available)
-        throw Error("not enough device memory: ", mebibytes(total), " MiB needed (activations ", mebibytes(memory_.arena),
-                    ", parameters and optimiser ", mebibytes(memory_.states), ", inputs ", mebibytes(memory_.inputs),
-                    ", outputs ", mebibytes(memory_.outputs), "), ", device_->info().name, " has ",
-                    mebibytes(available));
+        throw Error("not enough device memory: ", mebibytes(total), " MiB needed (activations ",
+                    mebibytes(memory_.arena), ", parameters and optimiser ", mebibytes(memory_.states), ", inputs ",
+                    mebibytes(memory_.inputs), ", outputs ", mebibytes(memory_.outputs), "), ", device_->info().name,
+                    " has ", mebibytes(available));
     state_->reserve(states);
     arena_ = Buffer(*device_, static_cast<std::uint64_t>(plan_.bytes), Memory::device, "activations");
     inputs_ = Buffer(*device_, input_bytes, Memory::upload, "inputs");
@@ -132,9 +135,12 @@ std::uint64_t Program::address(Tensor tensor) const {
     const Storage& storage = graph_->storages()[value.storage];
     const auto offset = static_cast<std::uint64_t>(value.offset) * 4;
     switch (storage.role) {
-        case Role::input: return inputs_.address() + place(input_places_, storage.name).offset + offset;
-        case Role::state: return state_->address(storage.name) + offset;
-        case Role::transient: break;
+        case Role::input:
+            return inputs_.address() + place(input_places_, storage.name).offset + offset;
+        case Role::state:
+            return state_->address(storage.name) + offset;
+        case Role::transient:
+            break;
     }
     return arena_.address() + static_cast<std::uint64_t>(plan_.storage[value.storage]) + offset;
 }
@@ -142,11 +148,12 @@ std::uint64_t Program::address(Tensor tensor) const {
 Program::Launch Program::resolve(std::size_t node, const Dispatch& dispatch) {
     const Node& of = graph_->nodes()[node];
     const auto fail = [&](const auto&... parts) {
-        throw Error(of.scope, of.scope.empty() ? "" : ": ", of.op->name(), ": kernel ", dispatch.kernel, ": ", parts...);
+        throw Error(of.scope, of.scope.empty() ? "" : ": ", of.op->name(), ": kernel ", dispatch.kernel, ": ",
+                    parts...);
     };
     KernelConstants constants;
     for (const auto& [name, value] : dispatch.constants) constants.emplace_back(name, bits(value));
-    Launch made{node, &kernel(*device_, dispatch.kernel, constants), {}, dispatch.groups, {}, dispatch.flops,
+    Launch made{node,          &kernel(*device_, dispatch.kernel, constants), {}, dispatch.groups, {}, dispatch.flops,
                 dispatch.bytes};
     const Reflection& wants = made.kernel->reflection;
     made.push.resize(wants.push_bytes);
@@ -219,7 +226,8 @@ void Program::record(const ProgramOptions& options) {
     commands_ = recorder.finish();
 }
 
-// ------------------------------------------------------------------------------------------------------------------- run
+// -------------------------------------------------------------------------------------------------------------------
+// run
 
 const Program::Place& Program::place(const std::vector<Place>& list, std::string_view name) const {
     for (const Place& at : list)
@@ -243,7 +251,9 @@ void Program::write(std::string_view input, std::span<const std::int32_t> values
     write_bytes(input, DType::i32, std::as_bytes(values));
 }
 
-void Program::run() { wait(*device_, commands_.submit()); }
+void Program::run() {
+    wait(*device_, commands_.submit());
+}
 
 std::vector<float> Program::read(std::string_view output) const {
     const Place& at = place(output_places_, output);
@@ -264,7 +274,8 @@ double Program::flops() const {
     return total;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- looking
+// ----------------------------------------------------------------------------------------------------------------
+// looking
 
 std::vector<NodeTime> Program::node_times() const {
     const std::vector<double> spans = commands_.stamps_ms();

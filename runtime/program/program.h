@@ -24,8 +24,8 @@ class Device;
 DeviceTraits traits(const Device& device);
 
 struct ProgramOptions {
-    bool stamps = false;   // time every node (with a barrier around each: slower)
-    bool guarded = false;  // for tests: guard bands around every transient tensor, NaN in all unused memory
+    bool stamps = false;      // time every node (with a barrier around each: slower)
+    bool guarded = false;     // for tests: guard bands around every transient tensor, NaN in all unused memory
     double segment_ms = 100;  // estimated time after which a submission is cut
     std::optional<DeviceTraits> traits = {};  // for tests: lower as for another device
 };
@@ -50,8 +50,8 @@ struct NodeTime {
 /// The graph is kept by reference and must outlive the program, as must the device and the state.
 class Program {
 public:
-    /// Lowers, plans, reserves states, builds kernels and records. Throws Error saying how much memory is needed and for
-    /// what if it is not to be had, and naming the op if a kernel's arguments do not match.
+    /// Lowers, plans, reserves states, builds kernels and records. Throws Error saying how much memory is needed and
+    /// for what if it is not to be had, and naming the op if a kernel's arguments do not match.
     Program(Device& device, const Graph& graph, State& state, const ProgramOptions& options = {});
     Program(Program&&) = default;
 

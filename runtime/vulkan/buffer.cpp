@@ -17,13 +17,17 @@ VmaAllocationCreateFlags flags_of(Memory intent) {
     switch (intent) {
         case Memory::upload:
             return VMA_ALLOCATION_CREATE_HOST_ACCESS_SEQUENTIAL_WRITE_BIT | VMA_ALLOCATION_CREATE_MAPPED_BIT;
-        case Memory::readback: return VMA_ALLOCATION_CREATE_HOST_ACCESS_RANDOM_BIT | VMA_ALLOCATION_CREATE_MAPPED_BIT;
-        case Memory::device: break;
+        case Memory::readback:
+            return VMA_ALLOCATION_CREATE_HOST_ACCESS_RANDOM_BIT | VMA_ALLOCATION_CREATE_MAPPED_BIT;
+        case Memory::device:
+            break;
     }
     return 0;
 }
 
-double mebibytes(std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+double mebibytes(std::uint64_t bytes) {
+    return static_cast<double>(bytes) / (1 << 20);
+}
 
 constexpr std::uint64_t staging_bytes = 64u << 20;
 
@@ -62,7 +66,9 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory intent, const std::st
     handles.name(VK_OBJECT_TYPE_BUFFER, reinterpret_cast<std::uint64_t>(buffer), name);
 }
 
-Buffer::Buffer(Buffer&& other) noexcept { *this = std::move(other); }
+Buffer::Buffer(Buffer&& other) noexcept {
+    *this = std::move(other);
+}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
     std::swap(device_, other.device_);

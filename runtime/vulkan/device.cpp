@@ -10,13 +10,18 @@ namespace vkf {
 
 void check(VkResult result, const char* call) {
     switch (result) {
-        case VK_SUCCESS: return;
-        case VK_ERROR_DEVICE_LOST: throw Error("the device was lost during ", call, " (a reset or a driver's watchdog)");
+        case VK_SUCCESS:
+            return;
+        case VK_ERROR_DEVICE_LOST:
+            throw Error("the device was lost during ", call, " (a reset or a driver's watchdog)");
         case VK_ERROR_INCOMPATIBLE_DRIVER:
             throw Error("no Vulkan driver on this machine: install one (Mesa's lavapipe runs on any CPU)");
-        case VK_ERROR_OUT_OF_DEVICE_MEMORY: throw Error("out of device memory in ", call);
-        case VK_ERROR_OUT_OF_HOST_MEMORY: throw Error("out of host memory in ", call);
-        default: throw Error(call, " failed with VkResult ", static_cast<int>(result));
+        case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+            throw Error("out of device memory in ", call);
+        case VK_ERROR_OUT_OF_HOST_MEMORY:
+            throw Error("out of host memory in ", call);
+        default:
+            throw Error(call, " failed with VkResult ", static_cast<int>(result));
     }
 }
 
@@ -51,10 +56,11 @@ std::string one_line(const std::vector<Candidate>& list) {
 
 /// The wanted device, or the first that is usable.
 const Candidate& choose(const std::vector<Candidate>& list, const std::string& wanted) {
-    if (list.empty()) throw Error("no Vulkan device on this machine: install a driver (Mesa's lavapipe runs on any CPU)");
+    if (list.empty())
+        throw Error("no Vulkan device on this machine: install a driver (Mesa's lavapipe runs on any CPU)");
     const Candidate* chosen = nullptr;
     for (const Candidate& candidate : list) {
-        const bool match = wanted.empty()       ? candidate.info.refusal.empty()
+        const bool match = wanted.empty()      ? candidate.info.refusal.empty()
                            : is_number(wanted) ? candidate.info.index == std::stoul(wanted)
                                                : lower(candidate.info.name).find(lower(wanted)) != std::string::npos;
         if (match && !chosen) chosen = &candidate;
@@ -187,8 +193,12 @@ Device::~Device() {
     close(*handles_);
 }
 
-void Device::wait_idle() const { check(vkDeviceWaitIdle(handles_->device), "vkDeviceWaitIdle"); }
+void Device::wait_idle() const {
+    check(vkDeviceWaitIdle(handles_->device), "vkDeviceWaitIdle");
+}
 
-std::uint64_t Device::validation_messages() const { return handles_->validation_messages; }
+std::uint64_t Device::validation_messages() const {
+    return handles_->validation_messages;
+}
 
 }  // namespace vkf

@@ -23,17 +23,17 @@ struct DeviceInfo {
     DeviceKind kind = DeviceKind::other;
     std::string refusal;  // empty: usable
     std::uint32_t subgroup_size = 0;
-    std::uint32_t max_group = 0;          // invocations per workgroup
-    std::uint32_t shared_bytes = 0;       // memory shared by a workgroup
+    std::uint32_t max_group = 0;     // invocations per workgroup
+    std::uint32_t shared_bytes = 0;  // memory shared by a workgroup
     std::uint32_t push_constant_bytes = 0;
-    std::uint64_t memory_bytes = 0;       // of the heap that kernels work in
+    std::uint64_t memory_bytes = 0;  // of the heap that kernels work in
     std::uint64_t max_buffer_bytes = 0;
-    double timestamp_ns = 0;              // nanoseconds per tick; 0: no timestamps
-    bool fp16 = false;                    // shaderFloat16
-    bool storage16 = false;               // storageBuffer16BitAccess
-    bool int64 = false;                   // shaderInt64
-    bool cooperative_matrix = false;      // VK_KHR_cooperative_matrix
-    bool cooperative_matrix2 = false;     // VK_NV_cooperative_matrix2
+    double timestamp_ns = 0;           // nanoseconds per tick; 0: no timestamps
+    bool fp16 = false;                 // shaderFloat16
+    bool storage16 = false;            // storageBuffer16BitAccess
+    bool int64 = false;                // shaderInt64
+    bool cooperative_matrix = false;   // VK_KHR_cooperative_matrix
+    bool cooperative_matrix2 = false;  // VK_NV_cooperative_matrix2
 };
 
 /// Every Vulkan device of this machine, usable ones first in order of preference (discrete, integrated, virtual, CPU).
@@ -43,8 +43,8 @@ std::vector<DeviceInfo> list_devices();
 /// An open device with one compute queue. Throws Error if none is usable, with the reason for each that was refused;
 /// InputError if `wanted` (an index, or part of a name) matches none.
 ///
-/// On x86 processors with AVX-512 it sets LP_NATIVE_VECTOR_WIDTH=512, unless the user has set it: Mesa's CPU device then
-/// works in subgroups of 16 instead of 8.
+/// On x86 processors with AVX-512 it sets LP_NATIVE_VECTOR_WIDTH=512, unless the user has set it: Mesa's CPU device
+/// then works in subgroups of 16 instead of 8.
 class Device {
 public:
     explicit Device(const std::string& wanted = {});

@@ -14,11 +14,16 @@ namespace {
 
 DeviceKind kind_of(VkPhysicalDeviceType type) {
     switch (type) {
-        case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return DeviceKind::discrete;
-        case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return DeviceKind::integrated;
-        case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU: return DeviceKind::virtual_gpu;
-        case VK_PHYSICAL_DEVICE_TYPE_CPU: return DeviceKind::cpu;
-        default: return DeviceKind::other;
+        case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+            return DeviceKind::discrete;
+        case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+            return DeviceKind::integrated;
+        case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+            return DeviceKind::virtual_gpu;
+        case VK_PHYSICAL_DEVICE_TYPE_CPU:
+            return DeviceKind::cpu;
+        default:
+            return DeviceKind::other;
     }
 }
 
@@ -84,9 +89,12 @@ struct Features {
 
     std::string missing() const {
         const std::pair<const char*, VkBool32> wanted[] = {
-            {"bufferDeviceAddress", v12.bufferDeviceAddress}, {"scalarBlockLayout", v12.scalarBlockLayout},
-            {"timelineSemaphore", v12.timelineSemaphore},     {"synchronization2", v13.synchronization2},
-            {"subgroupSizeControl", v13.subgroupSizeControl}, {"maintenance4", v13.maintenance4},
+            {"bufferDeviceAddress", v12.bufferDeviceAddress},
+            {"scalarBlockLayout", v12.scalarBlockLayout},
+            {"timelineSemaphore", v12.timelineSemaphore},
+            {"synchronization2", v13.synchronization2},
+            {"subgroupSizeControl", v13.subgroupSizeControl},
+            {"maintenance4", v13.maintenance4},
             {"subgroupBroadcastDynamicId", v12.subgroupBroadcastDynamicId},
             {"shaderInt64", core.features.shaderInt64},
         };
@@ -100,7 +108,8 @@ struct Features {
 std::string refusal(const Properties& has, const Features& can, bool computes) {
     const std::uint32_t version = has.core.properties.apiVersion;
     if (version < VK_API_VERSION_1_3)
-        return text("speaks Vulkan ", VK_API_VERSION_MAJOR(version), '.', VK_API_VERSION_MINOR(version), ", wanted 1.3");
+        return text("speaks Vulkan ", VK_API_VERSION_MAJOR(version), '.', VK_API_VERSION_MINOR(version),
+                    ", wanted 1.3");
     if (!computes) return "has no queue that computes";
     if (const std::string list = can.missing(); !list.empty()) return "lacks " + list;
     const VkSubgroupFeatureFlags wanted = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
@@ -129,8 +138,8 @@ Candidate judge(VkPhysicalDevice physical) {
     info.name = has.core.properties.deviceName;
     info.driver = text(has.v12.driverName, ' ', has.v12.driverInfo);
     const std::uint32_t version = has.core.properties.apiVersion;
-    info.api_version = text(VK_API_VERSION_MAJOR(version), '.', VK_API_VERSION_MINOR(version), '.',
-                            VK_API_VERSION_PATCH(version));
+    info.api_version =
+        text(VK_API_VERSION_MAJOR(version), '.', VK_API_VERSION_MINOR(version), '.', VK_API_VERSION_PATCH(version));
     info.kind = kind_of(has.core.properties.deviceType);
     info.refusal = refusal(has, can, computes);
     info.subgroup_size = has.v11.subgroupSize;
@@ -157,11 +166,16 @@ Candidate judge(VkPhysicalDevice physical) {
 
 std::string_view to_string(DeviceKind kind) {
     switch (kind) {
-        case DeviceKind::discrete: return "discrete GPU";
-        case DeviceKind::integrated: return "integrated GPU";
-        case DeviceKind::virtual_gpu: return "virtual GPU";
-        case DeviceKind::cpu: return "CPU";
-        case DeviceKind::other: break;
+        case DeviceKind::discrete:
+            return "discrete GPU";
+        case DeviceKind::integrated:
+            return "integrated GPU";
+        case DeviceKind::virtual_gpu:
+            return "virtual GPU";
+        case DeviceKind::cpu:
+            return "CPU";
+        case DeviceKind::other:
+            break;
     }
     return "other";
 }

@@ -32,8 +32,8 @@ struct DeviceHandles {
     VkSemaphore timeline = VK_NULL_HANDLE;
     std::uint64_t submitted = 0;  // last value the timeline will reach
     VkPipelineCache cache = VK_NULL_HANDLE;
-    std::string cache_path;      // empty: nowhere to keep it
-    std::size_t cache_bytes = 0;  // as found on disk
+    std::string cache_path;                    // empty: nowhere to keep it
+    std::size_t cache_bytes = 0;               // as found on disk
     VkPipelineLayout layout = VK_NULL_HANDLE;  // one for all kernels: push constants and nothing else
     std::map<std::string, std::unique_ptr<Kernel>> kernels;
     bool pin_subgroups = false;  // the driver lets kernels require a subgroup size

@@ -47,8 +47,8 @@ Specialization specialize(const Kernel& kernel, const KernelConstants& constants
         for (const SpecConstant& constant : kernel.reflection.constants)
             if (constant.name == name) found = &constant;
         if (!found)
-            throw Error("kernel ", kernel.name, " has no constant '", name, "'; it has: ",
-                        join(kernel.reflection.constants));
+            throw Error("kernel ", kernel.name, " has no constant '", name,
+                        "'; it has: ", join(kernel.reflection.constants));
         made.set(found->id, value);
     }
     for (const SpecConstant& constant : kernel.reflection.constants)

@@ -29,7 +29,8 @@ const Kernel& kernel(Device& device, const std::string& name, const KernelConsta
 
 /// Opens the pipeline cache that earlier runs left for this driver; a damaged or foreign one counts as none.
 void open_pipeline_cache(Device& device);
-/// Writes the device's pipeline cache to disk, if it has grown; a failure to write is no error. Called when the device closes.
+/// Writes the device's pipeline cache to disk, if it has grown; a failure to write is no error. Called when the device
+/// closes.
 void save_pipeline_cache(Device& device);
 
 }  // namespace vkf

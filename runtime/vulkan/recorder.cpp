@@ -32,7 +32,9 @@ struct Commands::Impl {
 
 namespace {
 
-VkCommandBuffer as_commands(void* handle) { return static_cast<VkCommandBuffer>(handle); }
+VkCommandBuffer as_commands(void* handle) {
+    return static_cast<VkCommandBuffer>(handle);
+}
 
 constexpr VkPipelineStageFlags2 stages = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_COPY_BIT;
 constexpr VkAccessFlags2 writes = VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT;
@@ -72,15 +74,20 @@ VkCommandBuffer begin(Device& device) {
 
 }  // namespace
 
-// ------------------------------------------------------------------------------------------------------------- Commands
+// -------------------------------------------------------------------------------------------------------------
+// Commands
 
 Commands::Commands() noexcept = default;
 Commands::Commands(Commands&&) noexcept = default;
 Commands& Commands::operator=(Commands&&) noexcept = default;
 Commands::~Commands() = default;
 
-std::size_t Commands::segments() const { return impl_->segments.size(); }
-std::size_t Commands::barriers() const { return impl_->barriers; }
+std::size_t Commands::segments() const {
+    return impl_->segments.size();
+}
+std::size_t Commands::barriers() const {
+    return impl_->barriers;
+}
 
 std::uint64_t Commands::submit() {
     DeviceHandles& handles = impl_->device.handles();
@@ -128,7 +135,8 @@ void wait(Device& device, std::uint64_t ticket) {
     check(vkWaitSemaphores(handles.device, &info, UINT64_MAX), "vkWaitSemaphores");
 }
 
-// ------------------------------------------------------------------------------------------------------------- Recorder
+// -------------------------------------------------------------------------------------------------------------
+// Recorder
 
 Recorder::Recorder(Device& device, std::size_t stamps_wanted)
     : device_(device), impl_(std::make_unique<Commands::Impl>(device)) {

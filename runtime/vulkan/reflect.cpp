@@ -60,10 +60,13 @@ std::string literal(std::span<const std::uint32_t> words) {
 
 void note(Module& module, std::uint32_t op, std::span<const std::uint32_t> at) {
     switch (op) {
-        case op_name:  // an alias (`const uint LANES = SUBGROUP`) names the same id again: the declaration's name is first
+        case op_name:  // an alias (`const uint LANES = SUBGROUP`) names the same id again: the declaration's name is
+                       // first
             module.names.emplace(at[0], literal(at.subspan(1)));
             break;
-        case op_member_name: module.members[at[0]][at[1]].name = literal(at.subspan(2)); break;
+        case op_member_name:
+            module.members[at[0]][at[1]].name = literal(at.subspan(2));
+            break;
         case op_decorate:
             if (at[1] == decoration_spec_id) module.spec_ids[at[0]] = at[2];
             break;
@@ -77,11 +80,14 @@ void note(Module& module, std::uint32_t op, std::span<const std::uint32_t> at) {
         case op_type_int:
         case op_type_float:
         case op_type_struct:
-        case op_type_pointer: module.types[at[0]] = {op, {at.begin() + 1, at.end()}}; break;
+        case op_type_pointer:
+            module.types[at[0]] = {op, {at.begin() + 1, at.end()}};
+            break;
         case op_variable:
             if (at[2] == storage_push_constant) module.push_constants = at[0];
             break;
-        default: break;
+        default:
+            break;
     }
 }
 

@@ -29,8 +29,8 @@ struct Reflection {
     std::uint32_t push_bytes = 0;
 };
 
-/// Reads a SPIR-V compute module's push-constant block and specialisation constants. Throws Error if the module has been
-/// stripped of names or uses argument types other than references, uint, int and float.
+/// Reads a SPIR-V compute module's push-constant block and specialisation constants. Throws Error if the module has
+/// been stripped of names or uses argument types other than references, uint, int and float.
 Reflection reflect(std::span<const std::uint32_t> words);
 
 }  // namespace vkf

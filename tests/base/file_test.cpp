@@ -83,8 +83,7 @@ TEST(HostFile, AnEmptyFileHasNoBytes) {
 TEST(HostFile, ReadingNamesPathAndReason) {
     const Scratch scratch;
     const fs::path missing = scratch.path() / "missing";
-    for (const auto& message :
-         {complaint([&] { MappedFile{missing}; }), complaint([&] { read_text(missing); })}) {
+    for (const auto& message : {complaint([&] { MappedFile{missing}; }), complaint([&] { read_text(missing); })}) {
         expect_holds(message, missing.string());
         expect_holds(message, "No such file");
     }

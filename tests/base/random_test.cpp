@@ -58,8 +58,7 @@ Counter philox_by_the_paper(Counter r, Key k) {
 
 TEST(HostRandom, PhiloxGivesThePublishedVectors) {  // Random123's kat_vectors, philox4x32-10
     const std::uint32_t ones = 0xffffffff;
-    EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}),
-              (Counter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+    EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (Counter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
     EXPECT_EQ(philox({ones, ones, ones, ones}, {ones, ones}),
               (Counter{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
     EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
@@ -93,14 +92,11 @@ TEST(HostRandom, TheShaderDropsWhatTheHostDrops) {
                 const float scales[] = {four.x, four.y, four.z, four.w};
                 const float scale = glsl::dropout_scale(shader_key, 5, row, column, rate);
                 EXPECT_EQ(scale, scales[column % 4]);
-                EXPECT_FLOAT_EQ(scale,
-                                static_cast<float>(dropout_scale(key, 5, row, column, rate)));
+                EXPECT_FLOAT_EQ(scale, static_cast<float>(dropout_scale(key, 5, row, column, rate)));
             }
             EXPECT_EQ(dropout_keep(key, 5, 0, row, rate), dropout_keep(key, 5, row, rate));
-            EXPECT_EQ(dropout_keep(key, 5, row, rate),
-                      glsl::dropout_keep(shader_key, 5, row, rate));
-            EXPECT_EQ(glsl::dropout_scale(shader_key, 5, 0, row, rate),
-                      glsl::dropout_scale(shader_key, 5, row, rate));
+            EXPECT_EQ(dropout_keep(key, 5, row, rate), glsl::dropout_keep(shader_key, 5, row, rate));
+            EXPECT_EQ(glsl::dropout_scale(shader_key, 5, 0, row, rate), glsl::dropout_scale(shader_key, 5, row, rate));
         }
         const double n = rows * columns, wanted = n * (1.0 - static_cast<double>(rate));
         // five standard deviations of a binomial
@@ -113,9 +109,9 @@ TEST(HostRandom, StreamsDependOnSeedNameAndIndexOnly) {
         return Random(seed, name, index).bits();
     };
     EXPECT_EQ(first(1, "h.0.attn", 0), first(1, "h.0.attn", 0));
-    const std::set<std::uint32_t> different = {
-        first(1, "a", 0),          first(2, "a", 0),          first(1, "b", 0), first(1, "a", 1),
-        first(1ull << 32, "a", 0), first(1, "a", 1ull << 32), first(1, "", 0)};
+    const std::set<std::uint32_t> different = {first(1, "a", 0), first(2, "a", 0),          first(1, "b", 0),
+                                               first(1, "a", 1), first(1ull << 32, "a", 0), first(1, "a", 1ull << 32),
+                                               first(1, "", 0)};
     EXPECT_EQ(different.size(), 7u);
     EXPECT_EQ(hash_name(""), 0xcbf29ce484222325u);  // FNV-1a's published vectors
     EXPECT_EQ(hash_name("foobar"), 0x85944171f73967e8u);

@@ -26,10 +26,8 @@ std::string file_of(const std::string& header, const std::string& data) {
     return bytes_of_value<std::uint64_t>(header.size()) + header + data;
 }
 
-std::string header_for(const std::string& dtype, const std::string& shape,
-                       const std::string& offsets) {
-    return "{\"w\":{\"dtype\":" + dtype + ",\"shape\":" + shape + ",\"data_offsets\":" + offsets +
-           "}}";
+std::string header_for(const std::string& dtype, const std::string& shape, const std::string& offsets) {
+    return "{\"w\":{\"dtype\":" + dtype + ",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}}";
 }
 
 TEST(HostSafetensors, WhatIsWrittenIsRead) {
@@ -50,8 +48,7 @@ TEST(HostSafetensors, WhatIsWrittenIsRead) {
 
     const Safetensors file = Safetensors::open(path);
     ASSERT_EQ(file.tensors().size(), 7u);
-    EXPECT_EQ(file.metadata(),
-              (std::map<std::string, std::string>{{"epoch", "3"}, {"format", "pt"}}));
+    EXPECT_EQ(file.metadata(), (std::map<std::string, std::string>{{"epoch", "3"}, {"format", "pt"}}));
     EXPECT_EQ(file.at("f32").shape, shape);
     EXPECT_EQ(file.read_f32("f32"), values);
     EXPECT_EQ(file.read_f32("f64"), values);
@@ -70,8 +67,7 @@ TEST(HostSafetensors, WhatIsWrittenIsRead) {
 TEST(HostSafetensors, TheHeaderIsPaddedSoThatDataIsAligned) {
     const Scratch scratch;
     const fs::path path = scratch.path() / "x";
-    for (const std::string name :
-         {"a", "ab", "abc", "abcd", "abcde", "abcdef", "abcdefg", "abcdefgh"}) {
+    for (const std::string name : {"a", "ab", "abc", "abcd", "abcde", "abcdef", "abcdefg", "abcdefgh"}) {
         const float value = 1;
         const TensorSource list[] = {float_source(name, {1}, {&value, 1})};
         write_safetensors(path, list);
@@ -83,13 +79,11 @@ TEST(HostSafetensors, TheHeaderIsPaddedSoThatDataIsAligned) {
 
 TEST(HostSafetensors, EveryTypeIsKnownByItsName) {
     const Scratch scratch;
-    for (const std::string name : {"F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U64",
-                                   "U32", "U16", "U8", "BOOL"}) {
-        const bool eight = name.ends_with("64"), four = name.ends_with("32"),
-                   two = name.ends_with("16");
+    for (const std::string name :
+         {"F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8", "BOOL"}) {
+        const bool eight = name.ends_with("64"), four = name.ends_with("32"), two = name.ends_with("16");
         const std::size_t bytes = eight ? 8 : four ? 4 : two ? 2 : 1;
-        const auto header =
-            header_for('"' + name + '"', "[1]", "[0," + std::to_string(bytes) + "]");
+        const auto header = header_for('"' + name + '"', "[1]", "[0," + std::to_string(bytes) + "]");
         const auto path = scratch.file("x", file_of(header, std::string(bytes, '\0')));
         const Safetensors file = Safetensors::open(path);
         EXPECT_EQ(name_of(file.at("w").type), name);
@@ -121,10 +115,8 @@ TEST(HostSafetensors, MalformedFilesAreRefusedInOneLine) {
         std::string bytes;
     };
     const std::string f32 = "\"F32\"", four = "abcd";
-    const auto one = [&](const std::string& dtype, const std::string& shape,
-                         const std::string& offsets, const std::string& data) {
-        return file_of(header_for(dtype, shape, offsets), data);
-    };
+    const auto one = [&](const std::string& dtype, const std::string& shape, const std::string& offsets,
+                         const std::string& data) { return file_of(header_for(dtype, shape, offsets), data); };
     const auto entry = [](const std::string& name, const std::string& offsets) {
         return '"' + name + "\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":" + offsets + '}';
     };
@@ -171,13 +163,10 @@ TEST(HostSafetensors, MalformedFilesAreRefusedInOneLine) {
         {"cover 4 of 5", one(f32, "[1]", "[0,4]", four + "e")},
         {"cover 0 of 1", file_of("{}", "x")},
         {"\"w\": data begins at 4, wanted 0 (hole)", one(f32, "[1]", "[4,8]", four + four)},
-        {"(overlap)",
-         file_of("{" + entry("a", "[0,4]") + "," + entry("b", "[2,6]") + "}", "abcdef")},
+        {"(overlap)", file_of("{" + entry("a", "[0,4]") + "," + entry("b", "[2,6]") + "}", "abcdef")},
         {"(overlap)", file_of("{" + entry("a", "[0,4]") + "," + entry("b", "[0,4]") + "}", four)},
-        {"(hole)",
-         file_of("{" + entry("a", "[0,4]") + "," + entry("b", "[5,9]") + "}", "abcdefghi")},
-        {"\"a\" twice",
-         file_of("{" + entry("a", "[0,4]") + "," + entry("a", "[4,8]") + "}", four + four)},
+        {"(hole)", file_of("{" + entry("a", "[0,4]") + "," + entry("b", "[5,9]") + "}", "abcdefghi")},
+        {"\"a\" twice", file_of("{" + entry("a", "[0,4]") + "," + entry("a", "[4,8]") + "}", four + four)},
         {"\"dtype\" twice", file_of("{\"a\":{\"dtype\":\"F32\",\"dtype\":\"F32\"}}", "")},
         {"__metadata__ is [1]", file_of("{\"__metadata__\":[1]}", "")},
         {"__metadata__ \"a\" is 1", file_of("{\"__metadata__\":{\"a\":1}}", "")},
@@ -196,8 +185,7 @@ TEST(HostSafetensors, MalformedFilesAreRefusedInOneLine) {
 TEST(HostSafetensors, EveryTruncationAndEveryFlippedByteIsRefusedOrHarmless) {
     const Scratch scratch;
     const float values[] = {1, 2, 3};
-    const TensorSource list[] = {float_source("a", {3}, values),
-                                 float_source("b", {1, 2}, {values, 2})};
+    const TensorSource list[] = {float_source("a", {3}, values), float_source("b", {1, 2}, {values, 2})};
     write_safetensors(scratch.path() / "good", list);
     const std::string good = read_text(scratch.path() / "good");
     for (std::size_t length = 0; length < good.size(); ++length) {
@@ -243,17 +231,14 @@ TEST(HostSafetensors, TheWriterRefusesWhatNobodyCouldRead) {
         return message;
     };
     const std::span<const float> one(&value, 1);
-    expect_holds(attempt({float_source("a", {1}, one), float_source("a", {1}, one)}),
-                 "'a': is given twice");
-    expect_holds(attempt({float_source("a", {2}, one)}),
-                 "4 bytes were produced, its shape needs 8");
+    expect_holds(attempt({float_source("a", {1}, one), float_source("a", {1}, one)}), "'a': is given twice");
+    expect_holds(attempt({float_source("a", {2}, one)}), "4 bytes were produced, its shape needs 8");
     expect_holds(attempt({float_source("a", {}, {})}), "0 bytes were produced, its shape needs 4");
     expect_holds(attempt({float_source("a", {-1}, one)}), "negative extent");
     expect_holds(attempt({float_source("a", {1LL << 62, 4}, one)}), "overflows");
     expect_holds(attempt({float_source("__metadata__", {1}, one)}), "reserved");
     expect_holds(attempt({float_source("\xff", {1}, one)}), "not UTF-8");
-    expect_holds(attempt({float_source("a", {1}, one, StoredType::I32)}),
-                 "cannot be stored as I32");
+    expect_holds(attempt({float_source("a", {1}, one, StoredType::I32)}), "cannot be stored as I32");
 }
 
 }  // namespace

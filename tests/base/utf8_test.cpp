@@ -19,10 +19,9 @@ TEST(HostUtf8, EveryCodePointSurvivesTheRoundTrip) {
 }
 
 TEST(HostUtf8, MalformedBytesAreFoundWhereTheyStand) {
-    for (const std::string bad :
-         {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xed\xbf\xbf",
-          "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xfe", "\xe2\x82",
-          "\xe2\x28\xa1", "\xc3(", "\xf0\x9f\x98"}) {
+    for (const std::string bad : {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80",
+                                  "\xed\xbf\xbf", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff",
+                                  "\xfe", "\xe2\x82", "\xe2\x28\xa1", "\xc3(", "\xf0\x9f\x98"}) {
         EXPECT_EQ(invalid_utf8("é" + bad + "x"), 2u) << testing::PrintToString(bad);
     }
     EXPECT_EQ(invalid_utf8(""), std::nullopt);

@@ -65,9 +65,7 @@ TEST(HostDataset, TextBecomesCharacters) {
 TEST(HostDataset, TextIsSplitBeforeATokenizerSeesIt) {
     const Scratch scratch;
     const fs::path path = scratch.file("x.txt", "aaaaabbbbbcc");
-    const auto length = [](std::string_view text) {
-        return std::vector{static_cast<std::int32_t>(text.size()), 1};
-    };
+    const auto length = [](std::string_view text) { return std::vector{static_cast<std::int32_t>(text.size()), 1}; };
     const TokenDataset data = TokenDataset::open(path, length);
     EXPECT_TRUE(std::ranges::equal(data.train(), Tokens{10, 1}));
     EXPECT_TRUE(std::ranges::equal(data.val(), Tokens{2, 1}));
@@ -78,8 +76,7 @@ TEST(HostDataset, TextIsSplitBeforeATokenizerSeesIt) {
 }
 
 TEST(HostDataset, DataThatIsNotThereIsNamed) {
-    expect_holds(complaint([] { TokenDataset::open("no/such/place"); }),
-                 "data no/such/place: does not exist");
+    expect_holds(complaint([] { TokenDataset::open("no/such/place"); }), "data no/such/place: does not exist");
 }
 
 TEST(HostDataset, SequentialWindowsFollowEachOther) {

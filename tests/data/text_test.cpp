@@ -38,16 +38,14 @@ TEST(HostText, WhatIsNoTextIsRefused) {
         expect_holds(message, bad.string());
         expect_holds(message, "not UTF-8 at byte 2");
     }
-    expect_holds(complaint([&] { read_corpus(scratch.file("none/x", "").parent_path()); }),
-                 "holds no text files");
+    expect_holds(complaint([&] { read_corpus(scratch.file("none/x", "").parent_path()); }), "holds no text files");
     expect_holds(complaint([&] { read_corpus(scratch.file("empty", "")); }), "is empty");
     expect_holds(complaint([&] { read_corpus(scratch.path() / "missing"); }), "No such file");
 }
 
 TEST(HostText, TheSplitIsNanoGptsAndCountsCharacters) {
     // int(n * 0.9) in Python; 0.9 is a little more than nine tenths, so tens give exact shares
-    const std::size_t shares[][2] = {
-        {0, 0}, {1, 0}, {2, 1}, {9, 8}, {10, 9}, {11, 9}, {1115394, 1003854}};
+    const std::size_t shares[][2] = {{0, 0}, {1, 0}, {2, 1}, {9, 8}, {10, 9}, {11, 9}, {1115394, 1003854}};
     for (const auto& [n, share] : shares) EXPECT_EQ(training_share(n), share) << n;
     const std::string text = "\u00e9\u00e9\u00e9\u00e9\u00e9abcd\u20ac\u20ac";  // 11 characters
     const auto [train, val] = split_text(text);

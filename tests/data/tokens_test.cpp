@@ -20,8 +20,7 @@ std::string little_endian(std::uint64_t value, int bytes) {
 
 std::string llmc(std::uint32_t magic, std::uint32_t version, std::uint32_t count,
                  const std::vector<std::uint16_t>& tokens) {
-    std::string bytes =
-        little_endian(magic, 4) + little_endian(version, 4) + little_endian(count, 4);
+    std::string bytes = little_endian(magic, 4) + little_endian(version, 4) + little_endian(count, 4);
     bytes.resize(1024);
     for (const std::uint16_t token : tokens) bytes += little_endian(token, 2);
     return bytes;

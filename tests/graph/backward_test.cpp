@@ -60,16 +60,14 @@ TEST_F(HostBackward, GradientsOfIntermediateTensorsStopThere) {
 }
 
 TEST_F(HostBackward, AnExpansionIsItsOwnDerivative) {
-    const Tensor cube =
-        expanded({a}, [](auto in) { return std::vector{mul(mul(in[0], in[0]), in[0])}; });
+    const Tensor cube = expanded({a}, [](auto in) { return std::vector{mul(mul(in[0], in[0]), in[0])}; });
     EXPECT_EQ(value(cube), A * A * A);
     EXPECT_EQ(value(gradients(cube, both)[0]), 3 * A * A);
 }
 
 TEST_F(HostBackward, ExpansionsMayHoldExpansions) {
     const Tensor fourth = expanded({a}, [this](auto in) {
-        const Tensor square =
-            expanded({in[0]}, [](auto x) { return std::vector{mul(x[0], x[0])}; });
+        const Tensor square = expanded({in[0]}, [](auto x) { return std::vector{mul(x[0], x[0])}; });
         return std::vector{mul(square, square)};
     });
     EXPECT_EQ(value(gradients(fourth, both)[0]), 4 * A * A * A);
@@ -85,20 +83,18 @@ TEST_F(HostBackward, AnExpansionsInputMayDependOnAnother) {
 }
 
 TEST_F(HostBackward, AnExpansionMayTakeOneTensorTwiceAndReturnItsInput) {
-    const auto outputs =
-        graph.add(std::make_shared<const Expanded>(2,
-                                                   [](auto in) {
-                                                       return std::vector{mul(in[0], in[1]), in[0]};
-                                                   }),
-                  {a, a});
+    const auto outputs = graph.add(std::make_shared<const Expanded>(2,
+                                                                    [](auto in) {
+                                                                        return std::vector{mul(in[0], in[1]), in[0]};
+                                                                    }),
+                                   {a, a});
     EXPECT_EQ(value(gradients(add(outputs[0], outputs[1]), both)[0]), 2 * A + 1);
 }
 
 TEST_F(HostBackward, AnExpansionMayReturnOneTensorTwice) {
     const auto outputs = graph.add(std::make_shared<const Expanded>(2,
                                                                     [](auto in) {
-                                                                        const Tensor y =
-                                                                            mul(in[0], in[0]);
+                                                                        const Tensor y = mul(in[0], in[0]);
                                                                         return std::vector{y, y};
                                                                     }),
                                    {a});
@@ -119,9 +115,8 @@ TEST_F(HostBackward, AMissingDerivativeThatNobodyNeedsIsNone) {
     });
     EXPECT_EQ(value(gradients(y, std::span(&b, 1))[0]), A);
     const Tensor opaque = add_one(graph, Opaque(), {a});
-    const Tensor w = expanded({opaque, b}, [this](auto in) {
-        return std::vector{mul(add_one(graph, Opaque(), {in[0]}), in[1])};
-    });
+    const Tensor w =
+        expanded({opaque, b}, [this](auto in) { return std::vector{mul(add_one(graph, Opaque(), {in[0]}), in[1])}; });
     EXPECT_EQ(value(gradients(w, std::span(&b, 1))[0]), A);
     EXPECT_THROW(gradients(z, std::span(&b, 1)), InputError);  // here y depends on b
 }
@@ -137,8 +132,7 @@ TEST_F(HostBackward, SeveralOutputsAreWeightedByTheirGradients) {
 
 TEST_F(HostBackward, TheLossIsAScalarAndGradientsHaveTheirOutputsShapes) {
     const Tensor x = graph.input("x", {DType::f32, {2}});
-    EXPECT_EQ(message([&] { gradients(x, both); }),
-              "gradients: the loss has shape [2], wanted a scalar");
+    EXPECT_EQ(message([&] { gradients(x, both); }), "gradients: the loss has shape [2], wanted a scalar");
     const std::array<Tensor, 1> outputs{x}, wrong{a};
     EXPECT_THROW(gradients(outputs, wrong, outputs), InputError);
     EXPECT_THROW(gradients(outputs, both, outputs), InputError);
@@ -159,8 +153,7 @@ TEST_F(HostBackward, SavedTensorsMustNotHaveBeenOverwritten) {
     const Tensor w = graph.state("w", {DType::f32, {1}});
     const Tensor y = mul(w, w);
     add_one(graph, AddInto(), {w, a});
-    EXPECT_EQ(message([&] { gradients(y, std::span(&w, 1)); }),
-              "mul: reads 'w' after it was overwritten");
+    EXPECT_EQ(message([&] { gradients(y, std::span(&w, 1)); }), "mul: reads 'w' after it was overwritten");
 }
 
 }  // namespace

@@ -32,9 +32,7 @@ TEST(HostShape, OfAScalarIsOneRowOfOne) {
 
 class HostGraph : public ::testing::Test {
 protected:
-    Tensor f32(std::string name, Shape shape) {
-        return graph.input(std::move(name), {DType::f32, std::move(shape)});
-    }
+    Tensor f32(std::string name, Shape shape) { return graph.input(std::move(name), {DType::f32, std::move(shape)}); }
 
     Graph graph;
 };
@@ -69,10 +67,7 @@ TEST_F(HostGraph, LeavesAndOutputsHaveNamesOfTheirOwn) {
 TEST_F(HostGraph, StatesAreSharedByName) {
     const Tensor w = graph.state("w", {DType::f32, {3}});
     EXPECT_EQ(graph.state("w", {DType::f32, {3}}), w);
-    EXPECT_EQ(message([&] {
-                  graph.state("w", {DType::f32, {4}});
-              }),
-              "state 'w' is f32[3], asked for as f32[4]");
+    EXPECT_EQ(message([&] { graph.state("w", {DType::f32, {4}}); }), "state 'w' is f32[3], asked for as f32[4]");
     f32("x", {3});
     EXPECT_THROW(graph.state("x", {DType::f32, {3}}), InputError);
     EXPECT_THROW(f32("w", {3}), InputError);
@@ -126,25 +121,18 @@ TEST_F(HostGraph, WhatWasOverwrittenCannotBeRead) {
     add_one(graph, AddInto(), {w, x});
     graph.scope = "head";
     EXPECT_EQ(message([&] { add(w, x); }), "head: add: reads 'w' after it was overwritten");
-    EXPECT_EQ(message([&] { scale(view, 2.0f); }),
-              "head: scale: reads 'w' after it was overwritten");
+    EXPECT_EQ(message([&] { scale(view, 2.0f); }), "head: scale: reads 'w' after it was overwritten");
 }
 
 TEST_F(HostGraph, UpdatesKeepTheType) {
     const Tensor w = graph.state("w", {DType::f32, {2}}), x = f32("x", {3, 2});
-    EXPECT_EQ(message([&] {
-                  add_one(graph, AddInto(), {w, x});
-              }),
-              "add_into: would overwrite f32[2] with f32[3, 2]");
+    EXPECT_EQ(message([&] { add_one(graph, AddInto(), {w, x}); }), "add_into: would overwrite f32[2] with f32[3, 2]");
 }
 
 TEST_F(HostGraph, TheInterpreterAsksForEveryLeafInItsShape) {
     graph.output("y", scale(f32("x", {2}), 2.0f));
     EXPECT_EQ(message([&] { interpret(graph, {}); }), "interpret: no array for 'x'");
-    EXPECT_EQ(message([&] {
-                  interpret(graph, {{"x", {{3}, {1, 2, 3}}}});
-              }),
-              "interpret: 'x' is [2], given [3]");
+    EXPECT_EQ(message([&] { interpret(graph, {{"x", {{3}, {1, 2, 3}}}}); }), "interpret: 'x' is [2], given [3]");
 }
 
 TEST_F(HostGraph, ExtentsMustFitInAKernelsArguments) {

@@ -35,9 +35,7 @@ public:
 /// Cannot be evaluated.
 class Failing : public Opaque {
 public:
-    bool reference(std::span<const Array>, std::span<Array>) const override {
-        throw Error("evaluated");
-    }
+    bool reference(std::span<const Array>, std::span<Array>) const override { throw Error("evaluated"); }
 };
 
 /// w += x in place; the type of the result is deliberately x's.
@@ -57,16 +55,13 @@ public:
 class Expanded : public Op {
 public:
     using Definition = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
-    Expanded(std::size_t outputs, Definition definition)
-        : outputs_(outputs), definition_(std::move(definition)) {}
+    Expanded(std::size_t outputs, Definition definition) : outputs_(outputs), definition_(std::move(definition)) {}
 
     std::string_view name() const override { return "expanded"; }
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
         return std::vector<TensorType>(outputs_, in[0]);
     }
-    std::vector<Tensor> expand(std::span<const Tensor> in) const override {
-        return definition_(in);
-    }
+    std::vector<Tensor> expand(std::span<const Tensor> in) const override { return definition_(in); }
     void lower(Lowering&) const override {}
 
 private:

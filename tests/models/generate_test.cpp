@@ -23,28 +23,23 @@ namespace {
 std::vector<double> shares(std::span<const float> logits, const Sampling& sampling, int draws) {
     Random random(7, "sampling");
     std::vector<double> counts(logits.size());
-    for (int i = 0; i < draws; ++i)
-        counts[static_cast<std::size_t>(sample(logits, sampling, random))] += 1;
+    for (int i = 0; i < draws; ++i) counts[static_cast<std::size_t>(sample(logits, sampling, random))] += 1;
     for (double& count : counts) count /= draws;
     return counts;
 }
 
 /// Every frequency within five standard deviations of its probability; impossible tokens never
 /// drawn.
-void expect_drawn_as(std::span<const float> logits, const Sampling& sampling,
-                     std::span<const double> wanted) {
+void expect_drawn_as(std::span<const float> logits, const Sampling& sampling, std::span<const double> wanted) {
     constexpr int DRAWS = 40000;
     const std::vector<double> drawn = shares(logits, sampling, DRAWS);
     for (std::size_t i = 0; i < wanted.size(); ++i)
-        EXPECT_LE(std::abs(drawn[i] - wanted[i]),
-                  5 * std::sqrt(wanted[i] * (1 - wanted[i]) / DRAWS))
-            << "token " << i;
+        EXPECT_LE(std::abs(drawn[i] - wanted[i]), 5 * std::sqrt(wanted[i] * (1 - wanted[i]) / DRAWS)) << "token " << i;
 }
 
 std::vector<double> softmax(std::span<const float> logits, double temperature) {
     std::vector<double> p;
-    for (const float logit : logits)
-        p.push_back(std::exp(static_cast<double>(logit) / temperature));
+    for (const float logit : logits) p.push_back(std::exp(static_cast<double>(logit) / temperature));
     const double sum = std::accumulate(p.begin(), p.end(), 0.0);
     for (double& share : p) share /= sum;
     return p;
@@ -135,12 +130,7 @@ TEST(HostSampling, RefusesWhatIsNoProbability) {
 // -------------------------------------------------------------------------------------- the cache
 
 Gpt2Config small(const std::string& variant, bool mask_diagonal) {
-    Gpt2Config c{.vocab_size = 23,
-                 .n_positions = 21,
-                 .n_embd = 24,
-                 .n_layer = 2,
-                 .n_head = 3,
-                 .attention = {}};
+    Gpt2Config c{.vocab_size = 23, .n_positions = 21, .n_embd = 24, .n_layer = 2, .n_head = 3, .attention = {}};
     c.attention = {.variant = variant, .gamma = 3.0f, .mask_diagonal = mask_diagonal};
     return c;
 }
@@ -199,11 +189,9 @@ TEST_P(DeviceGeneration, ReadingTokenByTokenEqualsReadingTheWhole) {
     const auto tokens = words(21);
     Generator generator(shared_device(), config());
     fill(generator.parameters(), generator.state());
-    for (const std::size_t prompt :
-         {std::size_t{1}, std::size_t{2}, std::size_t{7}, std::size_t{16}}) {
+    for (const std::size_t prompt : {std::size_t{1}, std::size_t{2}, std::size_t{7}, std::size_t{16}}) {
         std::vector<float> logits = generator.start(std::span(tokens).first(prompt));
-        EXPECT_LE(worst_difference(logits, whole(config(), std::span(tokens).first(prompt))), CLOSE)
-            << prompt;
+        EXPECT_LE(worst_difference(logits, whole(config(), std::span(tokens).first(prompt))), CLOSE) << prompt;
         for (std::size_t i = prompt; i < tokens.size(); ++i) logits = generator.append(tokens[i]);
         EXPECT_EQ(generator.context(), tokens);
         EXPECT_LE(worst_difference(logits, whole(config(), tokens)), CLOSE) << prompt;
@@ -221,15 +209,14 @@ TEST_P(DeviceGeneration, AFullContextGoesOnFromItsLastHalf) {
         logits = generator.append(tokens[i]);
         const auto& seen = generator.context();
         ASSERT_TRUE(!seen.empty() && seen.size() <= 21);
-        EXPECT_TRUE(std::equal(seen.rbegin(), seen.rend(),
-                               tokens.rend() - static_cast<std::ptrdiff_t>(i) - 1));
+        EXPECT_TRUE(std::equal(seen.rbegin(), seen.rend(), tokens.rend() - static_cast<std::ptrdiff_t>(i) - 1));
         EXPECT_LE(worst_difference(logits, whole(config(), seen)), CLOSE) << i;
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(DeviceVariants, DeviceGeneration,
-                         testing::Combine(testing::Values("standard", "attentionx", "belief",
-                                                          "belief-head", "belief-star", "concat"),
+                         testing::Combine(testing::Values("standard", "attentionx", "belief", "belief-head",
+                                                          "belief-star", "concat"),
                                           testing::Bool()),
                          [](const auto& param) {
                              std::string name = std::get<0>(param.param);

@@ -66,7 +66,8 @@ TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
     double largest = 0;
     for (const Parameter& p : parameters.list()) {
         double size = 0;
-        for (const float g : expected.read_f32("grad." + p.name)) size += static_cast<double>(g) * static_cast<double>(g);
+        for (const float g : expected.read_f32("grad." + p.name))
+            size += static_cast<double>(g) * static_cast<double>(g);
         largest = std::max(largest, std::sqrt(size));
     }
     for (const Parameter& p : parameters.list())
@@ -100,7 +101,8 @@ class DeviceVariant : public ::testing::TestWithParam<std::string> {};
 TEST_P(DeviceVariant, NeverSeesTheFuture) {
     Graph graph;
     Parameters parameters;
-    graph.output("logits", gpt2(Scope(graph, parameters), tiny(GetParam()), graph.input("tokens", {DType::i32, {1, 12}})));
+    graph.output("logits",
+                 gpt2(Scope(graph, parameters), tiny(GetParam()), graph.input("tokens", {DType::i32, {1, 12}})));
     State state(shared_device());
     Program program(shared_device(), graph, state);
     for (const Parameter& p : parameters.list()) state.write(p.name, initial_values(p, 5));

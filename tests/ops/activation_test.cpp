@@ -23,8 +23,7 @@ OpCase activation(std::string name, Activation kind, Operand x) {
 Operand ramp(std::int64_t count, double range) {
     Operand operand = normal({count});
     for (std::int64_t i = 0; i < count; ++i)
-        operand.values.push_back(
-            range * (2.0 * static_cast<double>(i) / static_cast<double>(count - 1) - 1.0));
+        operand.values.push_back(range * (2.0 * static_cast<double>(i) / static_cast<double>(count - 1) - 1.0));
     return operand;
 }
 

@@ -17,8 +17,8 @@ struct Sizes {
     std::int64_t padding = 0;
 };
 
-/// Errors are those of the logits, whose rounding is a few 2^-24 of Σ |q k| · scale: with normal inputs about √D of it, and
-/// dominated by D terms summed one after the other.
+/// Errors are those of the logits, whose rounding is a few 2^-24 of Σ |q k| · scale: with normal inputs about √D of it,
+/// and dominated by D terms summed one after the other.
 OpCase attend(std::string name, Sizes s, AttentionOptions options = {}, double spread = 1.0, double ulps = 32) {
     options.heads = s.heads;
     options.kv_heads = s.kv_heads;
@@ -29,13 +29,16 @@ OpCase attend(std::string name, Sizes s, AttentionOptions options = {}, double s
         return made;
     };
     const bool small = s.batch * s.heads * s.queries * s.keys * s.width <= 20000 && spread <= 1.0;
-    OpCase made{std::move(name), {operand(q, spread), operand(k, 1.0), operand(k, 1.0), integers({2}, -WORD, WORD)},
+    OpCase made{std::move(name),
+                {operand(q, spread), operand(k, 1.0), operand(k, 1.0), integers({2}, -WORD, WORD)},
                 [options](Inputs x) {
                     AttentionOptions chosen = options;
                     if (options.dropout > 0) chosen.seed = x[3];
                     return std::vector{attention(x[0], x[1], x[2], chosen)};
                 },
-                ulps, 4 * ulps, small};
+                ulps,
+                4 * ulps,
+                small};
     return made;
 }
 
@@ -87,18 +90,22 @@ OpCase cached(std::string name, std::int64_t queries, std::int64_t count, bool c
     const std::int64_t capacity = 24, width = 2 * 8;
     Operand rows = fixed({1, capacity, width});
     for (std::int64_t i = 0; i < capacity * width; ++i)
-        rows.values.push_back(i < count * width ? static_cast<double>(static_cast<float>(std::sin(double(i)))) : std::nan(""));
+        rows.values.push_back(i < count * width ? static_cast<double>(static_cast<float>(std::sin(double(i))))
+                                                : std::nan(""));
     Operand length = integers({1}, count, count + 1);
-    return {std::move(name), {fixed({1, queries, width}), rows, rows, length},
+    return {std::move(name),
+            {fixed({1, queries, width}), rows, rows, length},
             [causal](Inputs x) {
                 return std::vector{attention(x[0], x[1], x[2], {.heads = 2, .causal = causal, .length = x[3]})};
             },
-            32, 0, false};
+            32,
+            0,
+            false};
 }
 
 const std::vector<OpCase> cache_cases{
-    cached("next token", 1, 9, true),    cached("first token", 1, 1, true),  cached("prompt", 11, 11, true),
-    cached("more prompt", 5, 17, true),  cached("full", 1, 24, true),        cached("empty", 1, 0, true),
+    cached("next token", 1, 9, true),     cached("first token", 1, 1, true), cached("prompt", 11, 11, true),
+    cached("more prompt", 5, 17, true),   cached("full", 1, 24, true),       cached("empty", 1, 0, true),
     cached("without order", 3, 7, false),
 };
 

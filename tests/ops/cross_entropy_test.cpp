@@ -14,11 +14,7 @@ std::vector<Tensor> mean_loss(Inputs x) {
 }
 
 OpCase rows_of(std::string name, std::int64_t rows, std::int64_t width) {
-    return {std::move(name),
-            {normal({rows, width}), integers({rows}, -1, width)},
-            mean_loss,
-            16,
-            64,
+    return {std::move(name),     {normal({rows, width}), integers({rows}, -1, width)}, mean_loss, 16, 64,
             rows * width <= 4096};
 }
 
@@ -39,22 +35,17 @@ std::vector<OpCase> cross_entropy_cases() {
     cases.push_back({"no target at all", {normal({5, 12}), integers({5}, -9, 0)}, mean_loss});
     cases.push_back({"targets past the end", {normal({9, 12}), integers({9}, 8, 40)}, mean_loss});
     cases.push_back({"slices", {padded({9, 12}, 3), integers({9}, 0, 12)}, mean_loss});
-    cases.push_back(
-        {"targets from a slice", {normal({3, 4, 12}), integers({3, 5}, 0, 12)}, [](Inputs x) {
-             return std::vector{cross_entropy(x[0], slice(x[1], -1, 1, 4))};
-         }});
-    cases.push_back({"in the memory of the logits",
-                     {normal({9, 77}), integers({9}, 0, 77)},
-                     [](Inputs x) { return std::vector{cross_entropy(scale(x[0], 3.0f), x[1])}; }});
+    cases.push_back({"targets from a slice", {normal({3, 4, 12}), integers({3, 5}, 0, 12)}, [](Inputs x) {
+                         return std::vector{cross_entropy(x[0], slice(x[1], -1, 1, 4))};
+                     }});
+    cases.push_back({"in the memory of the logits", {normal({9, 77}), integers({9}, 0, 77)}, [](Inputs x) {
+                         return std::vector{cross_entropy(scale(x[0], 3.0f), x[1])};
+                     }});
     cases.push_back({"part of a larger loss", {normal({9, 7}), integers({9}, 0, 7)}, [](Inputs x) {
                          return std::vector{scale(cross_entropy(x[0], x[1]), 1024.0f)};
                      }});
-    cases.push_back({"logits by the thousand",
-                     {normal({9, 33}, 30.0, 1e4), integers({9}, 0, 33)},
-                     mean_loss,
-                     16,
-                     64,
-                     false});
+    cases.push_back(
+        {"logits by the thousand", {normal({9, 33}, 30.0, 1e4), integers({9}, 0, 33)}, mean_loss, 16, 64, false});
     const double nan = std::nan("");
     cases.push_back({"NaN in a row without a target",
                      {{{DType::f32, {2, 3}}, 1, 0, 0, 1, true, 0, {nan, nan, nan, 1, 2, 3}},

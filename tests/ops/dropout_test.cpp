@@ -58,8 +58,7 @@ TEST(HostDropout, KeepsTheRightShareAtTheRightScale) {
             kept += y != 0.0;
         }
         // Five standard deviations of a binomial count.
-        EXPECT_NEAR(static_cast<double>(kept), count * keep,
-                    5.0 * std::sqrt(count * keep * (1.0 - keep)));
+        EXPECT_NEAR(static_cast<double>(kept), count * keep, 5.0 * std::sqrt(count * keep * (1.0 - keep)));
     }
 }
 

@@ -34,8 +34,7 @@ std::vector<OpCase> embedding_cases() {
     cases.push_back(table("many positions", 301, 3, 4099));
     cases.push_back({"a batch", {normal({11, 6}), integers({3, 7}, 0, 11)}, look_up, 0});
     cases.push_back({"no axis", {normal({11, 6}), integers({}, 0, 11)}, look_up, 0});
-    cases.push_back(
-        {"outside the vocabulary", {normal({5, 6}), integers({40}, -4, 9)}, look_up, 0});
+    cases.push_back({"outside the vocabulary", {normal({5, 6}), integers({40}, -4, 9)}, look_up, 0});
     cases.push_back({"slice of a table", {padded({5, 6}, 2), integers({12}, 0, 5)}, look_up, 0});
     cases.push_back({"all but the last of each sequence",
                      {normal({5, 6}), integers({3, 8}, 0, 5)},

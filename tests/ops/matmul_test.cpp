@@ -22,19 +22,16 @@ Build product(Layout layout) {
 }
 
 /// y [m, n] summed over k in one layout; rows of a and b wider by `padding`.
-OpCase plain(Layout layout, std::int64_t m, std::int64_t n, std::int64_t k,
-             std::int64_t padding = 0) {
+OpCase plain(Layout layout, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t padding = 0) {
     const char* names[] = {"NN", "NT", "TN"};
     const Shape a = layout == Layout::tn ? Shape{k, m} : Shape{m, k};
     const Shape b = layout == Layout::nt ? Shape{n, k} : Shape{k, n};
-    OpCase made{
-        text(names[static_cast<int>(layout)], " ", m, " ", n, " ", k, padding > 0 ? " padded" : ""),
-        {padded(a, padding), padded(b, padding)},
-        product(layout)};
+    OpCase made{text(names[static_cast<int>(layout)], " ", m, " ", n, " ", k, padding > 0 ? " padded" : ""),
+                {padded(a, padding), padded(b, padding)},
+                product(layout)};
     // A running sum of k terms of both signs: its rounding grows like k/2 steps of its own size, √k
     // of them to the maximum.
-    made.ulps = made.gradient_ulps =
-        16.0 + 0.5 * std::sqrt(static_cast<double>(std::max({m, n, k})));
+    made.ulps = made.gradient_ulps = 16.0 + 0.5 * std::sqrt(static_cast<double>(std::max({m, n, k})));
     made.finite_differences = m * n * k < 3000;
     return made;
 }
@@ -55,34 +52,26 @@ std::vector<OpCase> matmul_cases() {
         cases.push_back(plain(layout, 192, 65, 128));      // a head of 65 characters
         cases.push_back(plain(layout, 128, 128, 192, 4));  // aligned slices
     }
-    cases.push_back(
-        {"batch of products", {normal({3, 5, 7}), normal({3, 7, 9})}, product(Layout::nn)});
-    cases.push_back(
-        {"batch of heads NT", {normal({2, 3, 9, 4}), normal({2, 3, 11, 4})}, product(Layout::nt)});
+    cases.push_back({"batch of products", {normal({3, 5, 7}), normal({3, 7, 9})}, product(Layout::nn)});
+    cases.push_back({"batch of heads NT", {normal({2, 3, 9, 4}), normal({2, 3, 11, 4})}, product(Layout::nt)});
     cases.push_back({"batch TN", {normal({4, 6, 5}), normal({4, 6, 3})}, product(Layout::tn)});
-    cases.push_back(
-        {"batch of slices", {padded({3, 5, 8}, 2), padded({3, 8, 9}, 1)}, product(Layout::nn)});
+    cases.push_back({"batch of slices", {padded({3, 5, 8}, 2), padded({3, 8, 9}, 1)}, product(Layout::nn)});
     cases.push_back({"shared weight", {normal({3, 5, 7}), normal({7, 10})}, product(Layout::nn)});
-    cases.push_back({"shared weight NT of slices",
-                     {padded({2, 9, 6}, 3), padded({11, 6}, 2)},
-                     product(Layout::nt)});
+    cases.push_back({"shared weight NT of slices", {padded({2, 9, 6}, 3), padded({11, 6}, 2)}, product(Layout::nt)});
     cases.push_back({"bias", {normal({3, 9, 7}), normal({7, 13}), normal({13})}, [](Inputs x) {
                          return std::vector{matmul(x[0], x[1], {.bias = x[2]})};
                      }});
-    cases.push_back({"alpha bias addend",
-                     {normal({19, 6}), normal({6, 10}), normal({10}), normal({19, 10})},
-                     [](Inputs x) {
-                         return std::vector{
-                             matmul(x[0], x[1], {.alpha = 0.3f, .bias = x[2], .addend = x[3]})};
+    cases.push_back(
+        {"alpha bias addend", {normal({19, 6}), normal({6, 10}), normal({10}), normal({19, 10})}, [](Inputs x) {
+             return std::vector{matmul(x[0], x[1], {.alpha = 0.3f, .bias = x[2], .addend = x[3]})};
+         }});
+    cases.push_back({"addend from a slice", {normal({9, 6}), normal({6, 10}), padded({9, 10}, 3)}, [](Inputs x) {
+                         return std::vector{matmul(x[0], x[1], {.addend = x[2]})};
                      }});
-    cases.push_back({"addend from a slice",
-                     {normal({9, 6}), normal({6, 10}), padded({9, 10}, 3)},
-                     [](Inputs x) { return std::vector{matmul(x[0], x[1], {.addend = x[2]})}; }});
     cases.push_back({"addend in place",
                      {normal({70, 6}), normal({6, 41}), normal({70, 41})},
                      [](Inputs x) {
-                         const Tensor addend =
-                             scale(x[2], 0.5f);  // dies here: y may take its memory
+                         const Tensor addend = scale(x[2], 0.5f);  // dies here: y may take its memory
                          return std::vector{matmul(x[0], x[1], {.addend = addend})};
                      },
                      16,
@@ -92,20 +81,17 @@ std::vector<OpCase> matmul_cases() {
         {"split with everything",
          {normal({20, 600}, 0.05), normal({600, 22}), normal({22}), normal({20, 22})},
          [](Inputs x) {
-             return std::vector{matmul(
-                 x[0], x[1],
-                 {.alpha = 0.7f, .bias = x[2], .activation = Activation::gelu, .addend = x[3]})};
+             return std::vector{
+                 matmul(x[0], x[1], {.alpha = 0.7f, .bias = x[2], .activation = Activation::gelu, .addend = x[3]})};
          },
          32,
          64,
          false});
-    for (const Activation kind :
-         {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu})
+    for (const Activation kind : {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu})
         cases.push_back({text("fused activation ", static_cast<int>(kind)),
                          {normal({33, 12}), normal({12, 35}), normal({35}), normal({33, 35})},
                          [kind](Inputs x) {
-                             return std::vector{matmul(
-                                 x[0], x[1], {.bias = x[2], .activation = kind, .addend = x[3]})};
+                             return std::vector{matmul(x[0], x[1], {.bias = x[2], .activation = kind, .addend = x[3]})};
                          },
                          24,
                          96,
@@ -117,9 +103,7 @@ VKF_OP_TABLE(Matmul, matmul_cases());
 
 TEST(HostMatmulShapes, RefusesWhatDoesNotFit) {
     Graph graph;
-    const auto make = [&](const char* name, Shape shape) {
-        return graph.input(name, {DType::f32, std::move(shape)});
-    };
+    const auto make = [&](const char* name, Shape shape) { return graph.input(name, {DType::f32, std::move(shape)}); };
     const Tensor a = make("a", {4, 5}), b = make("b", {6, 7}), batch = make("batch", {3, 5, 2});
     const Tensor wide = make("wide", {5, 7}), bias = make("bias", {6});
     EXPECT_THROW(matmul(a, b), InputError);

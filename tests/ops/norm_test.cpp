@@ -42,26 +42,23 @@ std::vector<OpCase> norm_cases() {
     cases.push_back(layer_norm_of("many rows", 769, 128));
     cases.push_back(rms_norm_of("many rows without a mean", 1031, 33));
     cases.push_back(layer_norm_of("many wide rows", 67, 2100));
-    cases.push_back(
-        {"no parameters", {normal({5, 19})}, [](Inputs x) {
-             return std::vector{layer_norm(x[0], {}, {}, usual_eps), rms_norm(x[0], {}, usual_eps)};
-         }});
+    cases.push_back({"no parameters", {normal({5, 19})}, [](Inputs x) {
+                         return std::vector{layer_norm(x[0], {}, {}, usual_eps), rms_norm(x[0], {}, usual_eps)};
+                     }});
     cases.push_back({"weight only", {normal({5, 19}), normal({19})}, [](Inputs x) {
                          return std::vector{layer_norm(x[0], x[1], {}, usual_eps)};
                      }});
     cases.push_back({"bias only", {normal({5, 19}), normal({19})}, [](Inputs x) {
                          return std::vector{layer_norm(x[0], {}, x[1], usual_eps)};
                      }});
-    cases.push_back(
-        {"frozen parameters", {normal({5, 19}), fixed({19}), fixed({19})}, [](Inputs x) {
-             return std::vector{layer_norm(x[0], x[1], x[2], usual_eps)};
-         }});
+    cases.push_back({"frozen parameters", {normal({5, 19}), fixed({19}), fixed({19})}, [](Inputs x) {
+                         return std::vector{layer_norm(x[0], x[1], x[2], usual_eps)};
+                     }});
     cases.push_back({"frozen input", {fixed({2, 3, 19}), normal({19}), normal({19})}, [](Inputs x) {
                          return std::vector{layer_norm(x[0], x[1], x[2], usual_eps)};
                      }});
     cases.push_back({"slices", {padded({7, 21}, 3), normal({21})}, [](Inputs x) {
-                         return std::vector{rms_norm(x[0], x[1], usual_eps),
-                                            layer_norm(x[0], x[1], x[1], usual_eps)};
+                         return std::vector{rms_norm(x[0], x[1], usual_eps), layer_norm(x[0], x[1], x[1], usual_eps)};
                      }});
     cases.push_back({"in the memory of its input", {normal({9, 70}), normal({70})}, [](Inputs x) {
                          return std::vector{layer_norm(scale(x[0], 3.0f), x[1], {}, usual_eps)};

@@ -23,7 +23,9 @@ std::vector<double> drawn(std::size_t count, unsigned seed) {
     return numbers;
 }
 
-std::vector<float> floats(const std::vector<double>& numbers) { return {numbers.begin(), numbers.end()}; }
+std::vector<float> floats(const std::vector<double>& numbers) {
+    return {numbers.begin(), numbers.end()};
+}
 
 class DeviceGradients : public ::testing::TestWithParam<int> {};
 
@@ -35,10 +37,12 @@ TEST_P(DeviceGradients, HaveOneNormAndAreClippedByIt) {
     for (int k = 0; k < GetParam(); ++k) {
         const std::int64_t count = sizes[static_cast<std::size_t>(k) % sizes.size()] + k;
         gradients.push_back(graph.input(text('g', k), {DType::f32, {count}}));
-        Array& array = inputs[text('g', k)] = {{count}, drawn(static_cast<std::size_t>(count), static_cast<unsigned>(k))};
+        Array& array =
+            inputs[text('g', k)] = {{count}, drawn(static_cast<std::size_t>(count), static_cast<unsigned>(k))};
         for (const double x : array.at) sum += x * x;
     }
-    const GlobalNorm tight = global_norm(gradients, 0.0078125f), loose = global_norm(gradients, 1e6f), none = global_norm(gradients);
+    const GlobalNorm tight = global_norm(gradients, 0.0078125f), loose = global_norm(gradients, 1e6f),
+                     none = global_norm(gradients);
     graph.output("norm", tight.norm);
     graph.output("tight", tight.clip);
     graph.output("loose", loose.clip);
@@ -68,7 +72,8 @@ TEST_P(DeviceGradients, AddUpInPlaceAndReturnToZero) {
         sums.push_back(adding.state(text("sum", k), type));
         cleared.push_back(clearing.state(text("sum", k), type));
         values.push_back(adding.input(text('g', k), type));
-        inputs[text('g', k)] = {type.shape, drawn(static_cast<std::size_t>(type.shape.elements()), static_cast<unsigned>(k))};
+        inputs[text('g', k)] = {type.shape,
+                                drawn(static_cast<std::size_t>(type.shape.elements()), static_cast<unsigned>(k))};
     }
     add_into(sums, values, 0.375f);
     zero(cleared);
@@ -82,7 +87,8 @@ TEST_P(DeviceGradients, AddUpInPlaceAndReturnToZero) {
             const std::vector<float> found = state.read(text("sum", k));
             const std::vector<double>& g = inputs.at(text('g', k)).at;
             for (std::size_t i = 0; i < g.size(); ++i)
-                ASSERT_NEAR(found[i], 0.75 * g[i], std::ldexp(std::abs(g[i]), -23)) << "tensor " << k << ", element " << i;
+                ASSERT_NEAR(found[i], 0.75 * g[i], std::ldexp(std::abs(g[i]), -23))
+                    << "tensor " << k << ", element " << i;
         }
         clear.run();
         for (int k = 0; k < GetParam(); ++k)

@@ -14,14 +14,19 @@ namespace {
 using Inputs = std::span<const Tensor>;
 
 /// Values of v away from 0, so that short rows of v do not make the gradients of one row dwarf all others.
-Operand direction(Shape shape) { return normal(std::move(shape), 0.5, 1.0); }
+Operand direction(Shape shape) {
+    return normal(std::move(shape), 0.5, 1.0);
+}
 
 OpCase projection(std::string name, std::int64_t rows, std::int64_t groups, std::int64_t width) {
     const Shape shape{rows, groups * width};
-    return {std::move(name), {normal(shape), direction(shape)},
+    return {std::move(name),
+            {normal(shape), direction(shape)},
             // For groups of one result and gradients are 0; with o and v added there is a scale to compare with.
             [groups](Inputs x) { return std::vector{add(add(project_out(x[0], x[1], groups), x[0]), x[1])}; },
-            16, 64, rows * groups * width <= 4096};
+            16,
+            64,
+            rows * groups * width <= 4096};
 }
 
 std::vector<OpCase> project_out_cases() {
@@ -34,8 +39,9 @@ std::vector<OpCase> project_out_cases() {
     cases.push_back(projection("many rows", 1031, 1, 33));
     cases.push_back(projection("many heads", 257, 7, 16));
     cases.push_back(projection("long rows", 2, 1, 5003));
-    cases.push_back({"slices", {padded({7, 24}, 3), padded({7, 24}, 5)},
-                     [](Inputs x) { return std::vector{project_out(x[0], x[1], 2)}; }});
+    cases.push_back({"slices", {padded({7, 24}, 3), padded({7, 24}, 5)}, [](Inputs x) {
+                         return std::vector{project_out(x[0], x[1], 2)};
+                     }});
     cases.push_back({"values in a packed row", {normal({2, 3, 16}), direction({2, 3, 48})}, [](Inputs x) {
                          const std::array<std::int64_t, 3> widths{16, 16, 16};
                          return std::vector{project_out(x[0], split(x[1], widths)[2], 4)};
@@ -44,14 +50,24 @@ std::vector<OpCase> project_out_cases() {
                          const std::array<std::int64_t, 3> widths{3, 6, 1};
                          return std::vector{project_out(x[0], split(x[1], widths)[1], 1)};
                      }});
-    cases.push_back({"heads sharing values", {normal({5, 24}), direction({5, 8})},
-                     [](Inputs x) { return std::vector{project_out(x[0], x[1], 6, 2)}; }});
-    cases.push_back({"rows sharing values", {normal({5, 24}), padded({5, 8}, 4)},
-                     [](Inputs x) { return std::vector{project_out(x[0], x[1], 1, 2)}; }});
-    cases.push_back({"very short v", {normal({3, 40}), normal({3, 40}, 1e-17)},
-                     [](Inputs x) { return std::vector{project_out(x[0], x[1], 2)}; }, 16, 64, false});
-    cases.push_back({"very long v", {normal({3, 40}), normal({3, 40}, 1e17)},
-                     [](Inputs x) { return std::vector{project_out(x[0], x[1], 2)}; }, 16, 64, false});
+    cases.push_back({"heads sharing values", {normal({5, 24}), direction({5, 8})}, [](Inputs x) {
+                         return std::vector{project_out(x[0], x[1], 6, 2)};
+                     }});
+    cases.push_back({"rows sharing values", {normal({5, 24}), padded({5, 8}, 4)}, [](Inputs x) {
+                         return std::vector{project_out(x[0], x[1], 1, 2)};
+                     }});
+    cases.push_back({"very short v",
+                     {normal({3, 40}), normal({3, 40}, 1e-17)},
+                     [](Inputs x) { return std::vector{project_out(x[0], x[1], 2)}; },
+                     16,
+                     64,
+                     false});
+    cases.push_back({"very long v",
+                     {normal({3, 40}), normal({3, 40}, 1e17)},
+                     [](Inputs x) { return std::vector{project_out(x[0], x[1], 2)}; },
+                     16,
+                     64,
+                     false});
     return cases;
 }
 
@@ -96,8 +112,10 @@ Projected project(const std::vector<float>& o, const std::vector<float>& v, cons
 }
 
 std::vector<float> values(const std::string& name, std::size_t count) {
-    const OpCase one{name, {normal({static_cast<std::int64_t>(count)}), normal({static_cast<std::int64_t>(count)}),
-                            normal({static_cast<std::int64_t>(count)})}, {}};
+    const OpCase one{name,
+                     {normal({static_cast<std::int64_t>(count)}), normal({static_cast<std::int64_t>(count)}),
+                      normal({static_cast<std::int64_t>(count)})},
+                     {}};
     const Arrays drawn = draw(one);
     const std::vector<double>& at = drawn.at(name).at;
     return {at.begin(), at.end()};
@@ -133,7 +151,8 @@ TEST_P(DeviceProjectOutIdentity, OwnValueLeavesOnlyRoundingNoise) {
     const std::vector<float> v = values("x1", count), g = values("x2", count);
     const Projected got = project(v, v, g, GetParam(), 1);
     for (std::size_t first = 0; first < count; first += width)
-        EXPECT_LE(std::sqrt(dot(got.y, got.y, first, width)), std::ldexp(4.0, -24) * std::sqrt(dot(v, v, first, width)));
+        EXPECT_LE(std::sqrt(dot(got.y, got.y, first, width)),
+                  std::ldexp(4.0, -24) * std::sqrt(dot(v, v, first, width)));
 }
 
 TEST_P(DeviceProjectOutIdentity, ValuesWithoutADirectionProjectToNothing) {
@@ -145,7 +164,8 @@ TEST_P(DeviceProjectOutIdentity, ValuesWithoutADirectionProjectToNothing) {
         if (i / width % 2 == 0) v[i] = i / width == 0 ? 0.0f : 1e-24f;  // the square of the latter is 0 in fp32
     const Projected got = project(o, v, g, GetParam(), 1);
     for (std::size_t i = 0; i < count; ++i) {
-        EXPECT_TRUE(std::isfinite(got.y[i]) && std::isfinite(got.d_o[i]) && std::isfinite(got.d_v[i])) << "element " << i;
+        EXPECT_TRUE(std::isfinite(got.y[i]) && std::isfinite(got.d_o[i]) && std::isfinite(got.d_v[i]))
+            << "element " << i;
         if (i / width % 2 != 0) continue;
         EXPECT_EQ(got.y[i], o[i]);
         EXPECT_EQ(got.d_o[i], g[i]);
@@ -156,8 +176,9 @@ TEST_P(DeviceProjectOutIdentity, ValuesWithoutADirectionProjectToNothing) {
 INSTANTIATE_TEST_SUITE_P(Widths, DeviceProjectOutIdentity, ::testing::Values(1, 2, 3, 5, 16, 17, 32, 64, 100, 768));
 
 TEST(HostProjectOutEdge, ExpansionAgreesWhereVIsZero) {
-    OpCase zero{"zero", {normal({2, 6}), normal({2, 6}, 0.0)},
-                [](Inputs x) { return std::vector{project_out(x[0], x[1], 2)}; }};
+    OpCase zero{"zero", {normal({2, 6}), normal({2, 6}, 0.0)}, [](Inputs x) {
+                    return std::vector{project_out(x[0], x[1], 2)};
+                }};
     zero.finite_differences = false;  // a direction appears as soon as v moves
     check_mathematics(zero);
 }

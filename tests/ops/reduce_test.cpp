@@ -9,34 +9,20 @@ using Inputs = std::span<const Tensor>;
 
 OpCase rows_summed(std::string name, Operand x) {
     const bool small = x.type.shape.elements() < 1000;
-    return {std::move(name),
-            {std::move(x)},
-            [](Inputs in) { return std::vector{row_sum(in[0])}; },
-            16,
-            64,
-            small};
+    return {std::move(name), {std::move(x)}, [](Inputs in) { return std::vector{row_sum(in[0])}; }, 16, 64, small};
 }
 
 OpCase columns_summed(std::string name, Operand x) {
     const bool small = x.type.shape.elements() < 1000;
-    return {std::move(name),
-            {std::move(x)},
-            [](Inputs in) { return std::vector{column_sum(in[0])}; },
-            16,
-            64,
-            small};
+    return {std::move(name), {std::move(x)}, [](Inputs in) { return std::vector{column_sum(in[0])}; }, 16, 64, small};
 }
 
 OpCase summed_to(std::string name, Operand x, Shape shape) {
-    return {std::move(name), {std::move(x)}, [shape](Inputs in) {
-                return std::vector{sum_to(in[0], shape)};
-            }};
+    return {std::move(name), {std::move(x)}, [shape](Inputs in) { return std::vector{sum_to(in[0], shape)}; }};
 }
 
 OpCase repeated_to(std::string name, Operand x, Shape shape) {
-    return {std::move(name), {std::move(x)}, [shape](Inputs in) {
-                return std::vector{broadcast_to(in[0], shape)};
-            }};
+    return {std::move(name), {std::move(x)}, [shape](Inputs in) { return std::vector{broadcast_to(in[0], shape)}; }};
 }
 
 /// For single sums, so that they do not cancel: limits are relative to the result.

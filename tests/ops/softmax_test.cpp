@@ -28,14 +28,12 @@ std::vector<OpCase> softmax_cases() {
     cases.push_back(softmax_of("causal, more keys", {2, 5, 12}, {.causal = true}));
     // The first rows see no key: zeros, and no gradient.
     cases.push_back(softmax_of("causal, fewer keys", {2, 12, 5}, {.causal = true}));
-    cases.push_back(
-        softmax_of("causal off the diagonal", {2, 9, 9}, {.causal = true, .mask_diagonal = true}));
+    cases.push_back(softmax_of("causal off the diagonal", {2, 9, 9}, {.causal = true, .mask_diagonal = true}));
     cases.push_back(softmax_of("off the diagonal", {2, 9, 9}, {.mask_diagonal = true}));
     cases.push_back(softmax_of("off the diagonal, more keys", {7, 11}, {.mask_diagonal = true}));
     cases.push_back(softmax_of("off the diagonal, fewer keys", {11, 7}, {.mask_diagonal = true}));
     cases.push_back(softmax_of("off the only column", {3, 1, 1}, {.mask_diagonal = true}));
-    cases.push_back(
-        {"slices", {padded({7, 21}, 3)}, [](Inputs x) { return std::vector{softmax(x[0])}; }});
+    cases.push_back({"slices", {padded({7, 21}, 3)}, [](Inputs x) { return std::vector{softmax(x[0])}; }});
     cases.push_back({"in the memory of its input", {normal({9, 70})}, [](Inputs x) {
                          return std::vector{softmax(scale(x[0], 3.0f))};
                      }});

@@ -54,8 +54,7 @@ void step_setadam(Numbers& p, const Numbers& gradient, Numbers& m, Numbers& v, i
     Numbers w;
     for (const double x : v) w.push_back(std::sqrt(cosine2 * x / (1 - std::pow(0.999, t)) + eps));
     const double least = *std::min_element(w.begin(), w.end());
-    for (std::size_t i = 0; i < p.size(); ++i)
-        p[i] -= rate / (1 - std::pow(0.9, t)) * m[i] / (w[i] - 0.5 * least);
+    for (std::size_t i = 0; i < p.size(); ++i) p[i] -= rate / (1 - std::pow(0.9, t)) * m[i] / (w[i] - 0.5 * least);
 }
 
 void step_sgd(Numbers& p, const Numbers& gradient, Numbers& b, int t, double decay, double momentum, bool nesterov) {
@@ -71,14 +70,17 @@ void step_sgd(Numbers& p, const Numbers& gradient, Numbers& b, int t, double dec
 
 Rule adam_rule(std::string name, bool set, double eps, double gradients) {
     const AdamOptions options{.eps = eps};
-    return {std::move(name), 2,
+    return {std::move(name),
+            2,
             [=](std::span<const Slot> slots, Tensor rates, Tensor clip) {
                 set ? setadam(slots, rates, clip, options) : adamw(slots, rates, clip, options);
             },
             [=](Numbers& p, const Numbers& g, Numbers& m, Numbers& v, int t, double decay) {
                 set ? step_setadam(p, g, m, v, t, decay, eps) : step_adamw(p, g, m, v, t, decay, eps);
             },
-            0.9, 0.999, gradients};
+            0.9,
+            0.999,
+            gradients};
 }
 
 Rule sgd_rule(std::string name, float momentum, bool nesterov) {
@@ -111,7 +113,9 @@ Numbers drawn(std::size_t count, unsigned seed, double spread) {
     return numbers;
 }
 
-std::vector<float> floats(const Numbers& numbers) { return {numbers.begin(), numbers.end()}; }
+std::vector<float> floats(const Numbers& numbers) {
+    return {numbers.begin(), numbers.end()};
+}
 
 /// Both of a rule, step by step, from the same start; `run` executes the ops' graph once on the named arrays.
 class Race {
@@ -147,7 +151,8 @@ public:
             inputs["rates"] = {{4}, Numbers(rates.begin(), rates.end())};
             if (clipped_) inputs["clip"] = {{}, {clip_factor}};
             for (std::size_t s = 0; s < sizes.size(); ++s) {
-                Numbers g = drawn(p_[s].size(), static_cast<unsigned>(100 * t) + static_cast<unsigned>(s), rule_.gradients);
+                Numbers g =
+                    drawn(p_[s].size(), static_cast<unsigned>(100 * t) + static_cast<unsigned>(s), rule_.gradients);
                 inputs[text('g', s)] = {{sizes[s]}, g};
                 if (clipped_)
                     for (double& x : g) x *= clip_factor;
@@ -190,13 +195,14 @@ class DeviceOptimizer : public ::testing::TestWithParam<std::tuple<Rule, bool>> 
 
 TEST_P(HostOptimizer, ReferenceStepsAsWrittenOut) {
     const auto& [rule, clipped] = GetParam();
-    Race(rule, clipped).check(
-        [](const Graph& graph, const Arrays& inputs, Arrays& states) {
-            Arrays leaves = states;
-            leaves.insert(inputs.begin(), inputs.end());
-            for (auto& [name, array] : interpret(graph, leaves)) states.at(name) = array;
-        },
-        4);  // the rates are rounded to float
+    Race(rule, clipped)
+        .check(
+            [](const Graph& graph, const Arrays& inputs, Arrays& states) {
+                Arrays leaves = states;
+                leaves.insert(inputs.begin(), inputs.end());
+                for (auto& [name, array] : interpret(graph, leaves)) states.at(name) = array;
+            },
+            4);  // the rates are rounded to float
 }
 
 TEST_P(DeviceOptimizer, KernelsStepAsWrittenOut) {
@@ -217,10 +223,10 @@ TEST_P(DeviceOptimizer, KernelsStepAsWrittenOut) {
         64);  // about ten roundings a step, six steps; SET-Adam also sums over the tensor
 }
 
-INSTANTIATE_TEST_SUITE_P(Rules, HostOptimizer,
-                         ::testing::Combine(::testing::ValuesIn(rules), ::testing::Bool()), rule_name);
-INSTANTIATE_TEST_SUITE_P(Rules, DeviceOptimizer,
-                         ::testing::Combine(::testing::ValuesIn(rules), ::testing::Bool()), rule_name);
+INSTANTIATE_TEST_SUITE_P(Rules, HostOptimizer, ::testing::Combine(::testing::ValuesIn(rules), ::testing::Bool()),
+                         rule_name);
+INSTANTIATE_TEST_SUITE_P(Rules, DeviceOptimizer, ::testing::Combine(::testing::ValuesIn(rules), ::testing::Bool()),
+                         rule_name);
 
 TEST(HostOptimizerRates, AreExactToTheLastBitOfAFloat) {
     for (const std::int64_t t : {1, 2, 10, 1000, 1000000}) {

@@ -10,15 +10,11 @@ namespace {
 using Inputs = std::span<const Tensor>;
 
 OpCase permuted(std::string name, Operand x, std::vector<int> axes) {
-    return {std::move(name), {std::move(x)}, [axes](Inputs in) {
-                return std::vector{permute(in[0], axes)};
-            }};
+    return {std::move(name), {std::move(x)}, [axes](Inputs in) { return std::vector{permute(in[0], axes)}; }};
 }
 
 OpCase sliced(std::string name, Operand x, int axis, std::int64_t start, std::int64_t count) {
-    return {std::move(name), {std::move(x)}, [=](Inputs in) {
-                return std::vector{slice(in[0], axis, start, count)};
-            }};
+    return {std::move(name), {std::move(x)}, [=](Inputs in) { return std::vector{slice(in[0], axis, start, count)}; }};
 }
 
 const std::vector<std::int64_t> three_widths{5, 1, 7};
@@ -29,9 +25,7 @@ const std::vector<OpCase> view_cases{
      [](Inputs x) {
          return std::vector{reshape(x[0], {2, 3, 4})};
      }},
-    {"reshape to a scalar",
-     {normal({1, 1})},
-     [](Inputs x) { return std::vector{reshape(x[0], {})}; }},
+    {"reshape to a scalar", {normal({1, 1})}, [](Inputs x) { return std::vector{reshape(x[0], {})}; }},
     {"reshape rows of a slice",
      {padded({6, 5}, 2)},
      [](Inputs x) {
@@ -43,9 +37,7 @@ const std::vector<OpCase> view_cases{
          return std::vector{reshape(x[0], {5, 6})};
      }},
     {"split", {normal({7, 13})}, [](Inputs x) { return split(x[0], three_widths); }},
-    {"split of a slice",
-     {padded({3, 2, 13}, 4)},
-     [](Inputs x) { return split(x[0], three_widths); }},
+    {"split of a slice", {padded({3, 2, 13}, 4)}, [](Inputs x) { return split(x[0], three_widths); }},
     {"split of one row", {normal({13})}, [](Inputs x) { return split(x[0], three_widths); }},
     {"only the middle of a split",
      {normal({7, 13})},
@@ -62,30 +54,18 @@ const std::vector<OpCase> view_cases{
          const std::array<std::int64_t, 2> widths{3, 4};
          return split(split(x[0], three_widths)[2], widths);
      }},
-    {"rows of columns",
-     {normal({9, 13})},
-     [](Inputs x) { return std::vector{slice(slice(x[0], 1, 2, 5), 0, 3, 4)}; }},
-    {"columns of rows",
-     {normal({9, 13})},
-     [](Inputs x) { return std::vector{slice(slice(x[0], 0, 3, 4), 1, 2, 5)}; }},
+    {"rows of columns", {normal({9, 13})}, [](Inputs x) { return std::vector{slice(slice(x[0], 1, 2, 5), 0, 3, 4)}; }},
+    {"columns of rows", {normal({9, 13})}, [](Inputs x) { return std::vector{slice(slice(x[0], 0, 3, 4), 1, 2, 5)}; }},
     {"heads of a joint projection",
      {padded({2, 5, 12}, 24)},
      [](Inputs x) {
          const std::array<int, 4> axes{0, 2, 1, 3};
          return std::vector{permute(reshape(x[0], {2, 5, 3, 4}), axes)};
      }},
-    {"concat",
-     {normal({5, 3}), normal({5, 1}), normal({5, 17})},
-     [](Inputs x) { return std::vector{concat(x)}; }},
-    {"concat of slices",
-     {padded({2, 5, 3}, 1), padded({2, 5, 8}, 8)},
-     [](Inputs x) { return std::vector{concat(x)}; }},
-    {"concat of rank one",
-     {normal({3}), normal({1})},
-     [](Inputs x) { return std::vector{concat(x)}; }},
-    {"concat of scalars",
-     {normal({}), normal({})},
-     [](Inputs x) { return std::vector{concat(x)}; }},
+    {"concat", {normal({5, 3}), normal({5, 1}), normal({5, 17})}, [](Inputs x) { return std::vector{concat(x)}; }},
+    {"concat of slices", {padded({2, 5, 3}, 1), padded({2, 5, 8}, 8)}, [](Inputs x) { return std::vector{concat(x)}; }},
+    {"concat of rank one", {normal({3}), normal({1})}, [](Inputs x) { return std::vector{concat(x)}; }},
+    {"concat of scalars", {normal({}), normal({})}, [](Inputs x) { return std::vector{concat(x)}; }},
     {"concat twice the same",
      {normal({4, 3})},
      [](Inputs x) {
@@ -149,8 +129,7 @@ TEST_F(HostViewShapes, SlicesAreViewsWhereRowsStayRows) {
     EXPECT_EQ(token.shape(), (Shape{4, 1, 8}));
     EXPECT_EQ(token.pitch(), 48);
     EXPECT_EQ(graph.value(token).offset, 40);
-    for (const Tensor view : {columns, rows, token})
-        EXPECT_EQ(graph.value(view).storage, graph.value(x).storage);
+    for (const Tensor view : {columns, rows, token}) EXPECT_EQ(graph.value(view).storage, graph.value(x).storage);
 }
 
 TEST_F(HostViewShapes, OffsetsOfViewsOfViewsAddUp) {

@@ -7,8 +7,12 @@
 namespace vkf::test {
 namespace {
 
-constexpr Access read(std::uint64_t begin, std::uint64_t end) { return {begin, end, false}; }
-constexpr Access write(std::uint64_t begin, std::uint64_t end) { return {begin, end, true}; }
+constexpr Access read(std::uint64_t begin, std::uint64_t end) {
+    return {begin, end, false};
+}
+constexpr Access write(std::uint64_t begin, std::uint64_t end) {
+    return {begin, end, true};
+}
 
 TEST(HostHazards, OnlyOverlapsWithAWriteConflict) {
     Hazards hazards;

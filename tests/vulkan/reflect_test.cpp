@@ -36,9 +36,9 @@ TEST(HostReflect, EveryKernelFitsThePushConstantsAndNamesItsGroup) {
         EXPECT_TRUE(std::none_of(found.constants.begin(), found.constants.end(),
                                  [](const SpecConstant& c) { return c.id == 1 && c.name != "SUBGROUP"; }))
             << module.name << " names the subgroup's size something else";
-        EXPECT_TRUE(std::any_of(found.constants.begin(), found.constants.end(),
-                                [](const SpecConstant& c) { return c.name == "GROUP" && c.id == 0; }))
-            << module.name;
+        EXPECT_TRUE(std::any_of(found.constants.begin(), found.constants.end(), [](const SpecConstant& c) {
+            return c.name == "GROUP" && c.id == 0;
+        })) << module.name;
     }
 }
 
