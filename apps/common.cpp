@@ -15,8 +15,7 @@
 
 namespace vkf {
 
-// ------------------------------------------------------------------------------------------
-// options
+// --- Options -------------------------------------------------------------------------------------
 
 void add_common(CLI::App& app, Common& common) {
     app.add_option("--device", common.device,
@@ -66,8 +65,7 @@ CLI::Validator at_least(double least) {
         "");
 }
 
-// -------------------------------------------------------------------------------------------
-// device
+// --- Device --------------------------------------------------------------------------------------
 
 std::string wanted_device(const Common& common) {
     if (!common.device.empty()) return common.device;
@@ -82,8 +80,7 @@ void with_device(const Common& common, const std::function<void(Device&)>& work)
     if (messages > 0) throw Error("the validation layers had ", messages, " messages, wanted none");
 }
 
-// ----------------------------------------------------------------------------------- standard
-// output
+// --- Standard output -----------------------------------------------------------------------------
 
 void print(std::string_view text) {
     while (!text.empty()) {
@@ -156,8 +153,7 @@ void note(const Common& common, std::string_view text) {
     std::fprintf(stderr, "vkformer: note: %.*s\n", static_cast<int>(text.size()), text.data());
 }
 
-// -------------------------------------------------------------------------------------------
-// Ctrl-C
+// --- Ctrl-C --------------------------------------------------------------------------------------
 
 namespace {
 volatile std::sig_atomic_t stop_wanted = 0;

@@ -26,8 +26,7 @@ struct Common {
 
 void add_common(CLI::App& app, Common& common);
 
-/// Opens the wanted device, does the work, and throws Error if the validation layers complained
-/// meanwhile.
+/// Opens the wanted device, does the work, and throws Error if the validation layers complained meanwhile.
 void with_device(const Common& common, const std::function<void(Device&)>& work);
 
 /// The device that was asked for: --device, else VKFORMER_DEVICE, else nothing.
@@ -60,8 +59,7 @@ void note(const Common& common, std::string_view text);
 /// The program was asked to stop and has stopped cleanly: exit status 130, as shells report it.
 struct Interrupted {};
 
-/// From here on the first Ctrl-C (or SIGTERM) only sets a flag, which loops look at; the second
-/// one ends the program.
+/// From here on the first Ctrl-C (or SIGTERM) only sets a flag, which loops look at; the second one ends the program.
 void catch_interrupts();
 bool interrupted();
 

@@ -51,9 +51,8 @@ void prepare_text(const Common& common, const Options& o) {
                     {"vocab_size", characters.size()}});
 }
 
-/// A Markov chain: after token i comes i's own favourite successor with probability 1/2, the next
-/// two with 1/4 and 1/8, else any token at all. No model can have a lower loss than the chain's
-/// entropy.
+/// A Markov chain: after token i comes i's own favourite successor with probability 1/2, the next two with 1/4 and 1/8,
+/// else any token at all. No model can have a lower loss than the chain's entropy.
 class Chain {
 public:
     Chain(std::uint64_t seed, std::size_t size) : random_(seed, "synthetic"), favourites_(size) {

@@ -1,6 +1,5 @@
-// The program `vkformer`: finds the subcommand, runs it, and turns whatever goes wrong into one
-// line on standard error and an exit status: 0 done, 1 failed while running, 2 bad usage or bad
-// input.
+// The program `vkformer`: finds the subcommand, runs it, and turns whatever goes wrong into one line on standard error
+// and an exit status: 0 done, 1 failed while running, 2 bad usage or bad input.
 
 #include <fcntl.h>
 #include <unistd.h>

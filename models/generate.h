@@ -14,9 +14,8 @@
 
 namespace vkf {
 
-/// Programs over one set of weights and one cache: one reads a single token, others read a prompt
-/// in pieces of 2, 4, … 256 tokens (built when first needed; the last piece overlaps the one before
-/// it, so no piece is padded).
+/// Programs over one set of weights and one cache: one reads a single token, others read a prompt in pieces of 2, 4, …
+/// 256 tokens (built when first needed; the last piece overlaps the one before it, so no piece is padded).
 ///
 /// When the context is full, its last half is read anew from position 0 and generation goes on. (nanoGPT
 /// reads the last n_positions tokens anew for every token from then on.)

@@ -1,5 +1,4 @@
-// y[k, c] = Σ x[r, c] over the rows r of the k-th of equal runs; a second launch with one run adds
-// up the first's.
+// y[k, c] = Σ x[r, c] over the rows r of the k-th of equal runs; a second launch with one run adds up the first's.
 //
 // A workgroup makes GROUP · COLUMNS sums of one run, its lanes along the columns.
 // Numerics: fp32, rows added in order; the length of the runs decides the rounding, never timing.

@@ -1,8 +1,7 @@
 // y = x over a box of up to six axes, each side with strides of its own: slices, permutations,
 // parts of a concatenation, and with stride 0 a broadcast. With ZERO there is no x and y = 0.
 //
-// Each workgroup sweeps per_group consecutive elements of the box. Words are moved as integers: any
-// 32-bit type.
+// Each workgroup sweeps per_group consecutive elements of the box. Words are moved as integers: any 32-bit type.
 #version 460
 #include "lib/args.glsl"
 

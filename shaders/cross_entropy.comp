@@ -1,13 +1,11 @@
 // row_loss = log Σ exp(logits) − logits[target] per row; 0 where the target is negative:
 // nothing in such a row counts, not even a NaN.
 //
-// Shapes: logits [rows, width] with its pitch, targets, row_loss, top and inverse [rows]. A
-// workgroup takes `per_group` rows one after the other. A target past the end reads the last
-// column.
+// Shapes: logits [rows, width] with its pitch, targets, row_loss, top and inverse [rows]. A workgroup takes `per_group`
+// rows one after the other. A target past the end reads the last column.
 // Saves: top = max(logits) and inverse = 1 / Σ exp(logits − top), of which the gradient is made
 // without cancellation; inverse = 0 in rows without a target.
-// Numerics: fp32; each logit is read once; row_loss = log Σ exp(logits − top) − (logits[target] −
-// top).
+// Numerics: fp32; each logit is read once; row_loss = log Σ exp(logits − top) − (logits[target] − top).
 #version 460
 #include "lib/args.glsl"
 #include "lib/group.glsl"

@@ -1,5 +1,4 @@
-// d_logits = (softmax(logits) − onehot(target)) · d_loss / count per row with a target, zeros in
-// the others.
+// d_logits = (softmax(logits) − onehot(target)) · d_loss / count per row with a target, zeros in the others.
 //
 // Shapes: logits [rows, width] with its pitch, d_logits [rows, width], targets, top and inverse
 // [rows], count and d_loss [1]. A workgroup takes `per_group` rows one after the other. d_logits

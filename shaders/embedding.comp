@@ -1,8 +1,7 @@
 // y[r] = table[indices[r]].
 //
-// Shapes: table [vocabulary, width] with its pitch, indices [rows], y [rows, width]. A workgroup
-// takes `per_group` rows one after the other. An index outside the vocabulary reads its first or
-// last row.
+// Shapes: table [vocabulary, width] with its pitch, indices [rows], y [rows, width]. A workgroup takes `per_group` rows
+// one after the other. An index outside the vocabulary reads its first or last row.
 #version 460
 #include "lib/args.glsl"
 

@@ -1,5 +1,4 @@
-// y = activation(alpha · Σ partial products + bias) + addend: the end of a matrix product whose k
-// axis was split.
+// y = activation(alpha · Σ partial products + bias) + addend: the end of a matrix product whose k axis was split.
 //
 // Shapes: parts [batches, splits, m, n], bias [n], y and addend [batches, m, n] with *_pitch
 //   elements between rows and *_batch between matrices. addend may be y itself.

@@ -1,9 +1,8 @@
 // y = (x − mean) · rstd · weight + bias per row, rstd = 1 / sqrt(var + eps): LayerNorm; without
 // CENTER mean = 0: RMSNorm.
 //
-// Shapes: x [rows, WIDTH] with its pitch, y [rows, WIDTH], weight and bias [WIDTH], mean and rstd
-// [rows]. A workgroup takes `per_group` rows one after the other and keeps weight and bias in
-// registers. y may be x.
+// Shapes: x [rows, WIDTH] with its pitch, y [rows, WIDTH], weight and bias [WIDTH], mean and rstd [rows]. A workgroup
+// takes `per_group` rows one after the other and keeps weight and bias in registers. y may be x.
 // Saves: mean (with CENTER) and rstd.
 // Numerics: fp32. The mean is corrected by the mean of what it leaves, and the variance is taken
 // about it: rows far from zero lose nothing but the rounding of x itself.

@@ -1,5 +1,4 @@
-// y = softmax(x) over the columns that a row may see; zeros elsewhere, and all zeros in a row that
-// sees none.
+// y = softmax(x) over the columns that a row may see; zeros elsewhere, and all zeros in a row that sees none.
 //
 // Shapes: x [rows, width] with its pitch, y [rows, width]. Row r is query r mod `queries` of a
 // [queries, width] matrix and stands at column r mod `queries` + width − queries: CAUSAL hides the

@@ -1,8 +1,7 @@
 // d_x = y · (d_y − <y, d_y>) per row, for y = softmax(x).
 //
-// Shapes: y, d_y, d_x [rows, width]. A workgroup takes `per_group` rows one after the other. With
-// KEPT = ceil(width / GROUP) a row is read once and held in registers, with KEPT = 0 it is read
-// twice. d_x may be y or d_y.
+// Shapes: y, d_y, d_x [rows, width]. A workgroup takes `per_group` rows one after the other. With KEPT = ceil(width /
+// GROUP) a row is read once and held in registers, with KEPT = 0 it is read twice. d_x may be y or d_y.
 // Numerics: fp32. Masked columns have y = 0 and get 0.
 #version 460
 #include "lib/args.glsl"

@@ -6,8 +6,7 @@
 
 namespace vkf {
 
-/// The first of $VKFORMER_DATA, data/ and ../shared/data that holds `name` (a path below it), or
-/// nothing.
+/// The first of $VKFORMER_DATA, data/ and ../shared/data that holds `name` (a path below it), or nothing.
 std::optional<std::filesystem::path> find_data(const std::filesystem::path& name);
 
 /// tinyshakespeare's input.txt (1,115,394 bytes; other files of that name are passed over),

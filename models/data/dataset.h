@@ -22,8 +22,7 @@ namespace vkf {
 ///     FILE.bin                                one token file, first 90 % for training
 ///     any other file, or directory of texts   text, first 90 % of the characters for training
 ///
-/// Text becomes tokens by `encode`, a model's tokenizer; without one, by the vocabulary of the
-/// text's own characters.
+/// Text becomes tokens by `encode`, a model's tokenizer; without one, by the vocabulary of the text's own characters.
 /// Throws: InputError naming the file and what is wrong with it.
 class TokenDataset {
 public:
@@ -65,8 +64,7 @@ struct Batch {
     std::vector<std::int32_t> tokens, targets;
 };
 
-/// The micro-batches of one split, each found by its number, so that a run resumes from the number
-/// alone.
+/// The micro-batches of one split, each found by its number, so that a run resumes from the number alone.
 ///
 /// Row b of micro-batch t starts at token ((t·B + b)·T) mod (N − T) in sequential order, else at a
 /// number drawn uniformly from [0, N − T) out of the stream (seed, "batch/" + name, t).

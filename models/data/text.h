@@ -17,8 +17,7 @@ namespace vkf {
 /// Line ends become '\n' whatever they were, as in Python's text mode, which nanoGPT reads with. In
 /// a directory, names that start with '.' and files with a zero byte (not text) are passed over; a
 /// text that does not end its last line gets a line end, so that files do not run together.
-/// Throws: InputError naming the file and the byte that is not UTF-8, or that there is no text at
-/// all.
+/// Throws: InputError naming the file and the byte that is not UTF-8, or that there is no text at all.
 std::string read_corpus(const std::filesystem::path& path);
 
 /// nanoGPT's split: the first int(0.9 n) of n characters for training, the rest for validation.

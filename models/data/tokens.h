@@ -10,11 +10,9 @@
 
 namespace vkf {
 
-/// A file of little-endian uint16 tokens, in either of two layouts told apart by their first bytes:
-/// nanoGPT's, which is nothing but tokens, and llm.c's, whose header is 256 int32: 20240520, 1,
-/// number of tokens, zeros.
-/// Throws: InputError naming the file if it is empty, odd-sized, cut short, or longer than its
-/// header says.
+/// A file of little-endian uint16 tokens, in either of two layouts told apart by their first bytes: nanoGPT's, which is
+/// nothing but tokens, and llm.c's, whose header is 256 int32: 20240520, 1, number of tokens, zeros.
+/// Throws: InputError naming the file if it is empty, odd-sized, cut short, or longer than its header says.
 class TokenFile {
 public:
     explicit TokenFile(const std::filesystem::path& path);

@@ -39,8 +39,7 @@ private:
     int value_;
 };
 
-// Some file systems cannot flush some kinds of file and say EINVAL; there is nothing to wait for
-// then.
+// Some file systems cannot flush some kinds of file and say EINVAL; there is nothing to wait for then.
 bool flush(int descriptor) {
     return ::fsync(descriptor) == 0 || errno == EINVAL;
 }
@@ -236,8 +235,7 @@ void settle_files(const fs::path& directory) {
     if (!fs::is_directory(saved, error)) return;
     for (const fs::path& file : files_in(saved)) {
         const fs::path target = directory / file.filename();
-        // A reader and the publisher may settle together: who comes second finds the file already
-        // moved.
+        // A reader and the publisher may settle together: who comes second finds the file already moved.
         if (::rename(file.c_str(), target.c_str()) != 0 && errno != ENOENT) {
             throw Error("cannot finish the save of ", target.string(), ": ", reason());
         }

@@ -62,8 +62,7 @@ private:
 void write_atomically(const std::filesystem::path& path, const std::function<void(FileWriter&)>& produce);
 void write_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// Puts several files into a directory (made if missing) so that a crash at any moment leaves all
-/// old or all new.
+/// Puts several files into a directory (made if missing) so that a crash at any moment leaves all old or all new.
 ///
 /// `fill` writes plain files into the folder it is given, `DIRECTORY/.saving`. Once they are on
 /// disk that folder is renamed `.saved`: the one moment at which the set becomes valid. Then each
@@ -94,8 +93,7 @@ private:
     int descriptor_ = -1;
 };
 
-/// Finishes a publication that was cut short; otherwise does nothing. Call before reading a
-/// published set.
+/// Finishes a publication that was cut short; otherwise does nothing. Call before reading a published set.
 void settle_files(const std::filesystem::path& directory);
 
 }  // namespace vkf

@@ -15,9 +15,8 @@
 
 namespace vkf {
 
-/// Philox4x32-10: 128 random bits from a 128-bit counter and a 64-bit key; shaders/lib/random.glsl
-/// has the same bits. Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3 (SC
-/// 2011), section 3.3.
+/// Philox4x32-10: 128 random bits from a 128-bit counter and a 64-bit key; shaders/lib/random.glsl has the same bits.
+/// Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3 (SC 2011), section 3.3.
 constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
     const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
     const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
@@ -52,16 +51,14 @@ constexpr std::array<std::uint32_t, 4> stream_bits(std::uint64_t seed, std::stri
     return philox({word(hash, 0), word(hash, 1), word(index, 0), word(index, 1)}, {word(seed, 0), word(seed, 1)});
 }
 
-/// A key for kernels: what a step's dropout starts from is stream_key(seed, "dropout",
-/// micro-batch).
+/// A key for kernels: what a step's dropout starts from is stream_key(seed, "dropout", micro-batch).
 constexpr std::array<std::uint32_t, 2> stream_key(std::uint64_t seed, std::string_view name, std::uint64_t index = 0) {
     const auto bits = stream_bits(seed, name, index);
     return {bits[0], bits[1]};
 }
 
-/// Whether dropout keeps the element (row, column); `salt` tells the places of one model apart.
-/// One Philox block serves four neighbouring columns. Bit for bit the mask of
-/// shaders/lib/random.glsl.
+/// Whether dropout keeps the element (row, column); `salt` tells the places of one model apart. One Philox block serves
+/// four neighbouring columns. Bit for bit the mask of shaders/lib/random.glsl.
 constexpr bool dropout_keep(std::array<std::uint32_t, 2> key, std::uint32_t salt, std::uint32_t row,
                             std::uint32_t column, float rate) {
     return unit_float(philox({column >> 2, row, salt, 0}, key)[column & 3]) >= rate;
@@ -111,8 +108,7 @@ public:
         }
     }
 
-    /// Mean 0, variance 1, by Box and Muller; computed in double, so its last bits are the C
-    /// library's.
+    /// Mean 0, variance 1, by Box and Muller; computed in double, so its last bits are the C library's.
     double normal() {
         if (has_spare_) {
             has_spare_ = false;

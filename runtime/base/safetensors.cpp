@@ -40,8 +40,7 @@ std::string shown(const json& value) {
     return line.size() <= 120 ? line : line.substr(0, 120) + "…";
 }
 
-// The header's JSON. The parser alone would keep the last of two equal keys and build any depth of
-// nesting.
+// The header's JSON. The parser alone would keep the last of two equal keys and build any depth of nesting.
 json parse_header(const std::string& file, std::string_view header) {
     // To the parser a zero byte ends the text; whatever follows would go unread.
     const std::size_t zero = header.find('\0');

@@ -1,9 +1,7 @@
-// Hugging Face's safetensors files: named tensors in one file, read in place, written in one
-// stream.
+// Hugging Face's safetensors files: named tensors in one file, read in place, written in one stream.
 //
-// Layout: header length (u64, little-endian), that many bytes of JSON, then the tensors' raw
-// little-endian bytes, which must cover the rest of the file exactly: no overlap, no hole, nothing
-// behind.
+// Layout: header length (u64, little-endian), that many bytes of JSON, then the tensors' raw little-endian bytes, which
+// must cover the rest of the file exactly: no overlap, no hole, nothing behind.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +38,7 @@ struct StoredTensor {
     std::size_t count() const { return bytes.size() / bytes_of(type); }
 };
 
-/// A safetensors file open for reading. Everything is checked on opening; the values themselves are
-/// not.
+/// A safetensors file open for reading. Everything is checked on opening; the values themselves are not.
 /// Throws: InputError naming the file, the tensor, what was found and what was wanted.
 class Safetensors {
 public:
@@ -53,8 +50,7 @@ public:
     bool contains(std::string_view name) const { return index_.contains(name); }
     const StoredTensor& at(std::string_view name) const;
 
-    /// Values of F32, F16, BF16 (exact) or F64 (rounded), into `out`, which holds exactly one float
-    /// per element.
+    /// Values of F32, F16, BF16 (exact) or F64 (rounded), into `out`, which holds exactly one float per element.
     void read_f32(std::string_view name, std::span<float> out) const;
     std::vector<float> read_f32(std::string_view name) const;
 
@@ -68,8 +64,7 @@ private:
     std::map<std::string, std::string> metadata_;
 };
 
-/// A tensor about to be written: `produce` writes exactly its bytes, in any number of chunks, when
-/// its turn comes.
+/// A tensor about to be written: `produce` writes exactly its bytes, in any number of chunks, when its turn comes.
 struct TensorSource {
     std::string name;
     StoredType type = StoredType::F32;
@@ -77,14 +72,12 @@ struct TensorSource {
     std::function<void(FileWriter&)> produce;
 };
 
-/// Sources over memory that outlives the writing. Floats are stored as F32, F16 or BF16 (nearest
-/// even) or F64.
+/// Sources over memory that outlives the writing. Floats are stored as F32, F16 or BF16 (nearest even) or F64.
 TensorSource float_source(std::string name, std::vector<std::int64_t> shape, std::span<const float> values,
                           StoredType type = StoredType::F32);
 TensorSource int_source(std::string name, std::vector<std::int64_t> shape, std::span<const std::int64_t> values);
 
-/// Appends floats in the given type, a chunk at a time; for producers that fetch from a device
-/// piece by piece.
+/// Appends floats in the given type, a chunk at a time; for producers that fetch from a device piece by piece.
 void write_floats(FileWriter& file, std::span<const float> values, StoredType type);
 
 /// Writes the tensors in the given order, atomically; memory needed beyond the sources is one

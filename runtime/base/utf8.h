@@ -32,8 +32,7 @@ constexpr CodePoint decode_utf8(std::string_view text, std::size_t at) {
     return {value, bytes};
 }
 
-/// Where the first byte stands that is not part of a character, or nothing if all of the text is
-/// UTF-8.
+/// Where the first byte stands that is not part of a character, or nothing if all of the text is UTF-8.
 constexpr std::optional<std::size_t> invalid_utf8(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t bytes = decode_utf8(text, at).bytes;

@@ -54,8 +54,7 @@ std::int64_t Tensor::pitch() const {
     return graph_->value(*this).pitch;
 }
 
-// ------------------------------------------------------------------------------------------------------------- Op
-// defaults
+// --- Op defaults ---------------------------------------------------------------------------------
 
 bool Op::reference(std::span<const Array>, std::span<Array>) const {
     return false;
@@ -94,8 +93,7 @@ std::uint32_t extent(std::int64_t value) {
     return static_cast<std::uint32_t>(value);
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Graph
+// --- Graph ---------------------------------------------------------------------------------------
 
 Tensor Graph::leaf(std::string name, TensorType type, Role role) {
     const auto id = static_cast<std::uint32_t>(values_.size());

@@ -18,9 +18,8 @@ struct CopyAxis {
 /// Elements between neighbours along each axis of a tensor, which may be a slice of wider rows.
 std::vector<std::int64_t> strides(Tensor);
 
-/// y[y_start + Σ i·y_stride] = x[Σ i·x_stride] over all coordinates i, outermost axis first; zeros
-/// where x is no tensor. Throws if more than 6 axes remain when those that run on into each other
-/// are merged.
+/// y[y_start + Σ i·y_stride] = x[Σ i·x_stride] over all coordinates i, outermost axis first; zeros where x is no
+/// tensor. Throws if more than 6 axes remain when those that run on into each other are merged.
 Dispatch strided_copy(const DeviceTraits&, Tensor x, Tensor y, const std::vector<CopyAxis>& axes,
                       std::int64_t y_start = 0);
 

@@ -1,5 +1,4 @@
-// Dropout with a mask that is a function of (seed, salt, element): drawn anew in the backward pass,
-// never stored.
+// Dropout with a mask that is a function of (seed, salt, element): drawn anew in the backward pass, never stored.
 
 #include "base/error.h"
 #include "base/random.h"

@@ -1,5 +1,4 @@
-// activation(alpha · op(a) · op(b) + bias) + addend, op the identity or the transpose, for one
-// matrix or a batch.
+// activation(alpha · op(a) · op(b) + bias) + addend, op the identity or the transpose, for one matrix or a batch.
 
 #include <tuple>
 
@@ -26,8 +25,7 @@ struct Product {
 
 class MatmulOp : public Op {
 public:
-    /// `flat`: all rows of a, and of b, are one matrix, whatever the leading extents (a weight's
-    /// gradient).
+    /// `flat`: all rows of a, and of b, are one matrix, whatever the leading extents (a weight's gradient).
     MatmulOp(const MatmulOptions& options, bool flat)
         : transpose_a_(options.transpose_a),
           transpose_b_(options.transpose_b),
@@ -89,8 +87,7 @@ public:
         return true;
     }
 
-    /// A fused activation is for inference: its derivative needs the value before it, which only
-    /// the plain ops keep.
+    /// A fused activation is for inference: its derivative needs the value before it, which only the plain ops keep.
     std::vector<Tensor> expand(std::span<const Tensor> in) const override {
         if (activation_ == Activation::none) return {};
         const MatmulOptions plain{transpose_a_, transpose_b_, alpha_, in[shift], Activation::none, {}};
@@ -225,8 +222,7 @@ private:
         return made;
     }
 
-    /// Whether elements 2 i and 2 i + 1 of every row make one aligned 64-bit word; storages begin
-    /// at one.
+    /// Whether elements 2 i and 2 i + 1 of every row make one aligned 64-bit word; storages begin at one.
     static bool pairs_aligned(Tensor x, const Matrices& at, std::int64_t width) {
         return x.graph().value(x).offset % 2 == 0 && at.pitch % 2 == 0 && at.batch % 2 == 0 && width % 2 == 0;
     }

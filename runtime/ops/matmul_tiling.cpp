@@ -15,8 +15,7 @@ std::int64_t tiles_of(const ProductSize& size, std::int64_t rows, std::int64_t c
     return size.batches * up(size.m, rows) * up(size.n, columns);
 }
 
-/// Too few tiles to go round: cuts k, as long as each chunk is worth the extra pass over the
-/// result.
+/// Too few tiles to go round: cuts k, as long as each chunk is worth the extra pass over the result.
 void split(Tiling& made, const ProductSize& size, std::int64_t wanted, std::int64_t step) {
     constexpr std::int64_t shortest = 128;
     made.chunk = size.k;

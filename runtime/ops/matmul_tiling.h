@@ -1,5 +1,4 @@
-// Which kernel computes a matrix product, in what tiles, and into how many chunks the k axis is
-// cut.
+// Which kernel computes a matrix product, in what tiles, and into how many chunks the k axis is cut.
 #pragma once
 
 #include <cstdint>

@@ -22,8 +22,7 @@ void require_affine(const TensorType& x, const TensorType& affine, const char* w
             ", the rows of x have ", x.shape.width(), " elements");
 }
 
-/// d_x and, if wanted, [d_weight] or [d_weight, d_bias] as one tensor. Inputs: x, weight, d_y,
-/// rstd, mean.
+/// d_x and, if wanted, [d_weight] or [d_weight, d_bias] as one tensor. Inputs: x, weight, d_y, rstd, mean.
 class NormBackwardOp : public Op {
 public:
     NormBackwardOp(NormKind kind, bool parameters) : kind_(kind), parameters_(parameters) {}

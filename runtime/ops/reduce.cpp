@@ -1,5 +1,4 @@
-// Sums over the last axis, over all rows, and down to any shape that broadcasts; and the broadcast
-// itself.
+// Sums over the last axis, over all rows, and down to any shape that broadcasts; and the broadcast itself.
 
 #include <algorithm>
 
@@ -75,8 +74,7 @@ public:
         return std::vector{broadcast_to(at.d_out[0], at.in[0].shape())};
     }
 
-    /// Rows are cut into runs, enough to occupy the device and long enough to be worth a partial
-    /// sum.
+    /// Rows are cut into runs, enough to occupy the device and long enough to be worth a partial sum.
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0];
         const std::uint32_t group = row_group(to.device, x.width());

@@ -8,16 +8,14 @@
 
 namespace vkf {
 
-/// `groups` workgroups of `group` invocations, each taking `per_group` consecutive rows one after
-/// the other.
+/// `groups` workgroups of `group` invocations, each taking `per_group` consecutive rows one after the other.
 struct RowSweep {
     std::uint32_t group;
     std::uint32_t per_group;
     std::uint64_t groups;
 };
 
-/// Equal shares for groups that are each one workgroup wide; `most` bounds their number (0: no
-/// bound).
+/// Equal shares for groups that are each one workgroup wide; `most` bounds their number (0: no bound).
 inline RowSweep row_sweep(const DeviceTraits& device, std::int64_t rows, std::int64_t width, std::int64_t most = 0) {
     const auto divided = [](std::int64_t count, std::int64_t by) { return (count + by - 1) / by; };
     std::int64_t per_group = 1;
@@ -29,8 +27,7 @@ inline RowSweep row_sweep(const DeviceTraits& device, std::int64_t rows, std::in
     return {row_group(device, width), extent(per_group), static_cast<std::uint64_t>(divided(rows, per_group))};
 }
 
-/// Registers in which an invocation holds its part of a row; 0 if those were more than `most`: read
-/// it again instead.
+/// Registers in which an invocation holds its part of a row; 0 if those were more than `most`: read it again instead.
 inline std::uint32_t kept(std::uint32_t group, std::int64_t width, std::int64_t most) {
     const std::int64_t registers = (width + group - 1) / group;
     return registers <= most ? extent(registers) : 0;

@@ -13,8 +13,7 @@ struct Stretch {
     std::int64_t mod = 1;
 };
 
-/// Matches an operand's extents, aligned at the end, with the result's. False if they are not one
-/// run between ones.
+/// Matches an operand's extents, aligned at the end, with the result's. False if they are not one run between ones.
 inline bool stretch(const Shape& operand, const Shape& result, Stretch& made) {
     if (operand.rank() > result.rank()) return false;
     made = {1, operand.elements()};

@@ -1,5 +1,4 @@
-// Other shapes, slices and orders of the same elements: reshape, split, slice, concat, permute,
-// contiguous.
+// Other shapes, slices and orders of the same elements: reshape, split, slice, concat, permute, contiguous.
 
 #include <algorithm>
 #include <numeric>
@@ -167,8 +166,7 @@ private:
     std::vector<Columns> parts_;
 };
 
-/// out[i…] = in[…] with output axis k being input axis axes[k]. With the axes in order it makes a
-/// slice contiguous.
+/// out[i…] = in[…] with output axis k being input axis axes[k]. With the axes in order it makes a slice contiguous.
 class PermuteOp : public Op {
 public:
     explicit PermuteOp(std::vector<int> axes) : axes_(std::move(axes)) {}

@@ -64,8 +64,7 @@ DeviceTraits traits(const Device& device) {
     return made;
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// compile
+// --- Compile -------------------------------------------------------------------------------------
 
 Program::Program(Device& device, const Graph& graph, State& state, const ProgramOptions& options)
     : device_(&device), state_(&state), graph_(&graph), guarded_(options.guarded) {
@@ -226,8 +225,7 @@ void Program::record(const ProgramOptions& options) {
     commands_ = recorder.finish();
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// run
+// --- Run -----------------------------------------------------------------------------------------
 
 const Program::Place& Program::place(const std::vector<Place>& list, std::string_view name) const {
     for (const Place& at : list)
@@ -274,8 +272,7 @@ double Program::flops() const {
     return total;
 }
 
-// ----------------------------------------------------------------------------------------------------------------
-// looking
+// --- Looking -------------------------------------------------------------------------------------
 
 std::vector<NodeTime> Program::node_times() const {
     const std::vector<double> spans = commands_.stamps_ms();

@@ -74,8 +74,7 @@ VkCommandBuffer begin(Device& device) {
 
 }  // namespace
 
-// -------------------------------------------------------------------------------------------------------------
-// Commands
+// --- Commands ------------------------------------------------------------------------------------
 
 Commands::Commands() noexcept = default;
 Commands::Commands(Commands&&) noexcept = default;
@@ -135,8 +134,7 @@ void wait(Device& device, std::uint64_t ticket) {
     check(vkWaitSemaphores(handles.device, &info, UINT64_MAX), "vkWaitSemaphores");
 }
 
-// -------------------------------------------------------------------------------------------------------------
-// Recorder
+// --- Recorder ------------------------------------------------------------------------------------
 
 Recorder::Recorder(Device& device, std::size_t stamps_wanted)
     : device_(device), impl_(std::make_unique<Commands::Impl>(device)) {

@@ -1,10 +1,8 @@
 // max x and Σ exp(x − max) over a row, reading every element once.
 //
-// A lane takes BLOCK elements at a time, the lanes side by side, and rescales its sum when a block
-// brings a new maximum: 1 + 1/BLOCK exponentials per element. Expects group.glsl and
-// exponential.glsl.
-// Numerics: a block is added up before it joins the lane's sum, so the rounding error grows with
-// the number of blocks.
+// A lane takes BLOCK elements at a time, the lanes side by side, and rescales its sum when a block brings a new
+// maximum: 1 + 1/BLOCK exponentials per element. Expects group.glsl and exponential.glsl.
+// Numerics: a block is added up before it joins the lane's sum, so the rounding error grows with the number of blocks.
 
 layout(constant_id = 2) const uint BLOCK = 8;
 

@@ -1,5 +1,4 @@
-// What the kernels of matrix products have in common: constants, arguments and the end of each
-// element's computation.
+// What the kernels of matrix products have in common: constants, arguments and the end of each element's computation.
 #include "lib/args.glsl"
 #include "lib/activation.glsl"
 

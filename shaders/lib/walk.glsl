@@ -1,9 +1,8 @@
 // Walking a row-major box in steps without a division per element: a position is a number whose
 // digits are the coordinates, and a step is an addition with carries.
 //
-// Expects the constant AXES, at most 6, outermost axis first. The outermost extent never matters.
-// Loops count upwards because Mesa unrolls only those, and arrays that stay in memory are five
-// times as slow.
+// Expects the constant AXES, at most 6, outermost axis first. The outermost extent never matters. Loops count upwards
+// because Mesa unrolls only those, and arrays that stay in memory are five times as slow.
 
 uint[6] digits(uint index, uint extent[6]) {
     uint digit[6];

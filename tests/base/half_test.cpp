@@ -8,8 +8,7 @@
 namespace vkf {
 namespace {
 
-// Every finite pair of neighbours: each converts back, and what lies between goes to the nearer, a
-// tie to the even one.
+// Every finite pair of neighbours: each converts back, and what lies between goes to the nearer, a tie to the even one.
 template <auto From, auto To>
 void expect_nearest(std::uint32_t infinity) {
     for (std::uint32_t bits = 0; bits < infinity; ++bits) {

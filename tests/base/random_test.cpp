@@ -12,8 +12,7 @@ namespace {
 using Counter = std::array<std::uint32_t, 4>;
 using Key = std::array<std::uint32_t, 2>;
 
-// The shader's text, compiled as C++ with just enough of GLSL around it: one source, two languages,
-// the same bits.
+// The shader's text, compiled as C++ with just enough of GLSL around it: one source, two languages, the same bits.
 namespace glsl {
 using uint = std::uint32_t;
 struct uvec2 {

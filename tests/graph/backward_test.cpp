@@ -11,8 +11,7 @@
 namespace vkf::test {
 namespace {
 
-/// Scalars a and b with values 3 and 5; derivatives of small expressions are small integers, exact
-/// in double.
+/// Scalars a and b with values 3 and 5; derivatives of small expressions are small integers, exact in double.
 class HostBackward : public ::testing::Test {
 protected:
     static constexpr double A = 3.0, B = 5.0;

@@ -1,5 +1,4 @@
-// Generation: the cache changes nothing, the context slides, and tokens are drawn as often as they
-// should.
+// Generation: the cache changes nothing, the context slides, and tokens are drawn as often as they should.
 
 #include "models/generate.h"
 
@@ -28,8 +27,7 @@ std::vector<double> shares(std::span<const float> logits, const Sampling& sampli
     return counts;
 }
 
-/// Every frequency within five standard deviations of its probability; impossible tokens never
-/// drawn.
+/// Every frequency within five standard deviations of its probability; impossible tokens never drawn.
 void expect_drawn_as(std::span<const float> logits, const Sampling& sampling, std::span<const double> wanted) {
     constexpr int DRAWS = 40000;
     const std::vector<double> drawn = shares(logits, sampling, DRAWS);
@@ -181,8 +179,7 @@ protected:
     Gpt2Config config() const { return small(std::get<0>(GetParam()), std::get<1>(GetParam())); }
 };
 
-// Two ways to sum the same fp32 products: a few ulps per layer, far below 1e-5 of the largest
-// logit.
+// Two ways to sum the same fp32 products: a few ulps per layer, far below 1e-5 of the largest logit.
 constexpr double CLOSE = 1e-5;
 
 TEST_P(DeviceGeneration, ReadingTokenByTokenEqualsReadingTheWhole) {

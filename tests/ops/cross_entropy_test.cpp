@@ -51,8 +51,7 @@ std::vector<OpCase> cross_entropy_cases() {
                      {{{DType::f32, {2, 3}}, 1, 0, 0, 1, true, 0, {nan, nan, nan, 1, 2, 3}},
                       {{DType::i32, {2}}, 0, 0, 0, 1, false, 0, {-1, 2}}},
                      mean_loss});
-    // A loss near 0 is log(1 + loss) and its gradient softmax − 1: both lose what they are smaller
-    // than 1.
+    // A loss near 0 is log(1 + loss) and its gradient softmax − 1: both lose what they are smaller than 1.
     cases.push_back({"sure and right",
                      {{{DType::f32, {2, 3}}, 1, 0, 0, 1, true, 0, {9, 1, 0, -1, 8, 1}},
                       {{DType::i32, {2}}, 0, 0, 0, 1, false, 0, {0, 1}}},

@@ -11,8 +11,7 @@ std::vector<Tensor> look_up(Inputs x) {
     return {embedding(x[0], x[1])};
 }
 
-/// Table [vocabulary, width] and `rows` indices. The gradient of an index is a sum of as many rows
-/// as it occurs in.
+/// Table [vocabulary, width] and `rows` indices. The gradient of an index is a sum of as many rows as it occurs in.
 OpCase table(std::string name, std::int64_t vocabulary, std::int64_t width, std::int64_t rows) {
     const double occurrences = static_cast<double>(rows) / static_cast<double>(vocabulary);
     return {std::move(name),

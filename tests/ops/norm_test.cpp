@@ -10,8 +10,7 @@ using Inputs = std::span<const Tensor>;
 constexpr float usual_eps = 1e-5f;
 
 OpCase layer_norm_of(std::string name, std::int64_t rows, std::int64_t width) {
-    // Few elements can be as good as equal; a larger eps keeps 1/sqrt(var) from amplifying their
-    // rounding.
+    // Few elements can be as good as equal; a larger eps keeps 1/sqrt(var) from amplifying their rounding.
     const float eps = width < 8 ? 0.5f : usual_eps;
     return {std::move(name),
             {normal({rows, width}), normal({width}, 0.3, 1.0), normal({width})},
@@ -63,16 +62,14 @@ std::vector<OpCase> norm_cases() {
     cases.push_back({"in the memory of its input", {normal({9, 70}), normal({70})}, [](Inputs x) {
                          return std::vector{layer_norm(scale(x[0], 3.0f), x[1], {}, usual_eps)};
                      }});
-    // The saved mean is rounded to 2^-24 · 1000, and that is the error of x − mean in the
-    // derivative.
+    // The saved mean is rounded to 2^-24 · 1000, and that is the error of x − mean in the derivative.
     cases.push_back({"far from zero",
                      {normal({6, 129}, 1.0, 1000.0), normal({129}), normal({129})},
                      [](Inputs x) { return std::vector{layer_norm(x[0], x[1], x[2], usual_eps)}; },
                      16,
                      2000,
                      false});
-    // Constant rows: var = 0, and rstd = 1/sqrt(eps) = 316 times the rounding of the mean, 2^-24 ·
-    // 7, must not be seen.
+    // Constant rows: var = 0, and rstd = 1/sqrt(eps) = 316 times the rounding of the mean, 2^-24 · 7, must not be seen.
     cases.push_back({"all equal",
                      {normal({6, 37}, 0.0, 7.1), normal({37}), normal({37})},
                      [](Inputs x) { return std::vector{layer_norm(x[0], x[1], x[2], usual_eps)}; },
