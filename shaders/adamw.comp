@@ -5,8 +5,8 @@
 //     p ← p − lr·wd·p − lr/(1−β1^t) · m / (√v/√(1−β2^t) + ε)
 //
 // Shapes: p, g, m, v alike; rates [4] = lr, lr/(1−β1^t), 1/(1−β2^t), 1/√(1−β2^t); clip [] (CLIPPED).
-// Numerics: ONE_MINUS_BETA come rounded from double, since 1 − 0.999f is off by 1e-5. m, v and clipped g below 1e-30, and
-// g² below it, count as 0: p then differs by less than 1e-15/ε of a step.
+// Numerics: ONE_MINUS_BETA come rounded from double, since 1 − 0.999f is off by 1e-5. m, v and clipped g below 1e-30,
+// and g² below it, count as 0: p then differs by less than 1e-15/ε of a step.
 #include "lib/args.glsl"
 #include "lib/flush.glsl"
 #include "lib/wide.glsl"

@@ -1,7 +1,8 @@
 #version 460
 // y = by_v·v + by_o·o: AttentionX, v − γ·o (000 eq 10-11) or γ·v − o (001 eq 9-10).
 //
-// Shapes: o, v, y [rows, WIDTH], y contiguous. A workgroup takes `per_group` consecutive rows, its invocations along them.
+// Shapes: o, v, y [rows, WIDTH], y contiguous. A workgroup takes `per_group` consecutive rows, its invocations along
+// them.
 #include "lib/args.glsl"
 #include "lib/strip_pairs.glsl"
 

@@ -1,9 +1,9 @@
 #version 460
-// d_o = g + c·v and d_v = c·(o − a·v) − a·d_o, where g is the gradient of δ = o − a·v, a = <o,v>/<v,v>, c = −<g,v>/<v,v>.
+// d_o = g + c·v and d_v = c·(o − a·v) − a·d_o, g the gradient of δ = o − a·v, a = <o,v>/<v,v>, c = −<g,v>/<v,v>.
 //
 // (From d<o,v> = dα/<v,v> and d<v,v> = −a·dα/<v,v> with dα = −<g,v>. Like <δ,v>, <d_o,v> = 0.)
-// Shapes: o, v, g, d_o, d_v [rows, GROUPS·WIDTH], d_o and d_v contiguous; either may be one of the others. Work is shared
-// out as in project_out.
+// Shapes: o, v, g, d_o, d_v [rows, GROUPS·WIDTH], d_o and d_v contiguous; either may be one of the others. Work is
+// shared out as in project_out.
 // Numerics: sums in fp32; where <v,v> is 0 or subnormal a = c = 0, so that d_o = g and d_v = 0. A
 // group of width 1 has nothing perpendicular to v: its gradients are 0, not the noise of cancellation.
 #include "lib/args.glsl"

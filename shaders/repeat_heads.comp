@@ -1,6 +1,6 @@
 #version 460
-// Each head of a row `repeat` times over, as grouped-query attention reads it; or with FOLD its adjoint: the sum of each
-// head's copies, in their order.
+// Each head of a row `repeat` times over, as grouped-query attention reads it; or with FOLD its adjoint: the sum of
+// each head's copies, in their order.
 //
 // Shapes: x [rows, heads·head], y [rows, heads·repeat·head], exchanged with FOLD; y contiguous. A workgroup takes
 // `per_group` consecutive (row, head) pairs, its invocations along the head.

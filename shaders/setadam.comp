@@ -1,5 +1,6 @@
 #version 460
-// Second half of a SET-Adam step (Zhang, ECML 2024), per tensor of n elements: down-scaling, ε-embedding, down-translating.
+// Second half of a SET-Adam step (Zhang, ECML 2024), per tensor of n elements: down-scaling, ε-embedding,
+// down-translating.
 //
 //     c² = (Σv)² / (n·(Σv² + 1e-20));  w = √(c²·v/(1−β2^t) + ε);  p ← p − lr/(1−β1^t) · m / (w − ½ min w)
 //

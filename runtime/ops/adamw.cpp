@@ -32,32 +32,13 @@ public:
     }
 
     void lower(Lowering& to) const override {
-        const std::vector<Tensor> parameters = all(to.in, 0);
-        const Sweep grid = pack_sweep(to.device, parameters);
-        Args args{{"rates", rates(to.in)},
-                  {"clip", to.in.back() ? ArgValue{to.in.back()} : ArgValue{}},
-                  {"per_group", grid.per_group}};
-        pack_tensors(args, "p", parameters, capacity);
-        pack_tensors(args, "g", all(to.in, 1), capacity);
-        pack_tensors(args, "m", all(to.in, 2), capacity);
-        pack_tensors(args, "v", all(to.in, 3), capacity);
-        pack_counts(args, parameters, capacity);
-        double count = 0;
-        for (const Tensor& parameter : parameters) count += static_cast<double>(parameter.elements());
-        to.dispatch({.kernel = "adamw",
-                     .constants = {{"GROUP", grid.group},
-                                   {"ONE_MINUS_BETA1", static_cast<float>(1 - options_.beta1)},
-                                   {"ONE_MINUS_BETA2", static_cast<float>(1 - options_.beta2)},
-                                   {"EPSILON", static_cast<float>(options_.eps)},
-                                   {"CLIPPED", static_cast<bool>(to.in.back())},
-                                   {"DECAY0", decay(0)},
-                                   {"DECAY1", decay(1)},
-                                   {"DECAY2", decay(2)},
-                                   {"WIDE", all_even(to.in)}},
-                     .args = std::move(args),
-                     .groups = grid.groups,
-                     .flops = 16 * count,
-                     .bytes = 28 * count});
+        const Sweep grid = pack_sweep(to.device, all(to.in, 0));
+        Dispatch step = launch(to, "adamw", grid, "pgmv", 16, 28);
+        step.args.emplace_back("rates", rates(to.in));
+        step.constants.insert(step.constants.end(), {{"ONE_MINUS_BETA1", static_cast<float>(1 - options_.beta1)},
+                                                     {"ONE_MINUS_BETA2", static_cast<float>(1 - options_.beta2)},
+                                                     {"EPSILON", static_cast<float>(options_.eps)}});
+        to.dispatch(std::move(step));
     }
 
 private:

@@ -89,29 +89,7 @@ public:
                      .groups = grid.groups,
                      .flops = 14.0 * static_cast<double>(x.elements()),
                      .bytes = 12.0 * static_cast<double>(x.elements())});
-        if (!parameters_ || direct) return;
-        const std::uint32_t group = row_group(to.device, sums);
-        const auto pass = [&](ArgValue from, ArgValue into, std::int64_t rows, std::int64_t run) {
-            const std::uint32_t columns = to.device.cpu ? std::min(extent((sums + group - 1) / group), 4u) : 1;
-            const std::int64_t blocks = (sums + group * columns - 1) / (group * columns);
-            const std::int64_t runs = (rows + run - 1) / run;
-            to.dispatch({.kernel = "column_sum",
-                         .constants = {{"GROUP", group}, {"COLUMNS", columns}},
-                         .args = {{"x", from},
-                                  {"y", into},
-                                  {"rows", extent(rows)},
-                                  {"width", extent(sums)},
-                                  {"x_pitch", extent(sums)},
-                                  {"run", extent(run)}},
-                         .groups = static_cast<std::uint64_t>(blocks * runs),
-                         .flops = static_cast<double>(rows * sums),
-                         .bytes = 4.0 * static_cast<double>((rows + runs) * sums)});
-        };
-        if (groups <= 64) return pass(partial, to.out[1], groups, groups);
-        const std::int64_t run = 24, runs = (groups + run - 1) / run;
-        const Scratch fewer = to.scratch(runs * sums);
-        pass(partial, fewer, groups, run);
-        pass(fewer, to.out[1], runs, runs);
+        if (parameters_ && !direct) sum_columns(to, partial, groups, sums, sums, to.out[1]);
     }
 
     bool may_alias(std::size_t output, std::size_t input) const override {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "ops/copy.h"
 #include "ops/ops.h"
+#include "ops/rows.h"
 #include "ops/stretch.h"
 
 namespace vkf {
@@ -74,32 +75,9 @@ public:
         return std::vector{broadcast_to(at.d_out[0], at.in[0].shape())};
     }
 
-    /// Rows are cut into runs, enough to occupy the device and long enough to be worth a partial sum.
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0];
-        const std::uint32_t group = row_group(to.device, x.width());
-        const std::int64_t columns = to.device.cpu ? std::clamp<std::int64_t>(divided(x.width(), group), 1, 8) : 1;
-        const std::int64_t blocks = divided(x.width(), group * columns);
-        const std::int64_t wanted = divided(std::int64_t{to.device.units} * 8, blocks);
-        const std::int64_t run = divided(x.rows(), std::clamp<std::int64_t>(x.rows() / 16, 1, wanted));
-        const std::int64_t runs = divided(x.rows(), run);
-        const auto pass = [&](ArgValue from, ArgValue into, std::int64_t rows, std::int64_t pitch, std::int64_t each) {
-            to.dispatch({.kernel = "column_sum",
-                         .constants = {{"GROUP", group}, {"COLUMNS", extent(columns)}},
-                         .args = {{"x", from},
-                                  {"y", into},
-                                  {"rows", extent(rows)},
-                                  {"width", extent(x.width())},
-                                  {"x_pitch", extent(pitch)},
-                                  {"run", extent(each)}},
-                         .groups = static_cast<std::uint64_t>(blocks * divided(rows, each)),
-                         .flops = static_cast<double>(rows * x.width()),
-                         .bytes = 4.0 * static_cast<double>((rows + divided(rows, each)) * x.width())});
-        };
-        if (runs == 1) return pass(x, to.out[0], x.rows(), x.pitch(), run);
-        const Scratch partial = to.scratch(runs * x.width());
-        pass(x, partial, x.rows(), x.pitch(), run);
-        pass(partial, to.out[0], runs, x.width(), runs);
+        sum_columns(to, x, x.rows(), x.width(), x.pitch(), to.out[0]);
     }
 };
 
@@ -140,6 +118,34 @@ private:
 };
 
 }  // namespace
+
+void sum_columns(Lowering& to, ArgValue from, std::int64_t rows, std::int64_t width, std::int64_t pitch,
+                 ArgValue into) {
+    const std::uint32_t group = row_group(to.device, width);
+    const std::int64_t columns = to.device.cpu ? std::clamp<std::int64_t>(divided(width, group), 1, 8) : 1;
+    const std::int64_t blocks = divided(width, group * columns);
+    const std::int64_t wanted = divided(std::int64_t{to.device.units} * 8, blocks);
+    const std::int64_t run = divided(rows, std::clamp<std::int64_t>(rows / 16, 1, wanted));
+    const std::int64_t runs = divided(rows, run);
+    const auto pass = [&](ArgValue x, std::int64_t x_rows, std::int64_t x_pitch, std::int64_t each, ArgValue y) {
+        const std::int64_t sums = divided(x_rows, each);
+        to.dispatch({.kernel = "column_sum",
+                     .constants = {{"GROUP", group}, {"COLUMNS", extent(columns)}},
+                     .args = {{"x", x},
+                              {"y", y},
+                              {"rows", extent(x_rows)},
+                              {"width", extent(width)},
+                              {"x_pitch", extent(x_pitch)},
+                              {"run", extent(each)}},
+                     .groups = static_cast<std::uint64_t>(blocks * sums),
+                     .flops = static_cast<double>(x_rows * width),
+                     .bytes = 4.0 * static_cast<double>((x_rows + sums) * width)});
+    };
+    if (runs == 1) return pass(from, rows, pitch, rows, into);
+    const Scratch partial = to.scratch(runs * width);
+    pass(from, rows, pitch, run, partial);
+    pass(partial, runs, width, runs, into);
+}
 
 Tensor row_sum(Tensor x) {
     return add_one(x.graph(), RowSumOp(), {x});

@@ -46,4 +46,8 @@ inline std::uint32_t block(std::uint32_t group, std::int64_t width) {
     return extent(std::clamp<std::int64_t>((width + group - 1) / group, 1, 16));
 }
 
+/// into[c] = Σ from[r·pitch + c] over `rows` rows of `width` columns, in an order that only the sizes decide. Rows are
+/// cut into runs, enough to occupy the device and long enough to be worth a partial sum.
+void sum_columns(Lowering& to, ArgValue from, std::int64_t rows, std::int64_t width, std::int64_t pitch, ArgValue into);
+
 }  // namespace vkf

@@ -44,48 +44,21 @@ public:
     }
 
     void lower(Lowering& to) const override {
-        const std::vector<Tensor> parameters = all(to.in, 0), m = all(to.in, 2), v = all(to.in, 3);
         // Every workgroup of the second kernel adds up all partial sums of its tensor.
-        const Sweep grid = pack_sweep(to.device, parameters, 1024);
+        const Sweep grid = pack_sweep(to.device, all(to.in, 0), 1024);
         const Scratch partials = to.scratch(3 * static_cast<std::int64_t>(grid.groups));
-        double count = 0;
-        for (const Tensor& parameter : parameters) count += static_cast<double>(parameter.elements());
 
-        Args args{{"clip", to.in.back() ? ArgValue{to.in.back()} : ArgValue{}},
-                  {"partials", partials},
-                  {"per_group", grid.per_group}};
-        pack_tensors(args, "p", parameters, capacity);
-        pack_tensors(args, "g", all(to.in, 1), capacity);
-        pack_tensors(args, "m", m, capacity);
-        pack_tensors(args, "v", v, capacity);
-        pack_counts(args, parameters, capacity);
-        to.dispatch({.kernel = "setadam_moments",
-                     .constants = {{"GROUP", grid.group},
-                                   {"ONE_MINUS_BETA1", static_cast<float>(1 - options_.beta1)},
-                                   {"ONE_MINUS_BETA2", static_cast<float>(1 - options_.beta2)},
-                                   {"CLIPPED", static_cast<bool>(to.in.back())},
-                                   {"DECAY0", decay(0)},
-                                   {"DECAY1", decay(1)},
-                                   {"DECAY2", decay(2)},
-                                   {"WIDE", all_even(to.in)}},
-                     .args = std::move(args),
-                     .groups = grid.groups,
-                     .flops = 14 * count,
-                     .bytes = 20 * count});
+        Dispatch moments = launch(to, "setadam_moments", grid, "pgmv", 14, 20);
+        moments.args.emplace_back("partials", partials);
+        moments.constants.insert(moments.constants.end(),
+                                 {{"ONE_MINUS_BETA1", static_cast<float>(1 - options_.beta1)},
+                                  {"ONE_MINUS_BETA2", static_cast<float>(1 - options_.beta2)}});
+        to.dispatch(std::move(moments));
 
-        Args step{{"rates", rates(to.in)}, {"partials", partials}, {"per_group", grid.per_group}};
-        pack_tensors(step, "p", parameters, capacity);
-        pack_tensors(step, "m", m, capacity);
-        pack_tensors(step, "v", v, capacity);
-        pack_counts(step, parameters, capacity);
-        to.dispatch({.kernel = "setadam",
-                     .constants = {{"GROUP", grid.group},
-                                   {"EPSILON", static_cast<float>(options_.eps)},
-                                   {"WIDE", all_even(to.in)}},
-                     .args = std::move(step),
-                     .groups = grid.groups,
-                     .flops = 8 * count,
-                     .bytes = 16 * count});
+        Dispatch step = launch(to, "setadam", grid, "pmv", 8, 16);
+        step.args.insert(step.args.end(), {{"rates", rates(to.in)}, {"partials", partials}});
+        step.constants.emplace_back("EPSILON", static_cast<float>(options_.eps));
+        to.dispatch(std::move(step));
     }
 
 private:

@@ -36,6 +36,28 @@ std::optional<std::size_t> StepOp::updates(std::size_t output) const {
     return 4 * (output / outputs()) + (which == 0 ? 0 : which + 1);
 }
 
+Dispatch StepOp::launch(const Lowering& to, std::string_view kernel, const Sweep& grid, std::string_view letters,
+                        double flops, double bytes) const {
+    const std::vector<Tensor> parameters = all(to.in, 0);
+    const Tensor factor = to.in.back();
+    double count = 0;
+    for (const Tensor& parameter : parameters) count += static_cast<double>(parameter.elements());
+    Dispatch made{.kernel = std::string(kernel),
+                  .constants = {{"GROUP", grid.group}, {"WIDE", all_even(to.in)}},
+                  .args = {{"per_group", grid.per_group}},
+                  .groups = grid.groups,
+                  .flops = flops * count,
+                  .bytes = bytes * count};
+    for (const char letter : letters)
+        pack_tensors(made.args, std::string(1, letter), all(to.in, std::string_view("pgmv").find(letter)), capacity);
+    pack_counts(made.args, parameters, capacity);
+    if (letters.find('g') == std::string_view::npos) return made;
+    made.args.emplace_back("clip", factor ? ArgValue{factor} : ArgValue{});
+    made.constants.emplace_back("CLIPPED", static_cast<bool>(factor));
+    for (std::size_t i = 0; i < capacity; ++i) made.constants.emplace_back(text("DECAY", i), decay(i));
+    return made;
+}
+
 std::vector<Tensor> StepOp::all(std::span<const Tensor> in, std::size_t which) const {
     std::vector<Tensor> tensors;
     for (std::size_t i = 0; i < slots(); ++i) tensors.push_back(in[4 * i + which]);

@@ -1,9 +1,10 @@
-// What every kernel starts from: the extensions, the workgroup's shape and the kinds of buffer reference a kernel may take.
+// What every kernel starts from: the extensions, the workgroup's shape and the kinds of buffer reference a kernel may
+// take.
 //
 // A kernel declares its arguments once, as
 //     layout(push_constant, scalar) uniform Args { In x; Out y; uint rows; };
-// and the host reads names, offsets and access (readonly, writeonly) from the compiled module. A member's reference type is
-// therefore also its promise about reads and writes, from which barriers are derived.
+// and the host reads names, offsets and access (readonly, writeonly) from the compiled module. A member's reference
+// type is therefore also its promise about reads and writes, from which barriers are derived.
 
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference2 : require

@@ -5,7 +5,8 @@
 float exp_below(float x) {
     float t = x * 1.44269504;
     precise float shifted = t + 12582912.0;  // 1.5 · 2^23 leaves t's nearest integer in the low bits
-    precise float f = t - (shifted - 12582912.0);  // 2^f = 1 + f · polynomial, interpolated at the Chebyshev points of |f| <= 1/2
+    // 2^f = 1 + f · polynomial, interpolated at the Chebyshev points of |f| <= 1/2
+    precise float f = t - (shifted - 12582912.0);
     float p = 1.54531634e-4;
     p = p * f + 1.33908633e-3;
     p = p * f + 9.61808302e-3;

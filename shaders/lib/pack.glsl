@@ -1,8 +1,8 @@
 // Several tensors swept by one dispatch, for kernels that would otherwise be started once per parameter.
 //
 // Workgroups take `per_group` consecutive elements of the first tensor, then of the second, … A kernel defines TENSORS
-// before it includes this; absent tensors have no elements. Invocations take pairs of elements side by side, and the first
-// the odd one that may be left:
+// before it includes this; absent tensors have no elements. Invocations take pairs of elements side by side, and the
+// first the odd one that may be left:
 //     FOR_PAIRS(part, i) step(i, true);
 //     if (odd_end(part)) step(part.end - 1, false);
 // `per_group` is even, so that pairs start at even elements; WIDE says that they may be read as one (lib/wide.glsl).

@@ -1,5 +1,5 @@
-// A row in registers by pairs of neighbours: the lanes side by side, STRIP pairs each. A row wider than 2 · GROUP · STRIP
-// comes in several strips. The width is a constant so that a row of one strip needs no bounds but at its end.
+// A row in registers by pairs of neighbours: the lanes side by side, STRIP pairs each. A row wider than 2 · GROUP ·
+// STRIP comes in several strips. The width is a constant so that a row of one strip needs no bounds but at its end.
 #include "lib/wide.glsl"
 
 layout(constant_id = 2) const uint WIDTH = 64;

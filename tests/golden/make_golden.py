@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Makes the golden cases beside this file: one small GPT-2 per attention variant, with what PyTorch computes in float64.
+"""Makes the golden cases beside this file: a small GPT-2 per attention variant, with what PyTorch computes in float64.
 
   tests/golden/make_golden.py        (Debian's python3-torch and python3-numpy)
 
-Each folder is a model directory (config.json, model.safetensors) with case.safetensors beside it: tokens, targets, logits,
-loss and grad.NAME for every parameter. Written from the papers' equations, independently of the C++ code."""
+Each folder is a model directory (config.json, model.safetensors) with case.safetensors beside it: tokens, targets,
+logits, loss and grad.NAME for every parameter. Written from the papers' equations, independently of the C++ code."""
 import json
 import math
 import os
@@ -96,7 +96,8 @@ def shapes(config):
     yield "wte.weight", (V, C)
     yield "wpe.weight", (T, C)
     for i in range(L):
-        maps = [("attn.c_attn", (C, 3 * C)), ("attn.c_proj", (C, C)), ("mlp.c_fc", (C, 4 * C)), ("mlp.c_proj", (4 * C, C))]
+        maps = [("attn.c_attn", (C, 3 * C)), ("attn.c_proj", (C, C)),
+                ("mlp.c_fc", (C, 4 * C)), ("mlp.c_proj", (4 * C, C))]
         for name, shape in maps:
             yield f"h.{i}.{name}.weight", shape
             if bias:
@@ -115,7 +116,8 @@ def main():
     for seed, (name, (spec, changes)) in enumerate(CASES.items()):
         rng = np.random.default_rng(seed)
         config = {"model_type": "gpt2", "vocab_size": V, "n_positions": T, "n_embd": C, "n_layer": L, "n_head": M,
-                  "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5, "tie_word_embeddings": True, "bias": True,
+                  "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5, "tie_word_embeddings": True,
+                  "bias": True,
                   **changes, "attention": spec}
         weights = {key: (rng.normal(0, 0.4, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
                    .astype(np.float32) for key, shape in shapes(config)}
