@@ -6,6 +6,7 @@
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/model.h"
+#include "models/files/config_keys.h"
 #include "models/files/gpt2_config.h"
 #include "models/train/optimizer.h"
 #include "ops/backward.h"
@@ -25,7 +26,7 @@ struct Options {
     bool plan = false, graph = false;
 };
 
-/// The step's graph as GptTrainer records it without accumulation, or only its forward half.
+/// The step's graph as Trainer records it without accumulation, or only its forward half.
 void describe(Graph& graph, Parameters& parameters, const Options& o, bool training) {
     const TensorType batch{DType::i32, {o.batch_size, o.block_size}};
     const Tensor tokens = graph.input("tokens", batch);

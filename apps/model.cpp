@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/safetensors.h"
+#include "models/files/config_keys.h"
 #include "models/files/gpt2_config.h"
 #include "models/files/weights.h"
 

@@ -19,6 +19,7 @@
 #include "models/files/weights.h"
 #include "models/train/run_directory.h"
 #include "models/train/schedule.h"
+#include "models/train/token_feed.h"
 #include "models/train/trainer.h"
 #include "vulkan/device.h"
 
@@ -47,15 +48,15 @@ struct Splits {
           eval_train("eval-train", data.train(), {Order::random, rows(o), length(o), o.seed}),
           eval_val("eval-val", data.val(), {Order::random, rows(o), length(o), o.seed}) {}
 
-    static std::size_t rows(const TrainOptions& o) { return static_cast<std::size_t>(o.trainer.batch_size); }
-    static std::size_t length(const TrainOptions& o) { return static_cast<std::size_t>(o.trainer.block_size); }
+    static std::size_t rows(const TrainOptions& o) { return static_cast<std::size_t>(o.batch_size); }
+    static std::size_t length(const TrainOptions& o) { return static_cast<std::size_t>(o.block_size); }
 };
 
 /// Evaluates, keeps the best model and writes the checkpoint.
-void checkpoint(GptTrainer& trainer, RunDirectory& run, const Splits& splits, const TrainOptions& o, RunProgress& at,
+void checkpoint(Trainer& trainer, RunDirectory& run, const Splits& splits, const TrainOptions& o, RunProgress& at,
                 Progress& progress) {
-    const double train_loss = trainer.evaluate(splits.eval_train, 0, o.eval_iters);
-    const double val_loss = trainer.evaluate(splits.eval_val, 0, o.eval_iters);
+    const double train_loss = trainer.evaluate(feed_of(splits.eval_train), 0, o.eval_iters);
+    const double val_loss = trainer.evaluate(feed_of(splits.eval_val), 0, o.eval_iters);
     run.log(ordered_json{{"step", at.step}, {"train_loss", train_loss}, {"val_loss", val_loss}});
     progress.line(text("step ", at.step, ": train loss ", fixed(train_loss, 4), ", val loss ", fixed(val_loss, 4)));
     at.evaluated = at.step;
@@ -77,11 +78,10 @@ ordered_json metrics(std::int64_t step, const StepResult& result, double rate, d
 }
 
 /// Steps until max_iters; returns where the run then stands.
-RunProgress train_loop(GptTrainer& trainer, RunDirectory& run, const Splits& splits, const TrainOptions& o,
-                       RunProgress at, Progress& progress) {
-    const double tokens =
-        static_cast<double>(o.trainer.batch_size * o.trainer.block_size * o.trainer.gradient_accumulation_steps);
-    const auto batch = [&](std::uint64_t number) { return splits.train.at(number); };
+RunProgress train_loop(Trainer& trainer, RunDirectory& run, const Splits& splits, const TrainOptions& o, RunProgress at,
+                       Progress& progress) {
+    const double tokens = static_cast<double>(o.batch_size * o.block_size * o.trainer.gradient_accumulation_steps);
+    const Feed feed = feed_of(splits.train);
     for (; at.step < o.max_iters; ++at.step) {
         if (at.step % o.eval_interval == 0 && at.evaluated != at.step)
             checkpoint(trainer, run, splits, o, at, progress);
@@ -92,7 +92,7 @@ RunProgress train_loop(GptTrainer& trainer, RunDirectory& run, const Splits& spl
         }
         const auto start = std::chrono::steady_clock::now();
         const double rate = o.schedule.at(at.step);
-        const StepResult result = trainer.step(at.step, rate, batch);
+        const StepResult result = trainer.step(at.step, rate, feed);
         const double seconds = seconds_since(start);
         if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm))
             throw Error("step ", at.step, ": the loss is ", result.loss, ", the gradient's norm ", result.grad_norm,
@@ -128,8 +128,8 @@ Gpt2Config model_config(const TrainOptions& o, const TokenDataset& data) {
     const auto vocabulary = static_cast<std::int64_t>(data.vocabulary_size());
     const Gpt2Config c = origin(o).empty() ? o.fresh_model(vocabulary) : read_gpt2_config(origin(o) / "config.json");
     validate(c);
-    require(o.trainer.block_size <= c.n_positions, "--block-size ", o.trainer.block_size,
-            " is more than the model's n_positions ", c.n_positions);
+    require(o.block_size <= c.n_positions, "--block-size ", o.block_size, " is more than the model's n_positions ",
+            c.n_positions);
     require(vocabulary <= c.vocab_size, "the data has tokens up to ", vocabulary - 1, ", the model's vocabulary is ",
             c.vocab_size);
     return c;
@@ -144,14 +144,15 @@ void train_gpt(const TrainOptions& o, const Common& common) {
     const Splits splits(data, o);
     const Gpt2Config model = model_config(o, data);
     with_device(common, [&](Device& device) {
-        GptTrainer trainer(device, model, o.trainer);
+        const auto loss = [&](const Scope& scope) { return gpt2_loss(scope, model, o.batch_size, o.block_size); };
+        Trainer trainer(device, loss, loss, o.trainer);
         RunProgress at;
         if (run)
             at = run->restore(trainer);
         else if (!o.init_from.empty())
             load_weights(origin(o) / "model.safetensors", trainer.parameters().list(), "transformer.", trainer.state());
         if (!run) run = RunDirectory::create(o.out_dir, o.overwrite);
-        run->describe(model, o.toml(), characters ? &*characters : nullptr);
+        run->describe(gpt2_config_text(model), o.toml(), characters ? &*characters : nullptr);
         note(common, text(trainer.parameters().count(), " parameters, ", model.attention.variant, " attention, on ",
                           device.info().name, "; ", data.train().size(), " tokens"));
         Progress progress(common, "train", "step", o.max_iters, at.step);

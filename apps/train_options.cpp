@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "models/data/dataset.h"
-#include "models/files/gpt2_config.h"
+#include "models/files/config_keys.h"
 
 namespace vkf {
 
@@ -52,7 +52,7 @@ void TrainOptions::declare(CLI::App& app) {
     option("--n-head", n_head, "attention heads");
     option("--n-embd", n_embd, "width");
     option("--vocab-size", vocab_size, "vocabulary; 0: what the data needs");
-    option("--block-size", trainer.block_size, "tokens in a sequence");
+    option("--block-size", block_size, "tokens in a sequence");
     flag("--bias,!--no-bias", bias, "biases in linear layers and norms");
     option("--activation", activation, "of the MLP: gelu (erf), gelu_new (tanh), relu or silu");
     option("--attention", attention, "standard, attentionx, belief, belief-head, belief-star or concat");
@@ -61,7 +61,7 @@ void TrainOptions::declare(CLI::App& app) {
     flag("--mask-diagonal", mask_diagonal, "no token attends to itself");
     option("--dropout", trainer.dropout, "dropout rate");
 
-    option("--batch-size", trainer.batch_size, "sequences in a micro-batch");
+    option("--batch-size", batch_size, "sequences in a micro-batch");
     option("--gradient-accumulation-steps", trainer.gradient_accumulation_steps, "micro-batches in a step");
     option("--max-iters", max_iters, "steps");
     option("--optimizer", optimizer, "adamw, setadam or sgd");
@@ -96,8 +96,8 @@ void TrainOptions::check() {
     at_least("--n-head", static_cast<double>(n_head), 1);
     at_least("--n-embd", static_cast<double>(n_embd), 1);
     at_least("--vocab-size", static_cast<double>(vocab_size), 0);
-    at_least("--block-size", static_cast<double>(trainer.block_size), 1);
-    at_least("--batch-size", static_cast<double>(trainer.batch_size), 1);
+    at_least("--block-size", static_cast<double>(block_size), 1);
+    at_least("--batch-size", static_cast<double>(batch_size), 1);
     at_least("--gradient-accumulation-steps", static_cast<double>(trainer.gradient_accumulation_steps), 1);
     at_least("--max-iters", static_cast<double>(max_iters), 0);
     at_least("--eval-interval", static_cast<double>(eval_interval), 1);
@@ -126,7 +126,7 @@ void TrainOptions::check() {
 Gpt2Config TrainOptions::fresh_model(std::int64_t data_vocabulary) const {
     Gpt2Config c;
     c.vocab_size = vocab_size ? vocab_size : data_vocabulary;
-    c.n_positions = trainer.block_size;
+    c.n_positions = block_size;
     c.n_embd = n_embd;
     c.n_layer = n_layer;
     c.n_head = n_head;

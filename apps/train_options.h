@@ -33,6 +33,8 @@ struct TrainOptions {
     std::string order = "random";
 
     // training
+    std::int64_t batch_size = 12;
+    std::int64_t block_size = 1024;
     TrainerConfig trainer;
     std::string optimizer = "adamw";
     double eps = 0;  // 0: 1e-8, and 1e-18 for setadam

@@ -14,21 +14,6 @@ float residual_deviation(const Gpt2Config& c) {
     return 0.02f / std::sqrt(2.0f * static_cast<float>(c.n_layer));  // nanoGPT: two residual additions per layer
 }
 
-/// x + dropout(map): the addition rides in the product's epilogue when nothing is dropped.
-Tensor add_residual(const Scope& scope, Tensor x, Tensor y) {
-    return scope.drops() ? add(x, scope.drop(y)) : y;
-}
-
-/// x + W^o·first + W^s·second, the signals being the variant's.
-Tensor output_maps(const Scope& scope, const Gpt2Config& c, const Signals& signals, Tensor x) {
-    const Init init = Init::normal(residual_deviation(c));
-    Tensor sum = scope.drops() ? Tensor() : x;
-    if (signals.second)
-        sum = linear(scope / "c_proj_s", signals.second, c.n_embd, {.bias = false, .init = init, .addend = sum});
-    const Tensor y = linear(scope / "c_proj", signals.first, c.n_embd, {.bias = c.bias, .init = init, .addend = sum});
-    return add_residual(scope, x, y);
-}
-
 /// x + attention(norm): [B, T, C].
 Tensor attention_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor norm, const KeyValueCache* cache) {
     const Tensor qkv = linear(scope / "c_attn", norm, 3 * c.n_embd, {.bias = c.bias});
@@ -54,16 +39,14 @@ Tensor attention_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor
     }
     const Tensor o = attention(q, keys, values, options);
     const Signals signals = variant_named(c.attention.variant).apply({o, v, c.n_head, c.n_head, c.attention});
-    return output_maps(scope, c, signals, x);
+    return output_maps(scope, "c_proj", signals, c.n_embd,
+                       {.bias = c.bias, .init = Init::normal(residual_deviation(c))}, x);
 }
 
 /// x + mlp(norm): [B, T, C].
 Tensor mlp_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor norm) {
     const Tensor inner = activate(linear(scope / "c_fc", norm, c.inner(), {.bias = c.bias}), c.activation);
-    const Tensor y =
-        linear(scope / "c_proj", inner, c.n_embd,
-               {.bias = c.bias, .init = Init::normal(residual_deviation(c)), .addend = scope.drops() ? Tensor() : x});
-    return add_residual(scope, x, y);
+    return add_linear(scope / "c_proj", x, inner, {.bias = c.bias, .init = Init::normal(residual_deviation(c))});
 }
 
 }  // namespace
@@ -108,6 +91,14 @@ Tensor gpt2(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyVal
     const Scope head = scope / "lm_head";
     const Tensor table = c.tie_word_embeddings ? token_table : head.parameter("weight", {c.vocab_size, c.n_embd}, init);
     return matmul(x, table, {.transpose_b = true});
+}
+
+Tensor gpt2_loss(const Scope& scope, const Gpt2Config& c, std::int64_t batch, std::int64_t length) {
+    const TensorType type{DType::i32, {batch, length}};
+    const Tensor tokens = scope.graph().input("tokens", type), targets = scope.graph().input("targets", type);
+    const Tensor logits = gpt2(scope, c, tokens);
+    scope.graph().scope = "loss";
+    return cross_entropy(logits, targets);
 }
 
 }  // namespace vkf

@@ -44,4 +44,7 @@ struct KeyValueCache {
 Tensor gpt2(const Scope& scope, const Gpt2Config& config, Tensor tokens, const KeyValueCache* cache = nullptr,
             bool last_only = false);
 
+/// Mean cross-entropy of a micro-batch; declares its inputs `tokens` and `targets`, i32 [batch, length].
+Tensor gpt2_loss(const Scope& scope, const Gpt2Config& config, std::int64_t batch, std::int64_t length);
+
 }  // namespace vkf

@@ -3,9 +3,29 @@
 namespace vkf {
 
 Tensor linear(const Scope& scope, Tensor x, std::int64_t out, const LinearOptions& options) {
-    const Tensor weight = scope.parameter("weight", {x.width(), out}, options.init);
-    const Tensor bias = options.bias ? scope.parameter("bias", {out}, Init::zeros()) : Tensor();
-    return matmul(x, weight, {.bias = bias, .addend = options.addend});
+    const Shape matrix = options.out_in ? Shape{out, x.width()} : Shape{x.width(), out};
+    const Tensor weight = scope.parameter("weight", options.weight_shape.value_or(matrix), options.init);
+    const Tensor bias = options.bias ? scope.parameter("bias", {out}, options.bias_init) : Tensor();
+    return matmul(x, reshape(weight, matrix), {.transpose_b = options.out_in, .bias = bias, .addend = options.addend});
+}
+
+Tensor add_linear(const Scope& scope, Tensor residual, Tensor x, LinearOptions options) {
+    if (!scope.drops()) options.addend = residual;
+    const Tensor y = linear(scope, x, residual.width(), options);
+    return scope.drops() ? add(residual, scope.drop_path(scope.drop(y))) : y;
+}
+
+Tensor output_maps(const Scope& scope, std::string_view name, const Signals& signals, std::int64_t out,
+                   LinearOptions options, Tensor residual) {
+    if (!scope.drops()) options.addend = residual;
+    if (signals.second) {
+        LinearOptions second = options;
+        second.bias = false;
+        options.addend = linear(scope / (std::string(name) + "_s"), signals.second, out, second);
+    }
+    const Scope first = scope / name;
+    const Tensor y = linear(first, signals.first, out, options);
+    return scope.drops() ? add(residual, first.drop_path(first.drop(y))) : y;
 }
 
 Tensor layer_norm(const Scope& scope, Tensor x, bool bias, float eps) {

@@ -1,6 +1,9 @@
 // The layers that models share: functions from tensors to tensors, with parameters found through their scope.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "models/attention/attention.h"
 #include "models/scope.h"
 #include "ops/ops.h"
@@ -9,12 +12,23 @@ namespace vkf {
 
 struct LinearOptions {
     bool bias = true;
+    bool out_in = false;  // W is stored [out, in], as PyTorch's Linear and most others do, not [in, out] as GPT-2
     Init init = Init::normal(0.02f);
-    Tensor addend = {};  // added to the result, as a residual
+    Init bias_init = Init::zeros();
+    std::optional<Shape> weight_shape = {};  // how W is stored, where that has more axes than two (a convolution's)
+    Tensor addend = {};                      // added to the result, as a residual
 };
 
-/// x·W + b with W [in, out], as GPT-2 stores it: [..., in] → [..., out].
+/// x·W + b: [..., in] → [..., out].
 Tensor linear(const Scope& scope, Tensor x, std::int64_t out, const LinearOptions& options = {});
+
+/// residual + drop(x·W + b). The addition rides in the product's epilogue when nothing is dropped.
+Tensor add_linear(const Scope& scope, Tensor residual, Tensor x, LinearOptions options);
+
+/// residual + drop(W^o·first + W^s·second), the signals being a variant's. W^o is called `name`, W^s `name`_s; W^s has
+/// no bias.
+Tensor output_maps(const Scope& scope, std::string_view name, const Signals& signals, std::int64_t out,
+                   LinearOptions options, Tensor residual);
 
 /// LayerNorm over the last axis with weight and, if wanted, bias.
 Tensor layer_norm(const Scope& scope, Tensor x, bool bias, float eps);

@@ -1,5 +1,7 @@
 #include "models/scope.h"
 
+#include <cmath>
+
 #include "base/error.h"
 #include "base/random.h"
 #include "ops/ops.h"
@@ -24,12 +26,18 @@ std::int64_t Parameters::count() const {
 }
 
 std::vector<float> initial_values(const Parameter& parameter, std::uint64_t seed) {
-    const float fill = parameter.init.kind == Init::Kind::ones ? 1.0f : 0.0f;
-    std::vector<float> values(static_cast<std::size_t>(parameter.shape.elements()), fill);
-    if (parameter.init.kind != Init::Kind::normal) return values;
+    const Init init = parameter.init;
+    const bool constant = init.kind == Init::Kind::constant;
+    std::vector<float> values(static_cast<std::size_t>(parameter.shape.elements()), constant ? init.value : 0.0f);
+    if (constant) return values;
     Random random(seed, parameter.name);
-    for (float& value : values)
-        value = static_cast<float>(random.normal() * static_cast<double>(parameter.init.deviation));
+    const auto draw = [&]() -> double {
+        if (init.kind == Init::Kind::uniform) return 2.0 * static_cast<double>(random.uniform()) - 1.0;
+        double z = random.normal();
+        while (init.kind == Init::Kind::truncated_normal && std::abs(z) > 2.0) z = random.normal();
+        return z;
+    };
+    for (float& value : values) value = static_cast<float>(draw() * static_cast<double>(init.value));
     return values;
 }
 
@@ -46,7 +54,15 @@ Tensor Scope::parameter(std::string_view name, const Shape& shape, Init init) co
 }
 
 Tensor Scope::drop(Tensor x) const {
-    return drops() ? dropout(x, noise_.dropout, noise_.seed, salt()) : x;
+    return noise_.dropout > 0.0f ? dropout(x, noise_.dropout, noise_.seed, salt()) : x;
+}
+
+Tensor Scope::drop_path(Tensor x) const {
+    if (noise_.drop_path == 0.0f) return x;
+    const std::int64_t batch = x.shape()[0];
+    const Tensor ones = fill(*graph_, {batch, 1}, 1.0f);
+    const Tensor kept = dropout(ones, noise_.drop_path, noise_.seed, (*this / "path").salt());
+    return reshape(mul(reshape(x, {batch, x.elements() / batch}), kept), x.shape());
 }
 
 std::uint32_t Scope::salt() const {

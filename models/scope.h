@@ -10,14 +10,17 @@
 
 namespace vkf {
 
-/// How a parameter begins.
+/// How a parameter begins: one value, or draws from N(0, value²), the same cut at two deviations, or U(−value, value).
 struct Init {
-    enum class Kind : std::uint8_t { zeros, ones, normal } kind = Kind::zeros;
-    float deviation = 0.0f;
+    enum class Kind : std::uint8_t { constant, normal, truncated_normal, uniform } kind = Kind::constant;
+    float value = 0.0f;
 
-    static Init zeros() { return {}; }
-    static Init ones() { return {Kind::ones, 0.0f}; }
+    static Init constant(float value) { return {Kind::constant, value}; }
+    static Init zeros() { return constant(0.0f); }
+    static Init ones() { return constant(1.0f); }
     static Init normal(float deviation) { return {Kind::normal, deviation}; }
+    static Init truncated_normal(float deviation) { return {Kind::truncated_normal, deviation}; }
+    static Init uniform(float bound) { return {Kind::uniform, bound}; }
 };
 
 struct Parameter {
@@ -43,10 +46,14 @@ private:
 /// Starting values of a parameter, drawn from (seed, name) alone: independent of order, device and precision.
 std::vector<float> initial_values(const Parameter& parameter, std::uint64_t seed);
 
-/// Randomness of training: the dropout rate and the step's seed (i32[2]). A rate of 0 needs no seed.
+/// Randomness of training: the rates of dropout and of stochastic depth, and the step's seed (i32[2]), which rates of 0
+/// do not need.
 struct Noise {
     float dropout = 0.0f;
+    float drop_path = 0.0f;
     Tensor seed = {};
+
+    bool any() const { return dropout > 0.0f || drop_path > 0.0f; }
 };
 
 /// A path in a model under construction. Copied freely; the graph and the parameters belong to the caller.
@@ -62,7 +69,9 @@ public:
     Tensor parameter(std::string_view name, const Shape& shape, Init init) const;
     /// Dropout at this place, at the model's rate; x itself when there is none.
     Tensor drop(Tensor x) const;
-    bool drops() const { return noise_.dropout > 0.0f; }
+    /// Stochastic depth at this place: each sample of a branch x [B, ...] kept whole, divided by 1 − rate, or zeroed.
+    Tensor drop_path(Tensor x) const;
+    bool drops() const { return noise_.any(); }
     const Noise& noise() const { return noise_; }
     /// A number that tells this place's random draws from every other's.
     std::uint32_t salt() const;

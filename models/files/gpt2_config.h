@@ -13,10 +13,4 @@ Gpt2Config read_gpt2_config(const std::filesystem::path& path);
 /// The file's text; keys that other programs expect are included.
 std::string gpt2_config_text(const Gpt2Config& config);
 
-/// gelu_new, gelu, relu or silu. Throws InputError naming the word and those there are.
-Activation activation_named(const std::string& name);
-
-/// "gpt2", "vit" or "llama", as config.json says. Throws InputError.
-std::string read_model_type(const std::filesystem::path& path);
-
 }  // namespace vkf

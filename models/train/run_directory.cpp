@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/safetensors.h"
-#include "models/files/gpt2_config.h"
 #include "models/files/weights.h"
 
 namespace vkf {
@@ -16,13 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> parameter_names(const GptTrainer& trainer) {
+std::vector<std::string> parameter_names(const Trainer& trainer) {
     std::vector<std::string> names;
     for (const Parameter& parameter : trainer.parameters().list()) names.push_back(parameter.name);
     return names;
 }
 
-std::vector<std::string> moments_of(const GptTrainer& trainer) {
+std::vector<std::string> moments_of(const Trainer& trainer) {
     std::vector<std::string> names = trainer.kept_states();
     names.erase(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(trainer.parameters().list().size()));
     return names;
@@ -64,19 +63,20 @@ RunDirectory RunDirectory::reopen(const fs::path& path) {
     return made;
 }
 
-void RunDirectory::describe(const Gpt2Config& model, const std::string& train_toml, const Characters* characters) {
-    config_text_ = gpt2_config_text(model);
+void RunDirectory::describe(const std::string& config_text, const std::string& train_toml,
+                            const Characters* characters) {
+    config_text_ = config_text;
     train_toml_ = train_toml;
     characters_ = characters;
 }
 
-void RunDirectory::write_model(const fs::path& folder, const GptTrainer& trainer) const {
+void RunDirectory::write_model(const fs::path& folder, const Trainer& trainer) const {
     write_atomically(folder / "config.json", config_text_);
     if (characters_) characters_->save(folder / "chars.json");
     write_safetensors(folder / "model.safetensors", state_sources(trainer.state(), parameter_names(trainer)));
 }
 
-void RunDirectory::save(const GptTrainer& trainer, const RunProgress& progress) {
+void RunDirectory::save(const Trainer& trainer, const RunProgress& progress) {
     metrics_.flush();
     publish_files(path_, [&](const fs::path& folder) {
         write_model(folder, trainer);
@@ -90,11 +90,11 @@ void RunDirectory::save(const GptTrainer& trainer, const RunProgress& progress) 
     });
 }
 
-void RunDirectory::save_best(const GptTrainer& trainer) {
+void RunDirectory::save_best(const Trainer& trainer) {
     publish_files(path_ / "best", [&](const fs::path& folder) { write_model(folder, trainer); });
 }
 
-RunProgress RunDirectory::restore(GptTrainer& trainer) {
+RunProgress RunDirectory::restore(Trainer& trainer) {
     load_weights(path_ / "model.safetensors", trainer.parameters().list(), "transformer.", trainer.state());
     const Safetensors file = Safetensors::open(path_ / "optimizer.safetensors");
     RunProgress progress;

@@ -19,7 +19,6 @@
 
 #include "base/file.h"
 #include "models/data/text.h"
-#include "models/gpt2.h"
 #include "models/train/trainer.h"
 
 namespace vkf {
@@ -40,12 +39,12 @@ public:
     static RunDirectory reopen(const std::filesystem::path& path);
 
     /// What every checkpoint carries beside the weights.
-    void describe(const Gpt2Config& model, const std::string& train_toml, const Characters* characters);
+    void describe(const std::string& config_text, const std::string& train_toml, const Characters* characters);
 
-    void save(const GptTrainer& trainer, const RunProgress& progress);
-    void save_best(const GptTrainer& trainer);
+    void save(const Trainer& trainer, const RunProgress& progress);
+    void save_best(const Trainer& trainer);
     /// Loads weights and moments; metrics are cut back to the checkpoint. Throws InputError if something does not fit.
-    RunProgress restore(GptTrainer& trainer);
+    RunProgress restore(Trainer& trainer);
 
     /// Appends a line to metrics.jsonl.
     void log(const nlohmann::ordered_json& line);
@@ -54,7 +53,7 @@ public:
 
 private:
     explicit RunDirectory(std::filesystem::path path);
-    void write_model(const std::filesystem::path& folder, const GptTrainer& trainer) const;
+    void write_model(const std::filesystem::path& folder, const Trainer& trainer) const;
     void cut_metrics(const RunProgress& progress) const;
 
     std::filesystem::path path_;

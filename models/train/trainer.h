@@ -1,27 +1,32 @@
-// A GPT in training: the recorded programs of one step and of evaluation, over shared parameters.
+// A model in training: the recorded programs of one step and of evaluation, over shared parameters.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "graph/graph.h"
-#include "models/data/dataset.h"
-#include "models/gpt2.h"
+#include "models/scope.h"
 #include "models/train/optimizer.h"
 #include "program/program.h"
 
 namespace vkf {
 
 struct TrainerConfig {
-    std::int64_t batch_size = 12;
-    std::int64_t block_size = 1024;
     std::int64_t gradient_accumulation_steps = 1;
     float dropout = 0.0f;
+    float drop_path = 0.0f;
     OptimizerConfig optimizer;
     std::uint64_t seed = 1337;
 };
+
+/// Describes the loss of a micro-batch, a scalar; declares the inputs that a micro-batch is written to, and whatever
+/// outputs are wanted of an evaluation.
+using LossGraph = std::function<Tensor(const Scope&)>;
+/// Writes a micro-batch, found by its number, into a program's inputs.
+using Feed = std::function<void(Program&, std::uint64_t number)>;
 
 struct StepResult {
     double loss = 0;       // mean over the micro-batches
@@ -30,15 +35,19 @@ struct StepResult {
 
 /// With one micro-batch a step is one program: forward, backward, update. With more, one program adds each
 /// micro-batch's gradient to a state and another updates from their mean.
-class GptTrainer {
+class Trainer {
 public:
-    /// Parameters begin at their initial values, drawn from the seed; moments at zero.
-    GptTrainer(Device& device, const Gpt2Config& model, const TrainerConfig& config);
+    /// Parameters begin at their initial values, drawn from the seed; moments at zero. Evaluation has a graph of its
+    /// own, without randomness.
+    Trainer(Device& device, const LossGraph& training, const LossGraph& evaluation, const TrainerConfig& config);
+    Trainer(const Trainer&) = delete;  // programs refer to their graphs
 
-    /// One update. `it` counts updates from 0; `batch(i)` gives micro-batch i, counted over the whole run.
-    StepResult step(std::int64_t it, double learning_rate, const std::function<Batch(std::uint64_t)>& batch);
-    /// Mean loss without dropout over micro-batches first … first + count − 1.
-    double evaluate(const Batches& batches, std::uint64_t first, std::int64_t count);
+    /// One update. `it` counts updates from 0; micro-batches are numbered over the whole run.
+    StepResult step(std::int64_t it, double learning_rate, const Feed& feed);
+    /// Runs micro-batches first … first + count − 1 without randomness; returns their mean loss. `look` sees each one's
+    /// outputs.
+    double evaluate(const Feed& feed, std::uint64_t first, std::int64_t count,
+                    const std::function<void(Program&)>& look = {});
 
     State& state() { return state_; }
     const State& state() const { return state_; }
@@ -56,14 +65,11 @@ private:
         std::optional<Program> program;
     };
 
-    Tensor loss_of(Stage& stage, const Noise& noise);
-    void build_single();
-    void build_accumulating();
-    void build_evaluation();
-    Program& start(Stage& stage, const Batch& batch);
+    std::vector<Tensor> append_gradients(const LossGraph& training);
+    void build_single(const LossGraph& training);
+    void build_accumulating(const LossGraph& training);
 
     Device& device_;
-    Gpt2Config model_;
     TrainerConfig config_;
     State state_;
     Parameters parameters_;

@@ -1,4 +1,4 @@
-// gelu, gelu_tanh, relu, silu and their derivatives.
+// gelu, gelu_tanh, relu, silu, exp and their derivatives.
 
 #include <array>
 #include <cmath>
@@ -35,6 +35,8 @@ double value(Activation kind, double x) {
             return x > 0.0 ? x : 0.0;
         case Activation::silu:
             return x * sigmoid(x);
+        case Activation::exp:
+            return std::exp(x);
         case Activation::none:
             break;
     }
@@ -53,6 +55,8 @@ double slope(Activation kind, double x) {
             return x > 0.0 ? 1.0 : 0.0;
         case Activation::silu:
             return sigmoid(x) * (1.0 + x * sigmoid(-x));
+        case Activation::exp:
+            return std::exp(x);
         case Activation::none:
             break;
     }
@@ -60,7 +64,7 @@ double slope(Activation kind, double x) {
 }
 
 std::string_view spelled(Activation kind) {
-    static constexpr std::array<std::string_view, 5> names{"none", "gelu", "gelu_tanh", "relu", "silu"};
+    static constexpr std::array<std::string_view, 6> names{"none", "gelu", "gelu_tanh", "relu", "silu", "exp"};
     return names[static_cast<std::size_t>(kind)];
 }
 

@@ -29,9 +29,9 @@ Tensor fill(Graph& graph, Shape shape, float value);
 
 // ----------------------------------------------------------------------------------------------- activation.cpp
 
-enum class Activation : std::uint32_t { none, gelu, gelu_tanh, relu, silu };
+enum class Activation : std::uint32_t { none, gelu, gelu_tanh, relu, silu, exp };
 
-/// gelu: x·Φ(x) with the exact Φ (erf); gelu_tanh: GPT-2's approximation; silu: x·σ(x).
+/// gelu: x·Φ(x) with the exact Φ (erf); gelu_tanh: GPT-2's approximation; silu: x·σ(x); exp: eˣ, for learned scales.
 Tensor activate(Tensor x, Activation kind);
 /// d_y · kind'(x), the derivative taken at the saved pre-activation x.
 Tensor activate_backward(Tensor x, Tensor d_y, Activation kind);

@@ -1,14 +1,14 @@
 // The activations and their derivatives at one element; kinds are numbered as `Activation` in runtime/ops/ops.h.
 //
-// Numerics: every one is x times a probability (Φ or σ) made from an exponential of -|x|, so
-// nothing overflows for any finite x and the negative tail keeps its relative accuracy: a few ulp
-// of |x| everywhere. NaN gives NaN.
+// Numerics: all but EXP are x times a probability (Φ or σ) made from an exponential of -|x|, so nothing overflows for
+// any finite x and the negative tail keeps its relative accuracy: a few ulp of |x| everywhere. NaN gives NaN.
 #include "lib/exponential.glsl"
 
 const uint GELU = 1;       // x Φ(x): Hendrycks and Gimpel, arXiv 1606.08415
 const uint GELU_TANH = 2;  // x (1 + tanh u) / 2 = x σ(2u), u = √(2/π) (x + 0.044715 x³): the same
 const uint RELU = 3;
 const uint SILU = 4;       // x σ(x)
+const uint EXP = 5;        // e^x
 
 // The standard normal distribution Φ(x). Φ(-z) e^(z²/2) is smooth: a polynomial in
 // (z - 3.4) / (z + 3.4), interpolated at the Chebyshev points of 0 <= z <= 14. Absolute error 1e-7;
@@ -48,6 +48,7 @@ float activation(uint kind, float x) {
     if (kind == GELU_TANH) return x * sigmoid_and_slope(gelu_tanh_argument(x)).x;
     if (kind == RELU) return x < 0.0 ? 0.0 : x;
     if (kind == SILU) return x * sigmoid_and_slope(x).x;
+    if (kind == EXP) return exp(x);
     return x;
 }
 
@@ -63,5 +64,6 @@ float activation_slope(uint kind, float x) {
         vec2 s = sigmoid_and_slope(x);
         return s.x + x * s.y;
     }
+    if (kind == EXP) return exp(x);
     return 1.0;
 }

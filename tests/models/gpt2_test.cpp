@@ -9,7 +9,7 @@
 #include "device_fixture.h"
 #include "models/files/gpt2_config.h"
 #include "models/files/weights.h"
-#include "models/train/trainer.h"
+#include "models/train/token_feed.h"
 #include "ops/backward.h"
 #include "ops/ops.h"
 #include "program/program.h"
@@ -119,19 +119,23 @@ TEST_P(DeviceVariant, NeverSeesTheFuture) {
     EXPECT_FALSE(std::equal(before.begin() + changed, before.end(), after.begin() + changed));
 }
 
+Trainer trainer_of(const Gpt2Config& model, std::int64_t rows, const TrainerConfig& config) {
+    const auto loss = [&](const Scope& scope) { return gpt2_loss(scope, model, rows, 12); };
+    return Trainer(shared_device(), loss, loss, config);
+}
+
 TEST_P(DeviceVariant, LearnsOneBatchByHeart) {
     TrainerConfig config;
-    config.batch_size = 2;
-    config.block_size = 12;
     config.optimizer.weight_decay = 0;
-    GptTrainer trainer(shared_device(), tiny(GetParam()), config);
+    Trainer trainer = trainer_of(tiny(GetParam()), 2, config);
     Batch batch;
     for (std::int32_t i = 0; i < 24; ++i) {
         batch.tokens.push_back(i * 7 % 17);
         batch.targets.push_back((i + 1) * 7 % 17);
     }
     double loss = 0;
-    for (std::int64_t it = 0; it < 150; ++it) loss = trainer.step(it, 1e-2, [&](std::uint64_t) { return batch; }).loss;
+    const Feed feed = [&](Program& program, std::uint64_t) { write_batch(program, batch); };
+    for (std::int64_t it = 0; it < 150; ++it) loss = trainer.step(it, 1e-2, feed).loss;
     EXPECT_LT(loss, 0.05);
 }
 
@@ -151,35 +155,27 @@ TEST(DevicePlan, TheTrainingStepsArenaIsWithinATenthOfTheLiveSetBound) {
     Gpt2Config model = tiny("belief-star");
     model.n_embd = 96;
     model.n_layer = 4;
-    TrainerConfig config;
-    config.batch_size = 4;
-    config.block_size = 12;
-    GptTrainer trainer(shared_device(), model, config);
+    const Trainer trainer = trainer_of(model, 4, {});
     const MemoryUse& memory = trainer.programs()[0]->memory();
     EXPECT_LE(static_cast<double>(memory.arena), 1.1 * static_cast<double>(memory.bound));
 }
 
 TEST(DeviceTraining, AccumulatedMicroBatchesEqualOneBatch) {
     const auto train = [](std::int64_t rows, std::int64_t micro_batches) {
+        const Feed feed = [&](Program& program, std::uint64_t number) {
+            Batch batch;
+            for (std::int64_t i = 0; i < rows * 12; ++i) {
+                const auto token = static_cast<std::int64_t>(number) * rows * 12 + i;
+                batch.tokens.push_back(static_cast<std::int32_t>(token * token % 17));
+                batch.targets.push_back(static_cast<std::int32_t>(token * 3 % 17));
+            }
+            write_batch(program, batch);
+        };
         TrainerConfig config;
-        config.batch_size = rows;
-        config.block_size = 12;
         config.gradient_accumulation_steps = micro_batches;
-        GptTrainer trainer(shared_device(), tiny("belief"), config);
+        Trainer trainer = trainer_of(tiny("belief"), rows, config);
         std::vector<double> losses;
-        for (std::int64_t it = 0; it < 5; ++it)
-            losses.push_back(trainer
-                                 .step(it, 1e-3,
-                                       [&](std::uint64_t number) {
-                                           Batch batch;
-                                           for (std::int64_t i = 0; i < rows * 12; ++i) {
-                                               const auto token = static_cast<std::int64_t>(number) * rows * 12 + i;
-                                               batch.tokens.push_back(static_cast<std::int32_t>(token * token % 17));
-                                               batch.targets.push_back(static_cast<std::int32_t>(token * 3 % 17));
-                                           }
-                                           return batch;
-                                       })
-                                 .loss);
+        for (std::int64_t it = 0; it < 5; ++it) losses.push_back(trainer.step(it, 1e-3, feed).loss);
         return losses;
     };
     const std::vector<double> whole = train(4, 1), parts = train(2, 2);

@@ -53,6 +53,8 @@ const std::vector<OpCase> activation_cases{
     activation("silu of one", Activation::silu, normal({1})),
     activation("silu", Activation::silu, normal({7, 19}, 3.0)),
     activation("silu over its range", Activation::silu, ramp(4001, 40.0)),
+    activation("exp of one", Activation::exp, normal({1})),
+    activation("exp", Activation::exp, normal({7, 19}, 2.0)),
     over_argument("gelu over its argument", Activation::gelu),
     over_argument("gelu tanh over its argument", Activation::gelu_tanh),
     over_argument("silu over its argument", Activation::silu),

@@ -1,0 +1,164 @@
+#include "models/vit.h"
+
+#include <array>
+#include <cmath>
+
+#include "base/error.h"
+#include "models/layers.h"
+
+namespace vkf {
+
+namespace {
+
+/// A map as PyTorch's Linear, begun as the configuration says.
+LinearOptions begun(const VitConfig& c, std::int64_t in, std::int64_t out, bool bias = true) {
+    LinearOptions options{.bias = bias, .out_in = true};
+    const auto fan_in = static_cast<float>(in), fan_out = static_cast<float>(out);
+    switch (c.init) {
+        case VitInit::timm:
+            options.init = Init::truncated_normal(0.02f);
+            break;
+        case VitInit::uniform:
+            options.init = options.bias_init = Init::uniform(1.0f / std::sqrt(fan_in));
+            break;
+        case VitInit::xavier:
+            options.init = Init::normal(std::sqrt(2.0f / (fan_in + fan_out)));
+            break;
+    }
+    return options;
+}
+
+/// x [B, C, H, W] moved down by `down` and to the right by `right` pixels, zeros where nothing came.
+Tensor moved(Tensor x, std::int64_t down, std::int64_t right) {
+    const Shape shape = x.shape();
+    const auto along = [&](Tensor y, std::int64_t width, std::int64_t by) {  // rows of `width`, by elements
+        if (by == 0) return y;
+        const std::int64_t gap = std::min(std::abs(by), width);
+        const Tensor rows = reshape(y, {y.elements() / width, width});
+        const Tensor zeros = fill(y.graph(), {rows.rows(), gap}, 0.0f);
+        if (gap == width) return zeros;
+        const Tensor rest = slice(rows, 1, by > 0 ? 0 : gap, width - gap);
+        return by > 0 ? concat(std::array{zeros, rest}) : concat(std::array{rest, zeros});
+    };
+    const std::int64_t height = shape[2], width = shape[3];
+    return reshape(along(along(x, width, right), height * width, down * width), shape);
+}
+
+/// The image and its four moved copies as channels: [B, 5·C, H, W].
+Tensor shifted(const VitConfig& c, Tensor images) {
+    const std::int64_t half = c.patch_size / 2;
+    const auto all = [&](std::array<std::array<std::int64_t, 2>, 4> moves) {
+        std::vector<Tensor> parts{images};
+        for (const auto& [down, right] : moves) parts.push_back(moved(images, down, right));
+        for (Tensor& part : parts) part = reshape(part, {images.shape()[0], images.elements() / images.shape()[0]});
+        return reshape(concat(parts), {images.shape()[0], 5 * c.num_channels, c.image_size, c.image_size});
+    };
+    if (c.patch_shift == PatchShift::cardinal) return all({{{0, 1}, {0, -1}, {1, 0}, {-1, 0}}});
+    return all({{{-half, -half}, {-half, half}, {half, -half}, {half, half}}});
+}
+
+/// Patches [B, N, channels·P·P] of images, each flattened channel by channel as a convolution's weight is.
+Tensor patches(const VitConfig& c, Tensor images) {
+    const std::int64_t batch = images.shape()[0], channels = images.shape()[1], p = c.patch_size;
+    const std::int64_t side = c.image_size / p;
+    const Tensor blocks = permute(reshape(images, {batch, channels, side, p, side, p}), std::array{0, 2, 4, 1, 3, 5});
+    return reshape(blocks, {batch, side * side, channels * p * p});
+}
+
+/// Class token and patch tokens with their positions: [B, N + 1, C].
+Tensor embed(const Scope& scope, const VitConfig& c, Tensor images) {
+    const Init unit = c.init == VitInit::timm ? Init::truncated_normal(0.02f) : Init::normal(1.0f);
+    const Init cls_init = c.init == VitInit::timm ? Init::normal(1e-6f) : unit;
+    const std::int64_t batch = images.shape()[0], width = c.hidden_size;
+    const Scope embed = scope / "patch_embed";
+    const bool shift = c.patch_shift != PatchShift::none;
+    Tensor x = patches(c, shift ? shifted(c, images) : images);
+    if (shift) x = layer_norm(embed / "norm", x, true, c.layer_norm_eps);
+    LinearOptions map = begun(c, x.width(), width);
+    map.weight_shape = {width, x.width() / (c.patch_size * c.patch_size), c.patch_size, c.patch_size};
+    x = linear(embed / "proj", x, width, map);
+    const Tensor cls = scope.parameter("cls_token", {1, 1, width}, cls_init);
+    const Tensor positions = scope.parameter("pos_embed", {1, c.patches() + 1, width}, unit);
+    const Tensor first = broadcast_to(reshape(cls, {1, width}), {batch, width});
+    x = concat(std::array{first, reshape(x, {batch, c.patches() * width})});
+    return (scope / "pos_drop").drop(add(reshape(x, {batch, c.patches() + 1, width}), positions));
+}
+
+/// q with the learned scale of locality self-attention; attention itself then scales by 1.
+Tensor heated(const Scope& scope, const VitConfig& c, Tensor q) {
+    const float start = 1.0f / std::sqrt(static_cast<float>(c.head_width()));
+    if (c.locality == Locality::per_layer) {
+        const Tensor t = scope.parameter("temperature", {1}, Init::constant(std::log(start)));
+        return mul(q, activate(t, Activation::exp));
+    }
+    const Tensor factors = scope.parameter("temperature", {c.num_attention_heads}, Init::constant(start));
+    const Shape heads{q.rows(), c.num_attention_heads, c.head_width()};
+    return reshape(mul(reshape(q, heads), reshape(factors, {c.num_attention_heads, 1})), q.shape());
+}
+
+/// x + attention(norm): [B, T, C].
+Tensor attention_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor norm) {
+    const std::int64_t inner = c.inner();
+    const Tensor qkv = linear(scope / "qkv", norm, 3 * inner, begun(c, c.hidden_size, 3 * inner, c.qkv_bias));
+    const auto part = split(qkv, std::array{inner, inner, inner});
+    const bool local = c.locality != Locality::none;
+    const Tensor q = local ? heated(scope, c, part[0]) : part[0], v = part[2];
+    const Tensor o = attention(q, part[1], v,
+                               {.heads = c.num_attention_heads,
+                                .mask_diagonal = local || c.attention.mask_diagonal,
+                                .scale = local ? 1.0f : 0.0f});
+    const Signals signals =
+        variant_named(c.attention.variant).apply({o, v, c.num_attention_heads, c.num_attention_heads, c.attention});
+    return output_maps(scope, "proj", signals, c.hidden_size, begun(c, inner, c.hidden_size), x);
+}
+
+/// x + mlp(norm): [B, T, C].
+Tensor mlp_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor norm) {
+    const std::int64_t inner = c.intermediate_size;
+    const Scope first = scope / "fc1", second = scope / "fc2";
+    const Tensor hidden = activate(linear(first, norm, inner, begun(c, c.hidden_size, inner)), c.hidden_act);
+    return add_linear(second, x, first.drop(hidden), begun(c, inner, c.hidden_size));
+}
+
+}  // namespace
+
+void validate(const VitConfig& c) {
+    const auto positive = [](std::string_view key, std::int64_t value) {
+        require(value > 0 && value < (std::int64_t{1} << 31), key, " is ", value, ", wanted a positive number");
+    };
+    positive("image_size", c.image_size);
+    positive("patch_size", c.patch_size);
+    positive("num_channels", c.num_channels);
+    positive("hidden_size", c.hidden_size);
+    positive("num_hidden_layers", c.num_hidden_layers);
+    positive("num_attention_heads", c.num_attention_heads);
+    positive("intermediate_size", c.intermediate_size);
+    positive("num_labels", c.num_labels);
+    require(c.image_size % c.patch_size == 0, "image_size ", c.image_size, " is not divisible by patch_size ",
+            c.patch_size);
+    require(c.head_dim > 0 || c.hidden_size % c.num_attention_heads == 0, "hidden_size ", c.hidden_size,
+            " is not divisible by num_attention_heads ", c.num_attention_heads, " and there is no head_dim");
+    require(c.head_width() > 0 && c.head_width() <= 256, "head_dim is ", c.head_width(), ", wanted 1 to 256");
+    require(c.layer_norm_eps >= 0.0f && std::isfinite(c.layer_norm_eps), "layer_norm_eps is ", c.layer_norm_eps,
+            ", wanted a number of at least 0");
+    require(std::isfinite(c.attention.gamma), "attention.gamma is ", c.attention.gamma, ", wanted a finite number");
+    variant_named(c.attention.variant);
+}
+
+Tensor vit(const Scope& scope, const VitConfig& c, Tensor images) {
+    validate(c);
+    const Shape wanted{images.shape()[0], c.num_channels, c.image_size, c.image_size};
+    require(images.shape() == wanted, "images are ", images.shape(), ", the model wants ", wanted);
+    Tensor x = embed(scope, c, images);
+    for (std::int64_t i = 0; i < c.num_hidden_layers; ++i) {
+        const Scope block = scope / "blocks" / i;
+        const auto norm = [&](std::string_view name) { return layer_norm(block / name, x, true, c.layer_norm_eps); };
+        x = attention_block(block / "attn", c, x, norm("norm1"));
+        x = mlp_block(block / "mlp", c, x, norm("norm2"));
+    }
+    const Tensor first = reshape(slice(x, 1, 0, 1), {images.shape()[0], c.hidden_size});
+    const Tensor norm = layer_norm(scope / "norm", first, true, c.layer_norm_eps);
+    return linear(scope / "head", norm, c.num_labels, begun(c, c.hidden_size, c.num_labels));
+}
+
+}  // namespace vkf

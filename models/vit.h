@@ -1,0 +1,56 @@
+// Vision transformer: patches and a class token through pre-norm blocks; with any attention variant.
+#pragma once
+
+#include <cstdint>
+
+#include "models/attention/attention.h"
+#include "models/scope.h"
+#include "ops/ops.h"
+
+namespace vkf {
+
+/// Shifted patch tokens: the image beside four copies of itself, moved and filled with zeros, and a norm before the
+/// patches' map. cardinal: by one pixel right, left, down and up; diagonal: by half a patch to the four corners.
+enum class PatchShift : std::uint8_t { none, cardinal, diagonal };
+
+/// Locality self-attention: no token attends to itself, and the scale of q·k is learned. per_layer: exp(t) with one t a
+/// layer; per_head: one factor a head. Both begin at 1/√D.
+enum class Locality : std::uint8_t { none, per_layer, per_head };
+
+/// How parameters begin. timm: N(0, 0.02) cut at 2 deviations, class token N(0, 1e-6); uniform: PyTorch's default for
+/// linear layers, ±1/√in; xavier: N(0, √(2/(in + out))). The last two draw class token and positions from N(0, 1).
+enum class VitInit : std::uint8_t { timm, uniform, xavier };
+
+/// config.json's keys under Hugging Face's names; those from head_dim on are ours. `init` is not kept there.
+struct VitConfig {
+    std::int64_t image_size = 224;
+    std::int64_t patch_size = 16;
+    std::int64_t num_channels = 3;
+    std::int64_t hidden_size = 768;
+    std::int64_t num_hidden_layers = 12;
+    std::int64_t num_attention_heads = 12;
+    std::int64_t intermediate_size = 3072;
+    Activation hidden_act = Activation::gelu;
+    float layer_norm_eps = 1e-6f;
+    bool qkv_bias = true;
+    std::int64_t num_labels = 1000;
+    std::int64_t head_dim = 0;  // 0: hidden_size / num_attention_heads
+    PatchShift patch_shift = PatchShift::none;
+    Locality locality = Locality::none;
+    AttentionConfig attention;
+    VitInit init = VitInit::timm;
+
+    std::int64_t head_width() const { return head_dim ? head_dim : hidden_size / num_attention_heads; }
+    std::int64_t inner() const { return num_attention_heads * head_width(); }
+    std::int64_t patches() const { return (image_size / patch_size) * (image_size / patch_size); }
+};
+
+/// Throws InputError naming the key and both values if a model of this configuration cannot be built.
+void validate(const VitConfig& config);
+
+/// Logits [B, num_labels] of images f32 [B, channels, image_size, image_size], already normalised. Parameters have
+/// timm's names and layouts (patch_embed.proj.weight, cls_token, pos_embed, blocks.N.attn.qkv.weight, …), the second
+/// map of two-map variants blocks.N.attn.proj_s.weight; ours are patch_embed.norm and blocks.N.attn.temperature.
+Tensor vit(const Scope& scope, const VitConfig& config, Tensor images);
+
+}  // namespace vkf
