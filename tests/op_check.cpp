@@ -1,5 +1,6 @@
 #include "op_check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>

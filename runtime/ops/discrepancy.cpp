@@ -1,5 +1,7 @@
 // AttentionX's signal: by how much a position's own value and what attention made of the others' differ.
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "ops/ops.h"
 #include "ops/wide.h"

@@ -1,6 +1,7 @@
 // What surrounds an optimiser's step: adding gradients up, their norm over all parameters, and the factor that clips
 // it.
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/ops.h"

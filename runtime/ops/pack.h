@@ -2,6 +2,7 @@
 // kernel for.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>

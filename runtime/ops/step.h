@@ -1,6 +1,8 @@
 // What the optimisers' ops have in common: parameters with their gradients and moments, up to three at a time.
 #pragma once
 
+#include <algorithm>
+
 #include "ops/ops.h"
 #include "ops/pack.h"
 

@@ -1,5 +1,6 @@
 #include "vulkan/recorder.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 

@@ -1,5 +1,6 @@
 #include "vulkan/reflect.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/error.h"

@@ -1,5 +1,6 @@
 #include "models/data/dataset.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>

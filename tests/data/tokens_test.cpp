@@ -1,5 +1,6 @@
 #include "models/data/tokens.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "tests/scratch.h"
