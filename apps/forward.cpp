@@ -1,6 +1,8 @@
 // vkformer forward: logits, and on request the loss and every gradient, for tensors in a file.
 
+#include <functional>
 #include <limits>
+#include <memory>
 
 #include "apps/commands.h"
 #include "apps/common.h"
@@ -22,49 +24,90 @@ struct Options {
     bool grads = false;
 };
 
-/// What the input file asks for. Shapes: tokens, targets [B, T]; targets may be absent.
+/// What the files ask for, whatever kind of model it is.
 struct Case {
-    std::int64_t batch = 0, length = 0;
-    std::vector<std::int32_t> tokens, targets;
+    std::string input_name, target_name;
+    TensorType input_type;
+    std::vector<std::int32_t> tokens;  // the input, if it is of integers
+    std::vector<float> images;         // else
+    TensorType target_type;
+    std::vector<std::int32_t> targets;  // may be absent
+    std::function<Tensor(const Scope&, Tensor)> logits;
+    std::function<void(const Parameters&, State&)> load;
 };
 
-/// An integer tensor of the file. Values out of 32 bits are out of every vocabulary.
-std::vector<std::int32_t> integers(const Safetensors& file, const char* name, const Model& model) {
+/// An integer tensor of the file, its values below `count`. Values out of 32 bits are out of every range.
+std::vector<std::int32_t> integers(const Safetensors& file, const std::string& name, std::int64_t count,
+                                   const char* count_name, bool may_be_negative) {
     const std::vector<std::int64_t> wide = file.read_i64(name);
-    const std::int64_t width = file.at(name).shape.back();
+    const auto& shape = file.at(name).shape;
     std::vector<std::int32_t> narrow(wide.size());
     for (std::size_t i = 0; i < wide.size(); ++i) {
-        const bool ignored = std::string_view(name) == "targets" && wide[i] < 0;
+        const bool ignored = may_be_negative && wide[i] < 0;
         const auto at = static_cast<std::int64_t>(i);
-        require(ignored || (wide[i] >= 0 && wide[i] < model.config.vocab_size), file.path().string(), ": ", name, "[",
-                at / width, ", ", at % width, "] is ", wide[i], ", wanted 0 to ", model.config.vocab_size - 1,
-                " (vocab_size ", model.config.vocab_size, ")");
+        const std::string place = shape.size() == 2 ? text(at / shape[1], ", ", at % shape[1]) : text(at);
+        require(ignored || (wide[i] >= 0 && wide[i] < count), file.path().string(), ": ", name, "[", place, "] is ",
+                wide[i], ", wanted 0 to ", count - 1, " (", count_name, " ", count, ")");
         narrow[i] = ignored ? -1 : static_cast<std::int32_t>(wide[i]);
     }
     return narrow;
 }
 
-Case read_case(const Common& common, const Options& options, const Model& model) {
-    const Safetensors file = Safetensors::open(options.input);
+Case text_case(const Options& options, const Safetensors& file) {
+    const auto model = std::make_shared<const Model>(open_model(options.model));
     require(file.contains("tokens"), options.input, ": tensor 'tokens' I64 or I32 [B, T] is missing",
             file.contains("images") ? "; 'images' are for vit, this model is gpt2" : "");
     const auto& shape = file.at("tokens").shape;
     require(shape.size() == 2 && shape[0] > 0 && shape[1] > 0, options.input, ": tokens has shape ", Shape(shape),
             ", wanted [B, T] with at least one token");
-    require(shape[1] <= model.config.n_positions, options.input, ": tokens has ", shape[1],
-            " positions, the model has n_positions ", model.config.n_positions);
-    Case made{shape[0], shape[1], integers(file, "tokens", model), {}};
+    const Gpt2Config& c = model->config;
+    require(shape[1] <= c.n_positions, options.input, ": tokens has ", shape[1],
+            " positions, the model has n_positions ", c.n_positions);
+    Case made{"tokens", "targets", {DType::i32, Shape(shape)}, {}, {}, {DType::i32, Shape(shape)}, {}, {}, {}};
+    made.tokens = integers(file, "tokens", c.vocab_size, "vocab_size", false);
     if (file.contains("targets")) {
         require(file.at("targets").shape == shape, options.input, ": targets has shape ",
                 Shape(file.at("targets").shape), ", wanted that of tokens, ", Shape(shape));
-        made.targets = integers(file, "targets", model);
+        made.targets = integers(file, "targets", c.vocab_size, "vocab_size", true);
     }
-    require(!options.grads || !made.targets.empty(), options.input, ": --grads needs the tensor 'targets' [B, T]");
+    made.logits = [model](const Scope& scope, Tensor tokens) { return gpt2(scope, model->config, tokens); };
+    made.load = [model](const Parameters& parameters, State& state) { model->load(parameters, state); };
+    return made;
+}
+
+Case image_case(const Options& options, const Safetensors& file) {
+    const auto model = std::make_shared<const ImageModel>(open_image_model(options.model));
+    require(file.contains("images"), options.input, ": tensor 'images' F32 [B, C, H, W] is missing",
+            file.contains("tokens") ? "; 'tokens' are for gpt2, this model is vit" : "");
+    const VitConfig& c = model->config;
+    const std::vector<std::int64_t>& shape = file.at("images").shape;
+    const bool fits = shape.size() == 4 && shape[0] > 0 && shape[1] == c.num_channels && shape[2] == c.image_size &&
+                      shape[3] == c.image_size;
+    require(fits, options.input, ": images has shape ", Shape(shape), ", wanted [B, ", c.num_channels, ", ",
+            c.image_size, ", ", c.image_size, "]");
+    Case made{"images", "labels", {DType::f32, Shape(shape)}, {}, {}, {DType::i32, {shape[0]}}, {}, {}, {}};
+    made.images = file.read_f32("images");
+    if (file.contains("labels")) {
+        require(Shape(file.at("labels").shape) == Shape{shape[0]}, options.input, ": labels has shape ",
+                Shape(file.at("labels").shape), ", wanted [", shape[0], "]");
+        made.targets = integers(file, "labels", c.num_labels, "num_labels", true);
+    }
+    made.logits = [model](const Scope& scope, Tensor images) { return vit(scope, model->config, images); };
+    made.load = [model](const Parameters& parameters, State& state) { model->load(parameters, state); };
+    return made;
+}
+
+Case read_case(const Common& common, const Options& options) {
+    const bool images = model_type(options.model) == "vit";
+    const Safetensors file = Safetensors::open(options.input);
+    Case made = images ? image_case(options, file) : text_case(options, file);
+    require(!options.grads || !made.targets.empty(), options.input, ": --grads needs the tensor '", made.target_name,
+            "' ", made.target_type.shape);
     const fs::path folder = fs::absolute(options.output).parent_path();
     std::error_code ignored;
     require(fs::is_directory(folder, ignored), "output ", options.output, ": there is no directory ", folder.string());
     for (const StoredTensor& tensor : file.tensors())
-        if (tensor.name != "tokens" && tensor.name != "targets")
+        if (tensor.name != made.input_name && tensor.name != made.target_name)
             note(common, text(options.input, ": tensor '", tensor.name, "' is not used"));
     return made;
 }
@@ -80,22 +123,24 @@ void output_gradients(Graph& graph, Tensor loss, const Parameters& parameters) {
     }
 }
 
-void run(Device& device, const Common& common, const Options& options, const Model& model, const Case& input) {
+void run(Device& device, const Common& common, const Options& options, const Case& input) {
     Graph graph;
     Parameters parameters;
     State state(device);
-    const TensorType batch{DType::i32, {input.batch, input.length}};
-    const Tensor logits = gpt2(Scope(graph, parameters), model.config, graph.input("tokens", batch));
+    const Tensor logits = input.logits(Scope(graph, parameters), graph.input(input.input_name, input.input_type));
     graph.output("logits", logits);
     if (!input.targets.empty()) {
-        const Tensor loss = cross_entropy(logits, graph.input("targets", batch));
+        const Tensor loss = cross_entropy(logits, graph.input(input.target_name, input.target_type));
         graph.output("loss", loss);
         if (options.grads) output_gradients(graph, loss, parameters);
     }
     Program program(device, graph, state);
-    model.load(parameters, state);
-    program.write("tokens", input.tokens);
-    if (!input.targets.empty()) program.write("targets", input.targets);
+    input.load(parameters, state);
+    if (input.images.empty())
+        program.write(input.input_name, input.tokens);
+    else
+        program.write(input.input_name, input.images);
+    if (!input.targets.empty()) program.write(input.target_name, input.targets);
     program.run();
 
     std::vector<TensorSource> tensors;
@@ -127,7 +172,7 @@ void add_forward(CLI::App& app, Common& common) {
     command->add_option("--model", options->model, "Model directory")->required()->type_name("DIR");
     command
         ->add_option("--input", options->input,
-                     "safetensors file: tokens I64 or I32 [B, T], and targets (negative: ignored)")
+                     "safetensors file: tokens I64 or I32 [B, T] and targets, or images F32 [B, C, H, W] and labels")
         ->required()
         ->type_name("FILE");
     command->add_option("--output", options->output, "safetensors file to write")->required()->type_name("FILE");
@@ -137,12 +182,11 @@ void add_forward(CLI::App& app, Common& common) {
         "Example:\n"
         "  vkformer forward --model out --input in.safetensors --output out.safetensors --grads\n"
         "\n"
-        "Writes logits F32 [B, T, V]; with targets loss F32 []; with --grads every parameter's\n"
-        "gradient in the layout it is stored in.\n");
+        "Writes logits F32 [B, T, V] or [B, classes]; with targets or labels (negative: ignored) loss F32 []; with\n"
+        "--grads every parameter's gradient in the layout it is stored in.\n");
     command->callback([options, &common] {
-        const Model model = open_model(options->model);
-        const Case input = read_case(common, *options, model);
-        with_device(common, [&](Device& device) { run(device, common, *options, model, input); });
+        const Case input = read_case(common, *options);
+        with_device(common, [&](Device& device) { run(device, common, *options, input); });
     });
 }
 

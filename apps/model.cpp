@@ -7,6 +7,7 @@
 #include "base/safetensors.h"
 #include "models/files/config_keys.h"
 #include "models/files/gpt2_config.h"
+#include "models/files/vit_config.h"
 #include "models/files/weights.h"
 
 namespace vkf {
@@ -21,45 +22,81 @@ std::string alphabet(const Characters& characters) {
     return characters.decode(tokens);
 }
 
-/// Refuses a configuration that the weights cannot possibly fit, before a graph of that size is
-/// made; load_weights judges every tensor afterwards.
-void check_proportion(const Gpt2Config& c, const Safetensors& file) {
-    require(c.n_layer <= std::ssize(file.tensors()), file.path().string(), ": has ", file.tensors().size(),
-            " tensors, but config.json's n_layer is ", c.n_layer);
+/// What a model's matrices amount to, for check_proportion.
+struct Proportions {
+    std::int64_t layers;
+    const char* layers_key;
+    double matrix_elements;  // at least
+};
+
+Proportions proportions(const Gpt2Config& c) {
     const auto number = [](std::int64_t n) { return static_cast<double>(n); };
     const double per_layer = 4 * number(c.n_embd) + 2 * number(c.inner());
     const double rows = number(c.n_layer) * per_layer + number(c.vocab_size) + number(c.n_positions);
-    const double least = 2 * number(c.n_embd) * rows;  // bytes of the matrices in half precision
+    return {c.n_layer, "n_layer", number(c.n_embd) * rows};
+}
+
+Proportions proportions(const VitConfig& c) {
+    const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+    const double per_layer = 4 * number(c.inner()) + 2 * number(c.intermediate_size);
+    const double rows = number(c.num_hidden_layers) * per_layer + number(c.num_labels) + number(c.patches());
+    return {c.num_hidden_layers, "num_hidden_layers", number(c.hidden_size) * rows};
+}
+
+/// Refuses a configuration that the weights cannot possibly fit, before a graph of that size is made; load_weights
+/// judges every tensor afterwards.
+void check_proportion(const Proportions& model, const fs::path& path) {
+    const Safetensors file = Safetensors::open(path / "model.safetensors");
+    require(model.layers <= std::ssize(file.tensors()), file.path().string(), ": has ", file.tensors().size(),
+            " tensors, but config.json's ", model.layers_key, " is ", model.layers);
+    const double least = 2 * model.matrix_elements;  // bytes in half precision
     double stored = 0;
-    for (const StoredTensor& tensor : file.tensors()) stored += number(std::ssize(tensor.bytes));
+    for (const StoredTensor& tensor : file.tensors()) stored += static_cast<double>(tensor.bytes.size());
     require(least < 1e9 || least < 4 * stored, file.path().string(), ": ", stored,
-            " bytes cannot be the weights of a model with n_layer ", c.n_layer, ", n_embd ", c.n_embd, ", n_inner ",
-            c.inner(), ", vocab_size ", c.vocab_size, " and n_positions ", c.n_positions);
+            " bytes cannot be the weights of the model in config.json, which has at least ", model.matrix_elements,
+            " parameters");
 }
 
 }  // namespace
+
+std::string model_type(const fs::path& path) {
+    std::error_code ignored;
+    require(fs::is_directory(path, ignored), "model ", path.string(),
+            fs::exists(path, ignored) ? " is not a directory" : " does not exist",
+            ", wanted a directory with config.json and model.safetensors");
+    settle_files(path);
+    return read_model_type(path / "config.json");
+}
 
 void Model::load(const Parameters& parameters, State& state) const {
     load_weights(path / "model.safetensors", parameters.list(), "transformer.", state);
 }
 
 Model open_model(const fs::path& path, bool weights) {
-    std::error_code ignored;
-    require(fs::is_directory(path, ignored), "model ", path.string(),
-            fs::exists(path, ignored) ? " is not a directory" : " does not exist",
-            ", wanted a directory with config.json and model.safetensors");
-    settle_files(path);
+    const std::string type = model_type(path);
     const fs::path config = path / "config.json", chars = path / "chars.json";
-    const std::string type = read_model_type(config);
     require(type == "gpt2", config.string(), ": 'model_type' is '", type, "', this subcommand wants 'gpt2'");
     Model model{path, read_gpt2_config(config), {}};
+    std::error_code ignored;
     if (fs::exists(chars, ignored)) {
         model.characters = Characters::load(chars);
         require(static_cast<std::int64_t>(model.characters->size()) <= model.config.vocab_size, chars.string(),
                 ": has ", model.characters->size(), " characters, but config.json's vocab_size is ",
                 model.config.vocab_size);
     }
-    if (weights) check_proportion(model.config, Safetensors::open(path / "model.safetensors"));
+    if (weights) check_proportion(proportions(model.config), path);
+    return model;
+}
+
+void ImageModel::load(const Parameters& parameters, State& state) const {
+    load_weights(path / "model.safetensors", parameters.list(), "", state);
+}
+
+ImageModel open_image_model(const fs::path& path, bool weights) {
+    const std::string type = model_type(path);
+    require(type == "vit", (path / "config.json").string(), ": 'model_type' is '", type, "', wanted 'vit'");
+    const ImageModel model{path, read_vit_config(path / "config.json")};
+    if (weights) check_proportion(proportions(model.config), path);
     return model;
 }
 

@@ -11,6 +11,7 @@
 #include "models/data/dataset.h"
 #include "models/data/text.h"
 #include "models/gpt2.h"
+#include "models/vit.h"
 #include "program/state.h"
 
 namespace vkf {
@@ -24,9 +25,22 @@ struct Model {
     void load(const Parameters& parameters, State& state) const;
 };
 
-/// Reads what is small: config.json, the tokenizer and, if weights are wanted, their table of
-/// contents. Throws InputError naming what is missing or wrong, also for models that are not GPT-2.
+/// Reads what is small: config.json, the tokenizer and, if weights are wanted, their table of contents. Throws
+/// InputError naming what is missing or wrong, also for models of another kind.
 Model open_model(const std::filesystem::path& path, bool weights = true);
+
+/// A vision transformer's directory.
+struct ImageModel {
+    std::filesystem::path path;
+    VitConfig config;
+
+    void load(const Parameters& parameters, State& state) const;
+};
+
+ImageModel open_image_model(const std::filesystem::path& path, bool weights = true);
+
+/// "gpt2", "vit" or "llama": what kind of model the directory holds. Finishes a publication that was cut short.
+std::string model_type(const std::filesystem::path& path);
 
 /// The data in the model's tokens. Throws InputError if its characters are not the model's.
 TokenDataset open_data(const Model& model, const std::filesystem::path& path);
