@@ -6,7 +6,7 @@ target_compile_options(vkformer_options INTERFACE
     # Designated initialisers may leave members at their defaults.
     -Wno-missing-field-initializers
     # GCC 13 and 14 see broken bounds in inlined copies of vectors.
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
     # The same numbers on every processor: no contraction of a*b+c on the host.
     -ffp-contract=off)
 target_include_directories(vkformer_options INTERFACE
