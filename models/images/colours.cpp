@@ -136,7 +136,6 @@ void brightness(Image& image, double factor) {
 void sharpness(Image& image, double factor) {
     const float alpha = checked_factor(factor);
     const int width = image.width(), height = image.height();
-    if (width < 3 || height < 3) return;  // nothing but border
     image.prepare_spare();
     std::copy_n(image.at(0, 0), 3 * width, image.spare_at(0, 0));
     for (int y = 1; y < height - 1; ++y) {

@@ -163,6 +163,27 @@ def autoaugment(image, name, level, sign):
     return OPERATIONS[name](image)
 
 
+# Each pair of the policy for CIFAR-10: operation, probability, level.
+POLICY = """
+invert .1 7, contrast .2 6; rotate .7 2, translate_x .3 9; sharpness .8 1, sharpness .9 3
+shear_y .5 8, translate_y .7 9; autocontrast .5 8, equalize .9 2; shear_y .2 7, posterize .3 7
+color .4 3, brightness .6 7; sharpness .3 9, brightness .7 9; equalize .6 5, equalize .5 1
+contrast .6 7, sharpness .6 5; color .7 7, translate_x .5 8; equalize .3 7, autocontrast .4 8
+translate_y .4 3, sharpness .2 6; brightness .9 6, color .2 8; solarize .5 2, invert .0 3
+equalize .2 0, autocontrast .6 0; equalize .2 8, equalize .6 4; color .9 9, equalize .6 6
+autocontrast .8 4, solarize .2 8; brightness .1 3, color .7 0; solarize .4 5, autocontrast .9 3
+translate_y .9 9, translate_y .7 9; autocontrast .9 2, solarize .8 3; equalize .8 8, invert .1 3
+translate_y .7 9, autocontrast .9 1
+"""
+PAIRS = [[part.split() for part in pair.split(",")] for pair in POLICY.strip().replace("\n", ";").split(";")]
+
+
+def both_parts(image, pair, signs):
+    for (name, _, level), sign in zip(pair, signs):
+        image = autoaugment(image, name, int(level), sign)
+    return image
+
+
 RANDAUGMENT = {"autocontrast": (0, 1), "equalize": (0, 1), "invert": (0, 1), "rotate": (0, 30), "posterize": (0, 4),
                "solarize": (0, 256), "solarize_add": (0, 110), "color": (0.1, 1.9), "contrast": (0.1, 1.9),
                "brightness": (0.1, 1.9), "sharpness": (0.1, 1.9), "shear_x": (0.0, 0.3), "shear_y": (0.0, 0.3),
@@ -221,10 +242,15 @@ def main():
             if name in ("flip", "crop", "cutout", "solarize_add") or "_grey" in name or "_bicubic" in name:
                 continue
             if name in RANDAUGMENT:
-                for level in (1, 5, 9):
+                for level in (1, 4):
                     for sign in (1, -1) if name.startswith(SIGNED) else (1,):
                         label = f"autoaugment {name} {level} {sign}"
                         file.write(line(label, (autoaugment(image, name, level, sign) for image in images)))
+        for number, pair in enumerate(PAIRS):
+            probabilities = " ".join(probability for _, probability, _ in pair)
+            for signs in ((1, -1), (-1, 1)):
+                label = f"policy {number} {probabilities} {signs[0]} {signs[1]}"
+                file.write(line(label, (both_parts(image, pair, signs) for image in images)))
         for name in RANDAUGMENT:
             for sign in (1, -1) if name.startswith(("shear", "translate", "rotate")) else (1,):
                 file.write(line(f"randaugment {name} 14 {sign}",

@@ -30,7 +30,7 @@ int box_pixels(double lambda, int x, int y) {
 }
 
 TEST(HostMix, KindsAndLambdasHaveTheRecipesDistribution) {
-    constexpr int n = 40'000;
+    constexpr int n = 100'000;
     int cutmix = 0, mixup = 0;
     double uniform = 0, squares = 0, share = 0;
     for (std::uint64_t batch = 0; batch < n; ++batch) {

@@ -125,7 +125,7 @@ struct Moments {
 };
 
 TEST(HostImagePolicy, ErasedRectanglesHaveTheAreaAndAspectOfTheRecipe) {
-    constexpr int width = 32, height = 24, grid = 1000, n = 40'000;
+    constexpr int width = 32, height = 24, grid = 1000, n = 400'000;
     // The accepted distribution, by integration over area and aspect.
     Moments rows, columns, areas, aspects;
     int accepted = 0;
