@@ -10,21 +10,36 @@ namespace {
 
 using Do = Operation;
 
+// One pair a line.
+// clang-format off
 constexpr std::array<SubPolicy, 25> policy = {{
-    {{{Do::invert, 0.1, 7}, {Do::contrast, 0.2, 6}}},          {{{Do::rotate, 0.7, 2}, {Do::translate_x, 0.3, 9}}},
-    {{{Do::sharpness, 0.8, 1}, {Do::sharpness, 0.9, 3}}},      {{{Do::shear_y, 0.5, 8}, {Do::translate_y, 0.7, 9}}},
-    {{{Do::autocontrast, 0.5, 8}, {Do::equalize, 0.9, 2}}},    {{{Do::shear_y, 0.2, 7}, {Do::posterize, 0.3, 7}}},
-    {{{Do::color, 0.4, 3}, {Do::brightness, 0.6, 7}}},         {{{Do::sharpness, 0.3, 9}, {Do::brightness, 0.7, 9}}},
-    {{{Do::equalize, 0.6, 5}, {Do::equalize, 0.5, 1}}},        {{{Do::contrast, 0.6, 7}, {Do::sharpness, 0.6, 5}}},
-    {{{Do::color, 0.7, 7}, {Do::translate_x, 0.5, 8}}},        {{{Do::equalize, 0.3, 7}, {Do::autocontrast, 0.4, 8}}},
-    {{{Do::translate_y, 0.4, 3}, {Do::sharpness, 0.2, 6}}},    {{{Do::brightness, 0.9, 6}, {Do::color, 0.2, 8}}},
-    {{{Do::solarize, 0.5, 2}, {Do::invert, 0.0, 3}}},          {{{Do::equalize, 0.2, 0}, {Do::autocontrast, 0.6, 0}}},
-    {{{Do::equalize, 0.2, 8}, {Do::equalize, 0.6, 4}}},        {{{Do::color, 0.9, 9}, {Do::equalize, 0.6, 6}}},
-    {{{Do::autocontrast, 0.8, 4}, {Do::solarize, 0.2, 8}}},    {{{Do::brightness, 0.1, 3}, {Do::color, 0.7, 0}}},
-    {{{Do::solarize, 0.4, 5}, {Do::autocontrast, 0.9, 3}}},    {{{Do::translate_y, 0.9, 9}, {Do::translate_y, 0.7, 9}}},
-    {{{Do::autocontrast, 0.9, 2}, {Do::solarize, 0.8, 3}}},    {{{Do::equalize, 0.8, 8}, {Do::invert, 0.1, 3}}},
+    {{{Do::invert, 0.1, 7}, {Do::contrast, 0.2, 6}}},
+    {{{Do::rotate, 0.7, 2}, {Do::translate_x, 0.3, 9}}},
+    {{{Do::sharpness, 0.8, 1}, {Do::sharpness, 0.9, 3}}},
+    {{{Do::shear_y, 0.5, 8}, {Do::translate_y, 0.7, 9}}},
+    {{{Do::autocontrast, 0.5, 8}, {Do::equalize, 0.9, 2}}},
+    {{{Do::shear_y, 0.2, 7}, {Do::posterize, 0.3, 7}}},
+    {{{Do::color, 0.4, 3}, {Do::brightness, 0.6, 7}}},
+    {{{Do::sharpness, 0.3, 9}, {Do::brightness, 0.7, 9}}},
+    {{{Do::equalize, 0.6, 5}, {Do::equalize, 0.5, 1}}},
+    {{{Do::contrast, 0.6, 7}, {Do::sharpness, 0.6, 5}}},
+    {{{Do::color, 0.7, 7}, {Do::translate_x, 0.5, 8}}},
+    {{{Do::equalize, 0.3, 7}, {Do::autocontrast, 0.4, 8}}},
+    {{{Do::translate_y, 0.4, 3}, {Do::sharpness, 0.2, 6}}},
+    {{{Do::brightness, 0.9, 6}, {Do::color, 0.2, 8}}},
+    {{{Do::solarize, 0.5, 2}, {Do::invert, 0.0, 3}}},
+    {{{Do::equalize, 0.2, 0}, {Do::autocontrast, 0.6, 0}}},
+    {{{Do::equalize, 0.2, 8}, {Do::equalize, 0.6, 4}}},
+    {{{Do::color, 0.9, 9}, {Do::equalize, 0.6, 6}}},
+    {{{Do::autocontrast, 0.8, 4}, {Do::solarize, 0.2, 8}}},
+    {{{Do::brightness, 0.1, 3}, {Do::color, 0.7, 0}}},
+    {{{Do::solarize, 0.4, 5}, {Do::autocontrast, 0.9, 3}}},
+    {{{Do::translate_y, 0.9, 9}, {Do::translate_y, 0.7, 9}}},
+    {{{Do::autocontrast, 0.9, 2}, {Do::solarize, 0.8, 3}}},
+    {{{Do::equalize, 0.8, 8}, {Do::invert, 0.1, 3}}},
     {{{Do::translate_y, 0.7, 9}, {Do::autocontrast, 0.9, 1}}},
 }};
+// clang-format on
 
 /// Level of ten evenly spaced values, in NumPy's order of rounding.
 double spaced(double first, double last, int level) {
