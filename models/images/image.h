@@ -1,0 +1,55 @@
+// An 8-bit RGB image as PIL holds it, with room beside it for the next one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace vkf {
+
+using Rgb = std::array<std::uint8_t, 3>;
+
+/// Rows from the top, pixels from the left, red, green and blue in each: element (y·width + x)·3 + channel.
+///
+/// A transformation that cannot work in place writes every pixel of the spare and then calls `take_spare`. Both buffers
+/// stay when the image is used again, so a thread that works through a data set allocates nothing per image.
+class Image {
+public:
+    /// Throws: InputError unless both sides are 1 … 4096.
+    Image(int width, int height, Rgb colour = {});
+
+    int width() const { return width_; }
+    int height() const { return height_; }
+
+    std::uint8_t* at(int x, int y) { return pixels_.data() + offset(x, y, width_); }
+    const std::uint8_t* at(int x, int y) const { return pixels_.data() + offset(x, y, width_); }
+    std::span<std::uint8_t> bytes() { return {pixels_.data(), pixels_.size()}; }
+    std::span<const std::uint8_t> bytes() const { return {pixels_.data(), pixels_.size()}; }
+
+    /// A spare of the given size with every pixel in one colour; `spare_at` is its pixel (x, y).
+    void prepare_spare(int width, int height, Rgb colour = {});
+    void prepare_spare(Rgb colour = {}) { prepare_spare(width_, height_, colour); }
+    std::uint8_t* spare_at(int x, int y) { return spare_.data() + offset(x, y, spare_width_); }
+
+    /// The spare becomes the image, the image the spare.
+    void take_spare();
+
+private:
+    static std::size_t offset(int x, int y, int width) {
+        return (static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)) * 3;
+    }
+
+    int width_, height_, spare_width_ = 0, spare_height_ = 0;
+    std::vector<std::uint8_t> pixels_, spare_;
+};
+
+/// CIFAR's layout, planes of red, green and blue, into an image and back.
+/// Shapes: planes [3, height, width].
+/// Throws: InputError if the planes are not as many bytes as the image.
+void read_planes(std::span<const std::uint8_t> planes, int width, int height, Image& image);
+void write_planes(const Image& image, std::span<std::uint8_t> planes);
+
+}  // namespace vkf

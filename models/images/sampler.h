@@ -1,0 +1,48 @@
+// Which images make up a batch: every image once in a random order, or several times over.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace vkf {
+
+/// An epoch shows every image `passes` times: that many permutations one after the other, cut into batches across
+/// their borders. drop_last leaves the incomplete batch at the end out.
+struct SamplerOptions {
+    std::size_t images = 0;
+    std::size_t batch = 1;
+    std::size_t passes = 1;
+    bool drop_last = false;
+    std::uint64_t seed = 0;
+};
+
+/// The order of all images of an epoch: a function of the options' images, passes and seed, and of the epoch.
+/// Pass p is the permutation of the stream (seed, "image order", epoch, p).
+std::vector<std::size_t> epoch_order(const SamplerOptions& options, std::uint64_t epoch);
+
+/// Batches by (epoch, number); keeps the order of the epoch it was asked for last.
+class Sampler {
+public:
+    /// Throws: InputError unless there are images, passes and a batch size, and at least one batch in an epoch.
+    explicit Sampler(const SamplerOptions& options);
+
+    /// In an epoch.
+    std::size_t batches() const;
+
+    /// The place in the epoch of a batch's first image, as Augmenter::train counts.
+    std::size_t first_place(std::size_t number) const { return number * options_.batch; }
+
+    /// The images of a batch; valid until another epoch is asked for.
+    /// Throws: InputError unless number < batches().
+    std::span<const std::size_t> batch(std::uint64_t epoch, std::size_t number);
+
+private:
+    SamplerOptions options_;
+    std::uint64_t epoch_ = std::numeric_limits<std::uint64_t>::max();
+    std::vector<std::size_t> order_;
+};
+
+}  // namespace vkf

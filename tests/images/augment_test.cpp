@@ -1,0 +1,224 @@
+// The recipes from planes of bytes to planes of floats.
+#include "models/images/augment.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "models/images/autoaugment.h"
+#include "models/images/draw.h"
+#include "models/images/operations.h"
+#include "models/images/randaugment.h"
+#include "tests/images/chance.h"
+#include "tests/images/samples.h"
+#include "tests/scratch.h"
+
+namespace vkf {
+namespace {
+
+using test::complaint;
+using test::expect_holds;
+using test::expect_share;
+
+constexpr std::size_t size = 3 * 32 * 32;
+using Bytes = std::vector<std::uint8_t>;
+using Floats = std::vector<float>;
+
+Bytes planes_of(const Image& image) {
+    Bytes planes(image.bytes().size());
+    write_planes(image, planes);
+    return planes;
+}
+
+Augmenter::Options options_for(Augmentation augmentation, const Statistics& statistics = sl_cifar10) {
+    return {augmentation, statistics, 42, 32, 32};
+}
+
+/// Statistics under which a byte's value comes out as itself, up to rounding.
+constexpr Statistics plain = {{0, 0, 0}, {1 / 255.0, 1 / 255.0, 1 / 255.0}};
+
+TEST(HostAugment, CropAndFlipMovePixelsByAllOffsetsAlike) {
+    // Red says the column, green the row, blue that the pixel is no padding.
+    Image places(32, 32);
+    for (int y = 0; y < 32; ++y) {
+        for (int x = 0; x < 32; ++x) {
+            const Rgb colour = {static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(y), 200};
+            std::copy(colour.begin(), colour.end(), places.at(x, y));
+        }
+    }
+    const Bytes planes = planes_of(places);
+    Augmenter augmenter(options_for(Augmentation::crop_flip, plain));
+    Floats out(size);
+    const auto at = [&](std::size_t c, int x, int y) {
+        return static_cast<int>(std::lround(out[c * 1024 + static_cast<std::size_t>(y * 32 + x)]));
+    };
+    constexpr int n = 20'000;
+    std::map<std::pair<int, int>, int> offsets;
+    int flips = 0;
+    for (int place = 0; place < n; ++place) {
+        augmenter.train(planes, 3, static_cast<std::uint64_t>(place), out);
+        ASSERT_EQ(at(2, 16, 16), 200);  // the middle always comes from the image
+        const bool flipped = at(0, 15, 16) > at(0, 16, 16);
+        const int left = at(0, flipped ? 15 : 16, 16) - 16, top = at(1, 16, 16) - 16;
+        ++offsets[{left, top}];
+        flips += flipped;
+        for (int y = 0; y < 32; ++y) {
+            for (int x = 0; x < 32; ++x) {
+                const int from_x = (flipped ? 31 - x : x) + left, from_y = y + top;
+                const bool inside = from_x >= 0 && from_y >= 0 && from_x < 32 && from_y < 32;
+                ASSERT_EQ(at(2, x, y), inside ? 200 : 0);
+                ASSERT_EQ(at(0, x, y), inside ? from_x : 0);
+                ASSERT_EQ(at(1, x, y), inside ? from_y : 0);
+            }
+        }
+    }
+    expect_share(flips, n, 0.5, "flips");
+    for (int top = -4; top <= 4; ++top) {
+        for (int left = -4; left <= 4; ++left) expect_share(offsets[{left, top}], n, 1 / 81.0, "offset");
+    }
+}
+
+/// What a recipe does, said once more, step by step.
+Floats by_hand(Augmentation augmentation, const Image& original, std::uint64_t epoch, std::uint64_t place) {
+    Image image = original;
+    Random random = epoch_stream(42, "augment", epoch, place);
+    const auto random_flip = [&] {
+        if (random.uniform() < 0.5f) flip(image);
+    };
+    const auto random_crop = [&] {
+        const int left = static_cast<int>(random.below(9)), top = static_cast<int>(random.below(9));
+        crop(image, left - 4, top - 4, 32, 32);
+    };
+    Floats out(size);
+    const Normaliser normalise(sl_cifar10);
+    if (augmentation == Augmentation::randaugment) {
+        for (int i = 0; i < 2; ++i) apply(image, choose_randaugment(random, 14, 32, 32), randaugment_style);
+        random_crop();
+        random_flip();
+        normalise(image, out);
+    } else {
+        random_flip();
+        random_crop();
+        for (const auto& step : choose_autoaugment(random, 32, 32).steps) {
+            if (step) apply(image, *step, autoaugment_style);
+        }
+        normalise(image, out);
+        const auto box = choose_erasing(random, 32, 32);
+        for (int i = 0; box && i < static_cast<int>(size); ++i) {
+            const int x = i % 32 - box->left, y = i / 32 % 32 - box->top;
+            const bool inside = x >= 0 && y >= 0 && x < box->width && y < box->height;
+            if (inside) out[static_cast<std::size_t>(i)] = normalise.mean()[static_cast<std::size_t>(i / 1024)];
+        }
+    }
+    return out;
+}
+
+TEST(HostAugment, TheRecipesAreTheirStepsInOrder) {
+    for (const Augmentation augmentation : {Augmentation::randaugment, Augmentation::autoaugment}) {
+        Augmenter augmenter(options_for(augmentation));
+        Floats out(size);
+        for (int number = 0; number < test::sample_count; ++number) {
+            const Image image = test::sample(number);
+            if (image.width() != 32 || image.height() != 32) continue;
+            const auto place = static_cast<std::uint64_t>(number);
+            augmenter.train(planes_of(image), 9, place, out);
+            ASSERT_EQ(out, by_hand(augmentation, image, 9, place)) << number;
+        }
+    }
+}
+
+TEST(HostAugment, AQuarterOfTheImagesHasARectangleOfTheDatasMeans) {
+    const Bytes planes = planes_of(test::sample(8));
+    Augmenter augmenter(options_for(Augmentation::autoaugment));
+    Floats out(size);
+    constexpr int n = 4000;
+    int erased = 0;
+    for (std::uint64_t place = 0; place < n; ++place) {
+        augmenter.train(planes, 0, place, out);
+        int left = 32, right = -1, top = 32, bottom = -1, pixels = 0;
+        for (int i = 0; i < 1024; ++i) {
+            const auto p = static_cast<std::size_t>(i);
+            // No byte normalises to exactly these.
+            if (out[p] != 0.4914f || out[1024 + p] != 0.4822f || out[2048 + p] != 0.4465f) continue;
+            ++pixels;
+            left = std::min(left, i % 32);
+            right = std::max(right, i % 32);
+            top = std::min(top, i / 32);
+            bottom = std::max(bottom, i / 32);
+        }
+        if (pixels == 0) continue;
+        ++erased;
+        ASSERT_EQ(pixels, (right - left + 1) * (bottom - top + 1));
+    }
+    expect_share(erased, n, 0.25, "erased");
+}
+
+TEST(HostAugment, AnImagesRandomnessKnowsNeitherOrderNorThreads) {
+    constexpr std::size_t n = 64;
+    std::vector<Bytes> images;
+    for (int number = 0; images.size() < n; ++number) {
+        if (number % 5 != 4) images.push_back(planes_of(test::sample(number)));
+    }
+    for (const Augmentation augmentation :
+         {Augmentation::crop_flip, Augmentation::randaugment, Augmentation::autoaugment}) {
+        const auto work = [&](std::vector<Floats>& out, std::size_t first, std::size_t stride) {
+            Augmenter augmenter(options_for(augmentation));
+            for (std::size_t i = first; i < n; i += stride) augmenter.train(images[i], 5, i, out[i]);
+        };
+        std::vector<Floats> once(n, Floats(size)), threaded = once, backwards = once, later = once;
+        work(once, 0, 1);
+        std::thread odd(work, std::ref(threaded), 1, 2);
+        work(threaded, 0, 2);
+        odd.join();
+        Augmenter augmenter(options_for(augmentation)), other_seed({augmentation, sl_cifar10, 43, 32, 32});
+        int same_epoch = 0, same_seed = 0;
+        for (std::size_t i = n; i-- > 0;) {
+            augmenter.train(images[i], 5, i, backwards[i]);
+            augmenter.train(images[i], 6, i, later[i]);
+            same_epoch += later[i] == once[i];
+            other_seed.train(images[i], 5, i, later[i]);
+            same_seed += later[i] == once[i];
+        }
+        EXPECT_EQ(once, threaded);
+        EXPECT_EQ(once, backwards);
+        EXPECT_LT(same_epoch, static_cast<int>(n) / 2);  // images of one colour may come out alike
+        EXPECT_LT(same_seed, static_cast<int>(n) / 2);
+    }
+}
+
+TEST(HostAugment, EvaluationOnlyNormalises) {
+    const Bytes planes = planes_of(test::sample(0));
+    Floats evaluated(size), trained(size);
+    Augmenter augmenter(options_for(Augmentation::autoaugment, kk_cifar100));
+    augmenter.evaluate(planes, evaluated);
+    for (std::size_t i = 0; i < size; ++i) {
+        const std::size_t c = i / 1024;
+        const auto mean = static_cast<float>(kk_cifar100.mean[c]),
+                   deviation = static_cast<float>(kk_cifar100.deviation[c]);
+        ASSERT_EQ(evaluated[i], (static_cast<float>(planes[i]) / 255.0f - mean) / deviation);
+    }
+    Augmenter none(options_for(Augmentation::none, kk_cifar100));
+    none.train(planes, 1, 2, trained);
+    EXPECT_EQ(trained, evaluated);
+}
+
+TEST(HostAugment, NamesAndSizesAreChecked) {
+    EXPECT_EQ(augmentation_named("none"), Augmentation::none);
+    EXPECT_EQ(augmentation_named("crop-flip"), Augmentation::crop_flip);
+    EXPECT_EQ(augmentation_named("randaugment"), Augmentation::randaugment);
+    EXPECT_EQ(augmentation_named("autoaugment"), Augmentation::autoaugment);
+    expect_holds(complaint([] { augmentation_named("mixup"); }), "mixup is not known, wanted none, crop-flip,");
+    Augmenter augmenter(options_for(Augmentation::crop_flip));
+    Bytes planes(size);
+    Floats out(size), narrow(7);
+    expect_holds(complaint([&] { augmenter.train({planes.data(), 9}, 0, 0, out); }), "9 bytes in three planes");
+    expect_holds(complaint([&] { augmenter.evaluate(planes, narrow); }), "room for 7 values, wanted 3072");
+    expect_holds(complaint([] { Normaliser({{0, 0, 0}, {1, 0, 1}}); }), "deviation 0 of channel 1");
+}
+
+}  // namespace
+}  // namespace vkf

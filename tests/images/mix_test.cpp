@@ -1,0 +1,151 @@
+#include "models/images/mix.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "tests/images/chance.h"
+#include "tests/scratch.h"
+
+namespace vkf {
+namespace {
+
+using Kind = MixPlan::Kind;
+using test::complaint;
+using test::expect_holds;
+using test::expect_mean;
+using test::expect_share;
+
+constexpr int width = 32, height = 24;
+
+/// Pixels of the box of a λ about the middle (x, y), in the recipe's own words.
+int box_pixels(double lambda, int x, int y) {
+    const auto clip = [](int v, int side) { return std::clamp(v, 0, side); };
+    const int w = static_cast<int>(width * std::sqrt(1 - lambda)), h = static_cast<int>(height * std::sqrt(1 - lambda));
+    return (clip(x + w / 2, width) - clip(x - w / 2, width)) * (clip(y + h / 2, height) - clip(y - h / 2, height));
+}
+
+TEST(HostMix, KindsAndLambdasHaveTheRecipesDistribution) {
+    constexpr int n = 100'000;
+    int cutmix = 0, mixup = 0;
+    double uniform = 0, squares = 0, share = 0;
+    for (std::uint64_t batch = 0; batch < n; ++batch) {
+        const MixPlan plan = plan_mix(1, 2, batch, 4, width, height);
+        std::vector<std::size_t> sorted = plan.partner;
+        std::ranges::sort(sorted);
+        ASSERT_EQ(sorted, (std::vector<std::size_t>{0, 1, 2, 3}));
+        ASSERT_TRUE(plan.lambda >= 0 && plan.lambda <= 1);
+        if (plan.kind == Kind::none) {
+            ASSERT_EQ(plan.lambda, 1);
+            ASSERT_EQ(plan.partner, sorted);
+        } else if (plan.kind == Kind::cutmix) {
+            ++cutmix;
+            const auto [left, top, box_width, box_height] = plan.box;
+            ASSERT_TRUE(left >= 0 && top >= 0 && box_width >= 0 && box_height >= 0);
+            ASSERT_TRUE(left + box_width <= width && top + box_height <= height);
+            ASSERT_DOUBLE_EQ(plan.lambda, 1 - box_width * box_height / double(width * height));
+            share += 1 - plan.lambda;
+        } else {
+            ++mixup;
+            uniform += plan.lambda;
+            squares += plan.lambda * plan.lambda;
+        }
+    }
+    expect_share(cutmix, n, 0.25, "cutmix");
+    expect_share(mixup, n, 0.25, "mixup");
+    expect_mean(uniform, mixup, 1 / 2.0, 1 / 12.0, "λ");
+    expect_mean(squares, mixup, 1 / 3.0, 1 / 5.0 - 1 / 9.0, "λ²");
+
+    constexpr int grid = 2000;
+    double sum = 0, sum_squares = 0;
+    for (int i = 0; i < grid; ++i) {
+        for (int y = 0; y < height; ++y) {
+            for (int x = 0; x < width; ++x) {
+                const double of_image = box_pixels((i + 0.5) / grid, x, y) / double(width * height);
+                sum += of_image;
+                sum_squares += of_image * of_image;
+            }
+        }
+    }
+    const double cases = double(grid) * width * height, mean = sum / cases;
+    expect_mean(share, cutmix, mean, sum_squares / cases - mean * mean, "share of the box");
+}
+
+TEST(HostMix, PartnersAreDrawnFromAllOrders) {
+    constexpr int n = 24'000;
+    std::array<std::array<int, 4>, 4> partners = {};
+    for (std::uint64_t batch = 0; batch < n; ++batch) {
+        const MixPlan plan = plan_mix(1, 0, batch, 4, width, height, 1.0);
+        ASSERT_NE(plan.kind, Kind::none);
+        for (std::size_t row = 0; row < 4; ++row) ++partners[row][plan.partner[row]];
+    }
+    for (const auto& row : partners) {
+        for (const int count : row) expect_share(count, n, 0.25, "partner");
+    }
+}
+
+TEST(HostMix, APlanBelongsToItsSeedEpochAndBatch) {
+    const auto fingerprint = [](std::uint64_t seed, std::uint64_t epoch, std::uint64_t batch) {
+        const MixPlan plan = plan_mix(seed, epoch, batch, 128, width, height, 1.0);
+        return std::pair(plan.lambda, plan.partner);
+    };
+    EXPECT_EQ(fingerprint(1, 2, 3), fingerprint(1, 2, 3));
+    EXPECT_NE(fingerprint(1, 2, 3), fingerprint(2, 2, 3));
+    EXPECT_NE(fingerprint(1, 2, 3), fingerprint(1, 3, 3));
+    EXPECT_NE(fingerprint(1, 2, 3), fingerprint(1, 2, 4));
+}
+
+TEST(HostMix, PixelsAndLabelsAreMixedAsPlanned) {
+    constexpr std::size_t rows = 5, channels = 3, plane = width * height, size = channels * plane;
+    std::vector<float> images(rows * size);
+    for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(std::sin(0.37 * double(i)));
+    const std::vector<std::int32_t> labels = {4, 8, 15, 16, 23};
+    std::array<int, 3> seen = {};
+    for (std::uint64_t batch = 0; batch < 60; ++batch) {
+        const MixPlan plan = plan_mix(9, 0, batch, rows, width, height);
+        ++seen.at(static_cast<std::size_t>(plan.kind));
+        std::vector<float> mixed(images.size(), std::numeric_limits<float>::quiet_NaN());
+        mix(plan, images, width, height, mixed);
+        const auto others = partner_labels(plan, labels);
+        std::size_t from_partner = 0;
+        for (std::size_t row = 0; row < rows; ++row) {
+            ASSERT_EQ(others[row], labels[plan.partner[row]]);
+            for (std::size_t i = 0; i < size; ++i) {
+                const float own = images[row * size + i], other = images[plan.partner[row] * size + i];
+                const int x = static_cast<int>(i % width) - plan.box.left;
+                const int y = static_cast<int>(i % plane / width) - plan.box.top;
+                const bool inside = x >= 0 && y >= 0 && x < plan.box.width && y < plan.box.height;
+                from_partner += inside;
+                const float found = mixed[row * size + i];
+                if (plan.kind == Kind::mixup) {
+                    // Two rounded factors, two rounded products of size up to 1, one rounded sum: at most 5 halves of
+                    // 2^-23.
+                    ASSERT_NEAR(found, plan.lambda * own + (1 - plan.lambda) * other, 2.5 * 0x1p-23);
+                } else {
+                    ASSERT_EQ(found, inside ? other : own);
+                }
+            }
+        }
+        if (plan.kind != Kind::mixup) {
+            EXPECT_NEAR(1 - double(from_partner) / double(rows * size), plan.lambda, 1e-15);
+        }
+    }
+    for (const int kind : seen) EXPECT_GT(kind, 0);
+}
+
+TEST(HostMix, SizesAreChecked) {
+    const MixPlan plan = plan_mix(0, 0, 0, 2, 4, 4);
+    std::vector<float> images(2 * 3 * 16), small(5);
+    const std::vector<std::int32_t> labels = {1, 2, 3};
+    expect_holds(complaint([&] { mix(plan, small, 4, 4, images); }), "5 values, wanted a multiple of 2 x 4 x 4");
+    expect_holds(complaint([&] { mix(plan, images, 4, 4, small); }), "room for 5 values, wanted 96");
+    expect_holds(complaint([&] { partner_labels(plan, labels); }), "3 labels, wanted 2");
+    expect_holds(complaint([] { plan_mix(0, 0, 0, 0, 4, 4); }), "0 images of 4 x 4 pixels");
+}
+
+}  // namespace
+}  // namespace vkf

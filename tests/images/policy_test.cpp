@@ -1,0 +1,198 @@
+// What the recipes choose, and how often.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "models/images/augment.h"
+#include "models/images/autoaugment.h"
+#include "models/images/draw.h"
+#include "models/images/randaugment.h"
+#include "tests/images/chance.h"
+
+namespace vkf {
+namespace {
+
+using test::expect_mean;
+using test::expect_share;
+
+bool has_two_directions(Operation operation) {
+    switch (operation) {
+        case Operation::posterize:
+        case Operation::solarize:
+        case Operation::invert:
+        case Operation::autocontrast:
+        case Operation::equalize:
+        case Operation::rotate:
+            return false;
+        default:
+            return true;
+    }
+}
+
+TEST(HostImagePolicy, AutoAugmentChoosesEverySubPolicyPartAndSign) {
+    constexpr int n = 200'000;
+    std::array<int, 25> chosen = {};
+    std::array<std::array<int, 2>, 25> applied = {}, upwards = {};
+    Random random(7, "policy");
+    for (int i = 0; i < n; ++i) {
+        const AutoAugmentChoice choice = choose_autoaugment(random, 32, 24);
+        ++chosen.at(choice.sub_policy);
+        for (std::size_t part = 0; part < 2; ++part) {
+            if (!choice.steps[part]) continue;
+            const PolicyPart& wanted = cifar10_policy()[choice.sub_policy][part];
+            const Step up = autoaugment_step(wanted.operation, wanted.level, 1, 32, 24);
+            const Step down = autoaugment_step(wanted.operation, wanted.level, -1, 32, 24);
+            const double amount = choice.steps[part]->amount;
+            ASSERT_EQ(choice.steps[part]->operation, wanted.operation);
+            ASSERT_TRUE(amount == up.amount || amount == down.amount);
+            ++applied[choice.sub_policy][part];
+            if (amount == up.amount) ++upwards[choice.sub_policy][part];
+        }
+    }
+    for (std::size_t which = 0; which < 25; ++which) {
+        SCOPED_TRACE(which);
+        expect_share(chosen[which], n, 1.0 / 25, "sub-policy");
+        for (std::size_t part = 0; part < 2; ++part) {
+            const PolicyPart& wanted = cifar10_policy()[which][part];
+            const int times = applied[which][part];
+            expect_share(times, chosen[which], wanted.probability, name_of(wanted.operation));
+            const bool both = has_two_directions(wanted.operation) && wanted.level > 0;
+            expect_share(upwards[which][part], times, both ? 0.5 : 1.0, "sign");
+        }
+    }
+}
+
+TEST(HostImagePolicy, LevelsMeanWhatTheTableSays) {
+    const auto amount = [](Operation operation, int level, int sign) {
+        return autoaugment_step(operation, level, sign, 32, 24).amount;
+    };
+    for (int level = 0; level < 10; ++level) {
+        const double share = level / 9.0;
+        for (const int sign : {-1, 1}) {
+            EXPECT_DOUBLE_EQ(amount(Operation::shear_y, level, sign), 0.3 * share * sign);
+            EXPECT_DOUBLE_EQ(amount(Operation::translate_x, level, sign), 150.0 / 331 * share * 32 * sign);
+            EXPECT_DOUBLE_EQ(amount(Operation::translate_y, level, sign), 150.0 / 331 * share * 24 * sign);
+            EXPECT_DOUBLE_EQ(amount(Operation::rotate, level, sign), 30 * share);
+            EXPECT_NEAR(amount(Operation::sharpness, level, sign), 1 + 0.9 * share * sign, 0x1p-52);
+            EXPECT_DOUBLE_EQ(amount(Operation::solarize, level, sign), 256 - 256 * share);
+            EXPECT_EQ(amount(Operation::posterize, level, sign), std::round(8 - 4 * share));
+        }
+    }
+}
+
+TEST(HostImagePolicy, RandAugmentChoosesAllSixteenAlike) {
+    constexpr int n = 100'000;
+    std::array<int, operation_count> chosen = {}, upwards = {};
+    double cutout_x = 0, cutout_y = 0;
+    Random random(3, "policy");
+    for (int i = 0; i < n; ++i) {
+        const Step step = choose_randaugment(random, 14, 32, 24);
+        const auto which = static_cast<std::size_t>(step.operation);
+        const double amount = randaugment_amount(step.operation, 14);
+        ASSERT_EQ(std::abs(step.amount), amount);
+        ++chosen.at(which);
+        if (step.amount == amount) ++upwards[which];
+        if (step.operation != Operation::cutout) continue;
+        ASSERT_TRUE(step.x > 1 && step.x <= 32 && step.y > 1 && step.y <= 24);
+        cutout_x += step.x;
+        cutout_y += step.y;
+    }
+    for (std::size_t which = 0; which < operation_count; ++which) {
+        const auto operation = static_cast<Operation>(which);
+        SCOPED_TRACE(name_of(operation));
+        const std::set<Operation> turning = {Operation::shear_x, Operation::shear_y, Operation::translate_x,
+                                             Operation::translate_y, Operation::rotate};
+        expect_share(chosen[which], n, 1.0 / 16, "operation");
+        expect_share(upwards[which], chosen[which], turning.count(operation) ? 0.5 : 1.0, "sign");
+    }
+    const int cutouts = chosen[static_cast<std::size_t>(Operation::cutout)];
+    expect_mean(cutout_x, cutouts, 33 / 2.0, 31 * 31 / 12.0, "cutout x");
+    expect_mean(cutout_y, cutouts, 25 / 2.0, 23 * 23 / 12.0, "cutout y");
+}
+
+/// Mean and variance of something under a distribution.
+struct Moments {
+    double weight = 0, sum = 0, squares = 0;
+    void add(double v) {
+        weight += 1;
+        sum += v;
+        squares += v * v;
+    }
+    double mean() const { return sum / weight; }
+    double variance() const { return squares / weight - mean() * mean(); }
+};
+
+TEST(HostImagePolicy, ErasedRectanglesHaveTheAreaAndAspectOfTheRecipe) {
+    constexpr int width = 32, height = 24, grid = 1000, n = 400'000;
+    // The accepted distribution, by integration over area and aspect.
+    Moments rows, columns, areas, aspects;
+    int accepted = 0;
+    for (int i = 0; i < grid; ++i) {
+        for (int k = 0; k < grid; ++k) {
+            const double area = (0.02 + 0.38 * (i + 0.5) / grid) * width * height;
+            const double aspect = 0.3 + (1 / 0.3 - 0.3) * (k + 0.5) / grid;
+            const double h = std::round(std::sqrt(area * aspect)), w = std::round(std::sqrt(area / aspect));
+            if (h >= height || w >= width) continue;
+            ++accepted;
+            rows.add(h);
+            columns.add(w);
+            areas.add(h * w);
+            aspects.add(h / w);
+        }
+    }
+    ASSERT_LT(accepted, grid * grid);  // some rectangles are too long for the image
+
+    Random random(11, "erasing");
+    int erased = 0;
+    Moments h, w, area, aspect;
+    double top = 0, left = 0, top_variance = 0, left_variance = 0;
+    for (int i = 0; i < n; ++i) {
+        const auto box = choose_erasing(random, width, height);
+        if (!box) continue;
+        ++erased;
+        ASSERT_TRUE(box->left >= 0 && box->top >= 0 && box->width > 0 && box->height > 0);
+        ASSERT_TRUE(box->left + box->width <= width && box->top + box->height <= height);
+        h.add(box->height);
+        w.add(box->width);
+        area.add(box->width * box->height);
+        aspect.add(double(box->height) / box->width);
+        const double room_y = height - box->height, room_x = width - box->width;
+        top += box->top / room_y - 0.5;  // uniform on 0 … room: mean room/2, variance room(room + 2)/12
+        left += box->left / room_x - 0.5;
+        top_variance += (room_y + 2) / (12 * room_y);
+        left_variance += (room_x + 2) / (12 * room_x);
+    }
+    expect_share(erased, n, 0.25, "erased");
+    expect_mean(h.sum, erased, rows.mean(), rows.variance(), "height");
+    expect_mean(w.sum, erased, columns.mean(), columns.variance(), "width");
+    expect_mean(area.sum, erased, areas.mean(), areas.variance(), "area");
+    expect_mean(aspect.sum, erased, aspects.mean(), aspects.variance(), "aspect");
+    EXPECT_LE(std::abs(top), 5 * std::sqrt(top_variance));
+    EXPECT_LE(std::abs(left), 5 * std::sqrt(left_variance));
+}
+
+TEST(HostImagePolicy, DrawsStayInTheirRange) {
+    Random random(5, "draw");
+    int negative = 0, third = 0;
+    double sum = 0;
+    constexpr int n = 10'000;
+    for (int i = 0; i < n; ++i) {
+        if (sign(random) < 0) ++negative;
+        if (happens(random, 1.0 / 3)) ++third;
+        const double v = between(random, -3, 5);
+        ASSERT_TRUE(v >= -3 && v < 5);
+        ASSERT_FALSE(happens(random, 0.0));
+        ASSERT_TRUE(happens(random, 1.0));
+        sum += v;
+    }
+    expect_share(negative, n, 0.5, "sign");
+    expect_share(third, n, 1.0 / 3, "happens");
+    expect_mean(sum, n, 1, 64 / 12.0, "between");
+    EXPECT_THROW(epoch_stream(0, "draw", std::uint64_t{1} << 32, 0), InputError);
+    EXPECT_THROW(epoch_stream(0, "draw", 0, std::uint64_t{1} << 32), InputError);
+}
+
+}  // namespace
+}  // namespace vkf

@@ -1,0 +1,95 @@
+#include "models/images/sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "tests/images/chance.h"
+#include "tests/scratch.h"
+
+namespace vkf {
+namespace {
+
+using test::complaint;
+using test::expect_holds;
+using Order = std::vector<std::size_t>;
+
+Order counting(std::size_t n) {
+    Order order(n);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    return order;
+}
+
+/// All images an epoch shows, batch after batch.
+Order shown(Sampler& sampler, std::uint64_t epoch) {
+    Order order;
+    for (std::size_t number = 0; number < sampler.batches(); ++number) {
+        EXPECT_EQ(sampler.first_place(number), order.size());
+        const auto batch = sampler.batch(epoch, number);
+        order.insert(order.end(), batch.begin(), batch.end());
+    }
+    return order;
+}
+
+TEST(HostSampler, AnEpochIsAPermutationAndKeepsItsShortBatch) {
+    for (const auto& [batch, wanted] : std::vector<std::pair<std::size_t, std::size_t>>{{512, 98}, {128, 391}}) {
+        Sampler sampler({50'000, batch, 1, false, 6});
+        EXPECT_EQ(sampler.batches(), wanted);
+        EXPECT_EQ(sampler.batch(0, wanted - 1).size(), 50'000 - (wanted - 1) * batch);
+        Order order = shown(sampler, 0);
+        EXPECT_NE(order, counting(50'000));
+        std::ranges::sort(order);
+        EXPECT_EQ(order, counting(50'000));
+    }
+}
+
+TEST(HostSampler, ThreePassesAreThreePermutationsWithoutThePartialBatch) {
+    Sampler sampler({50'000, 128, 3, true, 6});
+    EXPECT_EQ(sampler.batches(), 1171u);
+    const Order order = shown(sampler, 4);
+    ASSERT_EQ(order.size(), 1171u * 128);
+    std::vector<Order> passes;
+    for (std::ptrdiff_t pass = 0; pass < 2; ++pass) {
+        passes.emplace_back(order.begin() + pass * 50'000, order.begin() + (pass + 1) * 50'000);
+    }
+    EXPECT_NE(passes[0], passes[1]);
+    for (Order& pass : passes) {
+        std::ranges::sort(pass);
+        EXPECT_EQ(pass, counting(50'000));
+    }
+    Order rest(order.begin() + 100'000, order.end());  // no image twice in what is left of the third
+    std::ranges::sort(rest);
+    EXPECT_EQ(std::ranges::adjacent_find(rest), rest.end());
+}
+
+TEST(HostSampler, ABatchBelongsToSeedEpochAndNumber) {
+    Sampler one({1000, 64, 2, true, 6}), two({1000, 64, 2, true, 6}), other({1000, 64, 2, true, 7});
+    const Order epoch3 = shown(one, 3);
+    EXPECT_NE(shown(one, 4), epoch3);
+    EXPECT_NE(shown(other, 3), epoch3);
+    for (std::size_t number = two.batches(); number-- > 0;) {
+        two.batch(number, number);  // another epoch in between
+        const auto batch = two.batch(3, number);
+        ASSERT_TRUE(std::equal(batch.begin(), batch.end(), epoch3.begin() + static_cast<std::ptrdiff_t>(64 * number)));
+    }
+}
+
+TEST(HostSampler, EveryImageIsFirstEquallyOften) {
+    constexpr int n = 10'000;
+    std::array<int, 5> first = {};
+    for (std::uint64_t epoch = 0; epoch < n; ++epoch) ++first[epoch_order({5, 1, 1, false, 1}, epoch)[0]];
+    for (const int count : first) test::expect_share(count, n, 0.2, "first");
+}
+
+TEST(HostSampler, EmptyEpochsAreRefused) {
+    expect_holds(complaint([] { Sampler({0, 1}); }), "sampler: 0 images, batches of 1, 1 passes");
+    expect_holds(complaint([] { Sampler({10, 0}); }), "batches of 0");
+    expect_holds(complaint([] { Sampler({10, 31, 3, true}); }), "batches of 31, wanted at most 30");
+    Sampler sampler({10, 3});
+    expect_holds(complaint([&] { sampler.batch(0, 4); }), "batch 4 of an epoch of 4");
+}
+
+}  // namespace
+}  // namespace vkf
