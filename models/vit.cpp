@@ -161,4 +161,14 @@ Tensor vit(const Scope& scope, const VitConfig& c, Tensor images) {
     return linear(scope / "head", norm, c.num_labels, begun(c, c.hidden_size, c.num_labels));
 }
 
+Tensor vit_loss(const Scope& scope, const VitConfig& c, std::int64_t batch, bool show) {
+    Graph& graph = scope.graph();
+    const Tensor images = graph.input("images", {DType::f32, {batch, c.num_channels, c.image_size, c.image_size}});
+    const Tensor targets = graph.input("targets", {DType::f32, {batch, c.num_labels}});
+    const Tensor logits = vit(scope, c, images);
+    if (show) graph.output("logits", logits);
+    graph.scope = "loss";
+    return soft_cross_entropy(logits, targets);
+}
+
 }  // namespace vkf

@@ -53,4 +53,8 @@ void validate(const VitConfig& config);
 /// map of two-map variants blocks.N.attn.proj_s.weight; ours are patch_embed.norm and blocks.N.attn.temperature.
 Tensor vit(const Scope& scope, const VitConfig& config, Tensor images);
 
+/// Mean cross-entropy of a micro-batch against weights of classes; declares its inputs `images` f32 [batch, channels,
+/// image_size, image_size] and `targets` f32 [batch, num_labels]. Logits are an output if `show` says so.
+Tensor vit_loss(const Scope& scope, const VitConfig& config, std::int64_t batch, bool show = false);
+
 }  // namespace vkf

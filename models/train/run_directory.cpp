@@ -82,11 +82,11 @@ void RunDirectory::save(const Trainer& trainer, const RunProgress& progress) {
         write_model(folder, trainer);
         write_atomically(folder / "train.toml", train_toml_);
         std::ostringstream best;
-        best << std::hexfloat << progress.best_val_loss;
+        best << std::hexfloat << progress.best;
         write_safetensors(folder / "optimizer.safetensors", state_sources(trainer.state(), moments_of(trainer)),
                           {{"step", std::to_string(progress.step)},
                            {"evaluated", std::to_string(progress.evaluated)},
-                           {"best_val_loss", best.str()}});
+                           {"best", best.str()}});
     });
 }
 
@@ -101,8 +101,8 @@ RunProgress RunDirectory::restore(Trainer& trainer) {
     progress.step = integer_in(file, "step");
     progress.evaluated = integer_in(file, "evaluated");
     require(progress.step >= 0, file.path().string(), ": step is ", progress.step);
-    const auto best = file.metadata().find("best_val_loss");
-    if (best != file.metadata().end()) progress.best_val_loss = std::strtod(best->second.c_str(), nullptr);
+    const auto best = file.metadata().find("best");
+    if (best != file.metadata().end()) progress.best = std::strtod(best->second.c_str(), nullptr);
     const std::vector<std::string> names = moments_of(trainer);
     require(names.size() == file.tensors().size(), file.path().string(), " holds ", file.tensors().size(),
             " tensors, this optimizer keeps ", names.size(), ": was the run made with another --optimizer?");

@@ -4,7 +4,7 @@
 //     optimizer.safetensors                        moments; step, evaluation and best loss in its metadata
 //     train.toml                                   the full configuration
 //     metrics.jsonl                                one object per logged step and per evaluation
-//     best/                                        the model directory with the lowest validation loss
+//     best/                                        the model directory of the best evaluation
 //
 // Everything but metrics.jsonl is published as one set (publish_files): a kill at any moment leaves the last checkpoint
 // whole.
@@ -25,9 +25,9 @@ namespace vkf {
 
 /// Where a run stands.
 struct RunProgress {
-    std::int64_t step = 0;        // updates done
-    std::int64_t evaluated = -1;  // step of the last evaluation
-    double best_val_loss = std::numeric_limits<double>::infinity();
+    std::int64_t step = 0;                                  // updates done
+    std::int64_t evaluated = -1;                            // step of the last evaluation
+    double best = std::numeric_limits<double>::infinity();  // lowest score of an evaluation
 };
 
 class RunDirectory {

@@ -1,6 +1,7 @@
 // The learning rate over a run.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -23,6 +24,31 @@ struct Schedule {
         if (it >= lr_decay_iters) return min_lr;
         const double done = (i - warmup) / (static_cast<double>(lr_decay_iters) - warmup);
         return min_lr + 0.5 * (1 + std::cos(std::numbers::pi * done)) * (learning_rate - min_lr);
+    }
+};
+
+/// The schedules of the published image recipes, over a run of `epochs` epochs.
+struct EpochSchedule {
+    enum class Kind { by_step, by_epoch } kind = Kind::by_step;
+    double learning_rate = 1e-3;
+    double min_lr = 1e-6;
+    bool decay_lr = true;
+    std::int64_t epochs = 100, warmup_epochs = 10, steps_per_epoch = 1;
+
+    /// by_step: from min_lr linearly to learning_rate over the warm-up, then a cosine back. by_epoch: a cosine to 0 in
+    /// steps of an epoch, two epochs late as its authors ran it: epoch e ≥ 1 has ½·lr·(1 + cos(π·(e − 2)/epochs)), the
+    /// first one lr.
+    double at(std::int64_t step) const {
+        if (!decay_lr) return learning_rate;
+        if (kind == Kind::by_epoch) {
+            const auto epoch = static_cast<double>(step / steps_per_epoch);
+            if (epoch < 1) return learning_rate;
+            return 0.5 * learning_rate * (1 + std::cos(std::numbers::pi * (epoch - 2) / static_cast<double>(epochs)));
+        }
+        const auto k = static_cast<double>(step), warmup = static_cast<double>(warmup_epochs * steps_per_epoch);
+        if (k < warmup) return min_lr + (learning_rate - min_lr) * k / warmup;
+        const double done = (k - warmup) / (static_cast<double>(epochs * steps_per_epoch) - warmup);
+        return min_lr + 0.5 * (1 + std::cos(std::numbers::pi * std::min(done, 1.0))) * (learning_rate - min_lr);
     }
 };
 

@@ -113,6 +113,12 @@ Tensor dropout(Tensor x, float p, Tensor seed, std::uint32_t salt);
 /// The gradient may take the logits' own memory. No row with a target: loss and gradient are 0.
 Tensor cross_entropy(Tensor logits, Tensor targets);
 
+// --------------------------------------------------------------------------------------- soft_cross_entropy.cpp
+
+/// Mean over rows of Σ_j targets_j · (log Σ exp(logits) − logits_j), both [..., V] → []: cross-entropy against weights,
+/// which for smoothed and mixed labels add up to 1. Targets are data, without a derivative.
+Tensor soft_cross_entropy(Tensor logits, Tensor targets);
+
 // --------------------------------------------------------------------------------------------- repeat_heads.cpp
 
 /// [..., heads·D] → [..., heads·repeat·D], each head `repeat` times over, side by side: what grouped queries see.

@@ -1,0 +1,126 @@
+// vkformer train gpt: data, model and evaluation of a language model; the loop is train_loop.cpp's.
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "apps/commands.h"
+#include "apps/common.h"
+#include "apps/gpt_options.h"
+#include "apps/train_loop.h"
+#include "base/error.h"
+#include "models/data/dataset.h"
+#include "models/files/gpt2_config.h"
+#include "models/files/weights.h"
+#include "models/train/token_feed.h"
+#include "vulkan/device.h"
+
+namespace vkf {
+
+namespace {
+
+/// Where a run's data comes from: batches by number for the two splits, and the same ones at every evaluation.
+struct Splits {
+    Batches train, eval_train, eval_val;
+
+    Splits(const TokenDataset& data, const GptOptions& o)
+        : train("train", data.train(), options(o, order_named(o.order))),
+          eval_train("eval-train", data.train(), options(o, Order::random)),
+          eval_val("eval-val", data.val(), options(o, Order::random)) {}
+
+    static Batches::Options options(const GptOptions& o, Order order) {
+        return {order, static_cast<std::size_t>(o.batch_size), static_cast<std::size_t>(o.block_size), o.seed};
+    }
+};
+
+/// The data, in the characters of the model it is for, if that has a vocabulary of its own.
+std::pair<TokenDataset, std::optional<Characters>> open_data(const GptOptions& o) {
+    const std::filesystem::path vocabulary = std::filesystem::path(o.origin()) / "chars.json";
+    if (std::filesystem::path(o.origin()).empty() || !std::filesystem::exists(vocabulary)) {
+        TokenDataset data = TokenDataset::open(o.data);
+        std::optional<Characters> characters = data.characters();
+        return {std::move(data), std::move(characters)};
+    }
+    Characters characters = Characters::load(vocabulary);
+    TokenDataset data = TokenDataset::open(o.data, [&](std::string_view words) { return characters.encode(words); });
+    return {std::move(data), std::move(characters)};
+}
+
+/// The model to train: a known one's configuration, or a fresh one for the data's vocabulary.
+Gpt2Config model_config(const GptOptions& o, const TokenDataset& data) {
+    const auto vocabulary = static_cast<std::int64_t>(data.vocabulary_size());
+    const Gpt2Config c = std::filesystem::path(o.origin()).empty()
+                             ? o.fresh_model(vocabulary)
+                             : read_gpt2_config(std::filesystem::path(o.origin()) / "config.json");
+    validate(c);
+    require(o.block_size <= c.n_positions, "--block-size ", o.block_size, " is more than the model's n_positions ",
+            c.n_positions);
+    require(vocabulary <= c.vocab_size, "the data has tokens up to ", vocabulary - 1, ", the model's vocabulary is ",
+            c.vocab_size);
+    return c;
+}
+
+Evaluation evaluate(Trainer& trainer, const Splits& splits, std::int64_t batches) {
+    const double train = trainer.evaluate(feed_of(splits.eval_train), 0, batches);
+    const double val = trainer.evaluate(feed_of(splits.eval_val), 0, batches);
+    return {{{"train_loss", train}, {"val_loss", val}},
+            text("train loss ", fixed(train, 4), ", val loss ", fixed(val, 4)),
+            val};
+}
+
+void train_gpt(const GptOptions& o, const Common& common) {
+    std::optional<RunDirectory> run;
+    if (o.resume) run = RunDirectory::reopen(o.out_dir);
+    const auto opened = open_data(o);
+    const TokenDataset& data = opened.first;
+    const std::optional<Characters>& characters = opened.second;
+    const Splits splits(data, o);
+    const Gpt2Config model = model_config(o, data);
+    with_device(common, [&](Device& device) {
+        const auto loss = [&](const Scope& scope) { return gpt2_loss(scope, model, o.batch_size, o.block_size); };
+        Trainer trainer(device, loss, loss, o.trainer);
+        RunProgress at;
+        if (run)
+            at = run->restore(trainer);
+        else if (!o.init_from.empty())
+            load_weights(std::filesystem::path(o.init_from) / "model.safetensors", trainer.parameters().list(),
+                         "transformer.", trainer.state());
+        if (!run) run = RunDirectory::create(o.out_dir, o.overwrite);
+        run->describe(gpt2_config_text(model), o.toml(), characters ? &*characters : nullptr);
+        note(common, text(trainer.parameters().count(), " parameters, ", model.attention.variant, " attention, on ",
+                          device.info().name, "; ", data.train().size(), " tokens"));
+        const TrainLoop loop{
+            .steps = o.max_iters,
+            .eval_interval = o.eval_interval,
+            .log_interval = o.log_interval,
+            .items = "tokens",
+            .items_per_step = static_cast<double>(o.batch_size * o.block_size * o.trainer.gradient_accumulation_steps),
+            .learning_rate = [&](std::int64_t step) { return o.schedule.at(step); },
+            .feed = feed_of(splits.train),
+            .evaluate = [&] { return evaluate(trainer, splits, o.eval_iters); }};
+        at = run_training(trainer, *run, loop, at, common);
+        if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", o.max_iters}, {"best_val_loss", at.best}});
+    });
+}
+
+}  // namespace
+
+void add_train_gpt(CLI::App& train, Common& common) {
+    CLI::App* gpt = train.add_subcommand("gpt", "Train a GPT-2 on text or token files");
+    add_common(*gpt, common);
+    auto options = std::make_shared<GptOptions>();
+    options->declare(*gpt);
+    gpt->footer(
+        "Examples:\n"
+        "  vkformer train gpt --config configs/shakespeare-char-cpu.toml --data input.txt --out-dir out\n"
+        "  vkformer train gpt --config configs/shakespeare-char-cpu.toml --data input.txt --attention belief-star\n"
+        "  vkformer train gpt --out-dir out --resume");
+    gpt->callback([options, &common] {
+        options->seed = common.seed;
+        options->check();
+        train_gpt(*options, common);
+    });
+}
+
+}  // namespace vkf

@@ -1,0 +1,41 @@
+// The loop that every training run is.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "apps/common.h"
+#include "models/train/run_directory.h"
+#include "models/train/trainer.h"
+
+namespace vkf {
+
+/// "1.2346" with four digits.
+std::string fixed(double value, int digits);
+
+/// What an evaluation found.
+struct Evaluation {
+    nlohmann::ordered_json metrics;  // for metrics.jsonl, after "step"
+    std::string words;               // for people
+    double score = 0;                // of the model; the lowest is the best
+};
+
+struct TrainLoop {
+    std::int64_t steps = 0;          // of the whole run
+    std::int64_t eval_interval = 1;  // steps between evaluations, each of which writes a checkpoint
+    std::int64_t log_interval = 1;
+    const char* items = "tokens";  // what a step's speed is counted in
+    double items_per_step = 0;
+    std::function<double(std::int64_t step)> learning_rate;
+    Feed feed;
+    std::function<Evaluation()> evaluate;
+};
+
+/// Steps until the end, evaluating and keeping the best model on the way; returns where the run then stands. Throws
+/// Interrupted after Ctrl-C, with a checkpoint written, and Error naming the first number that is not finite.
+RunProgress run_training(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress at,
+                         const Common& common);
+
+}  // namespace vkf
