@@ -44,11 +44,12 @@ void report(const Common& common, const std::string& title, const std::string& v
     const std::size_t classes = images.classes();
     const auto [least, most] = std::ranges::minmax(images.train.per_class(classes));
     std::string names;
-    for (const std::string& name : images.class_names) names += (names.empty() ? "" : ", ") + name;
+    if (classes <= 20)
+        for (const std::string& name : images.class_names) names += (names.empty() ? " (" : ", ") + name;
     print(text(title, " in ", out, source == out ? "" : ", from " + source, ": ", images.train.size(), " training and ",
                images.test.size(), " test images of ", images.channels, 'x', images.side, 'x', images.side, " in ",
                classes, " classes, ", least, least == most ? "" : " to " + std::to_string(most),
-               " training images each (", names, ")", verdict.empty() ? "" : "; " + verdict, ".\n"));
+               " training images each", names, names.empty() ? "" : ")", verdict.empty() ? "" : "; " + verdict, ".\n"));
 }
 
 void prepare_cifar(const Common& common, const CifarFormat& format, const std::string& out) {

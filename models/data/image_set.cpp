@@ -18,6 +18,14 @@ bool holds_any(const fs::path& directory, const CifarFormat& format) {
     return false;
 }
 
+// An unpacked archive has its files in a folder of its own.
+fs::path unpacked(const fs::path& directory) {
+    std::error_code ignored;
+    for (const CifarFormat* format : {&CIFAR10, &CIFAR100})
+        if (fs::is_directory(directory / format->folder, ignored)) return directory / format->folder;
+    return directory;
+}
+
 // train.bin alone, or beside val.bin, holds tokens.
 bool holds_cifar100(const fs::path& directory) {
     std::error_code ignored;
@@ -37,11 +45,12 @@ void Images::add(const std::uint8_t* pixels, std::int32_t label) {
     labels_.push_back(label);
 }
 
-ImageSet open_images(const fs::path& directory, const ImageOptions& options) {
+ImageSet open_images(const fs::path& path, const ImageOptions& options) {
     std::error_code ignored;
+    require(fs::exists(path, ignored), "images ", path.string(), ": does not exist, wanted a directory");
+    require(fs::is_directory(path, ignored), "images ", path.string(), ": is not a directory");
+    const fs::path directory = unpacked(path);
     const std::string shown = directory.string();
-    require(fs::exists(directory, ignored), "images ", shown, ": does not exist, wanted a directory");
-    require(fs::is_directory(directory, ignored), "images ", shown, ": is not a directory");
     settle_files(directory);
     const bool ten = holds_any(directory, CIFAR10);
     const bool hundred = !ten && holds_cifar100(directory);
@@ -55,8 +64,9 @@ ImageSet open_images(const fs::path& directory, const ImageOptions& options) {
     return open_image_folder(directory, options.side);
 }
 
-bool holds_images(const fs::path& directory) {
+bool holds_images(const fs::path& path) {
     std::error_code ignored;
+    const fs::path directory = unpacked(path);
     if (!fs::is_directory(directory, ignored)) return false;
     return holds_any(directory, CIFAR10) || holds_cifar100(directory) || holds_class_folders(directory);
 }

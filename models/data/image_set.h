@@ -59,12 +59,13 @@ struct ImageOptions {
 ///
 ///     data_batch_1.bin … data_batch_5.bin, test_batch.bin    CIFAR-10's binary layout (models/data/cifar.h)
 ///     train.bin, test.bin                                    CIFAR-100's
+///     cifar-10-batches-bin/ or cifar-100-binary/             the same, in the folder of their archives
 ///     one folder of PNG or JPEG files per class              see models/data/image_folder.h
 ///
 /// Throws: InputError naming the file, what was found and what was wanted.
-ImageSet open_images(const std::filesystem::path& directory, const ImageOptions& options = {});
+ImageSet open_images(const std::filesystem::path& path, const ImageOptions& options = {});
 
 /// Whether a directory looks like one of these, whole or not.
-bool holds_images(const std::filesystem::path& directory);
+bool holds_images(const std::filesystem::path& path);
 
 }  // namespace vkf

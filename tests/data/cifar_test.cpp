@@ -51,9 +51,7 @@ TEST(HostCifar, TenClassesInSixFiles) {
     const Scratch scratch;
     write_set(scratch, CIFAR10);
     const ImageSet opened = open_images(scratch.path());
-    ImageSet set;
-    set.train = opened.train;
-    EXPECT_EQ(set.train.size(), 10u);
+    EXPECT_EQ(opened.train.size(), 10u);
     EXPECT_EQ(opened.test.size(), 2u);
     EXPECT_EQ(opened.side, 32u);
     EXPECT_EQ(opened.channels, 3u);
@@ -99,7 +97,7 @@ TEST(HostCifar, NamesComeFromTheirFile) {
     const Scratch scratch;
     write_set(scratch, CIFAR10);
     std::string names;
-    for (int i = 0; i < 11; ++i) names += text(" class ", i, " \r\n\n");
+    for (int i = 0; i < 11; ++i) names += text(" class ", i, " \r\n \r\n");
     scratch.file("batches.meta.txt", names);
     const ImageSet set = open_images(scratch.path());
     EXPECT_EQ(set.classes(), 11u);
@@ -135,6 +133,14 @@ TEST(HostCifar, BadSetsAreRefused) {
     expect_holds(complaint([&] { open_images(scratch.path(), {.coarse = true}); }), "has label 20, wanted 0 to 19");
     scratch.file("test.bin", record({0, 100}, 0));
     expect_holds(complaint([&] { open_images(scratch.path()); }), "has label 100, wanted 0 to 99");
+}
+
+TEST(HostCifar, AnUnpackedArchiveIsFound) {
+    const Scratch scratch;
+    for (const CifarFile& file : CIFAR100.files)
+        scratch.file(fs::path(CIFAR100.folder) / file.name, record(std::string("\1\5"), 0));
+    EXPECT_TRUE(holds_images(scratch.path()));
+    EXPECT_EQ(open_images(scratch.path()).test.label(0), 5);
 }
 
 TEST(HostCifar, WhatIsMissingIsNamed) {
