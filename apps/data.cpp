@@ -1,13 +1,15 @@
-// vkformer data: prepares text, makes synthetic tokens, and tells what a data set holds.
+// vkformer data: prepares text, makes synthetic tokens, and tells what a data set holds; images are in data_images.cpp.
 
 #include <cmath>
 #include <filesystem>
 
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "apps/data_images.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "models/data/dataset.h"
+#include "models/data/image_set.h"
 
 namespace vkf {
 
@@ -104,6 +106,7 @@ void make_synthetic(const Common& common, const Options& o) {
 }
 
 void describe(const Common& common, const Options& o) {
+    if (holds_images(o.path)) return report(common, image_facts(o.path));
     const TokenDataset data = TokenDataset::open(o.path);
     const std::size_t size = data.vocabulary_size();
     report(common, {{"path", o.path},
@@ -117,7 +120,7 @@ void describe(const Common& common, const Options& o) {
 }  // namespace
 
 void add_data(CLI::App& app, Common& common) {
-    CLI::App* command = app.add_subcommand("data", "Prepare text, make synthetic tokens, describe a data set");
+    CLI::App* command = app.add_subcommand("data", "Prepare text and images, make synthetic sets, describe a data set");
     command->require_subcommand(1);
     auto o = std::make_shared<Options>();
     const auto add = [&](const char* name, const char* about, const char* example, auto work) {
@@ -140,12 +143,14 @@ void add_data(CLI::App& app, Common& common) {
         maker->add_option("--out", o->out, "Directory to write to")->required()->type_name("DIR");
         add_common(*maker, common);
     }
-    CLI::App* info = add("info", "What a token file, text or data directory holds", "info data/chars", describe);
+    add_data_images(*command, common);
+    CLI::App* info =
+        add("info", "What a token file, text, or directory of data or images holds", "info data/chars", describe);
     info->add_option("path", o->path, "Token file, text, or directory")->required()->type_name("PATH");
     add_common(*info, common);
     command->footer(
-        "Examples:\n  vkformer data text input.txt --out data/chars\n  vkformer data info "
-        "data/chars\n");
+        "Examples:\n  vkformer data text input.txt --out data/chars\n  vkformer data cifar10\n"
+        "  vkformer data info data/chars\n");
 }
 
 }  // namespace vkf

@@ -46,18 +46,17 @@ target_compile_definitions(vkformer_vulkan_api PUBLIC
 target_compile_options(vkformer_vulkan_api PRIVATE -w)
 target_link_libraries(vkformer_vulkan_api PUBLIC ${CMAKE_DL_LIBS} Threads::Threads)
 
-# The GPT-2 tokenizer's pattern and image files; both optional for what does not use them.
+# The GPT-2 tokenizer's pattern and image files.
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 add_library(vkformer_pcre2 INTERFACE)
 target_link_libraries(vkformer_pcre2 INTERFACE PkgConfig::PCRE2)
 
 find_path(VKFORMER_STB_INCLUDE stb/stb_image.h)
 add_library(vkformer_stb INTERFACE)
-if(VKFORMER_STB_INCLUDE)
-    target_include_directories(vkformer_stb SYSTEM INTERFACE "${VKFORMER_STB_INCLUDE}")
-else()
-    message(STATUS "stb is not installed")
+if(NOT VKFORMER_STB_INCLUDE)
+    message(FATAL_ERROR "stb is missing (stb/stb_image.h): run tools/setup or install it.")
 endif()
+target_include_directories(vkformer_stb SYSTEM INTERFACE "${VKFORMER_STB_INCLUDE}")
 
 # glslc and spirv-val: the private folder's first.
 find_program(VKFORMER_GLSLC glslc PATHS "${VKFORMER_TOOLCHAIN}/bin" NO_DEFAULT_PATH)

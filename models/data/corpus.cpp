@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <vector>
 
 namespace vkf {
 namespace fs = std::filesystem;
@@ -10,14 +9,14 @@ namespace {
 
 constexpr std::uintmax_t TINYSHAKESPEARE_BYTES = 1'115'394;
 
+}  // namespace
+
 std::vector<fs::path> data_folders() {
     std::vector<fs::path> folders = {"data", "../shared/data"};
     const char* named = std::getenv("VKFORMER_DATA");
     if (named && *named) folders.insert(folders.begin(), named);
     return folders;
 }
-
-}  // namespace
 
 std::optional<fs::path> find_data(const fs::path& name) {
     std::error_code ignored;

@@ -3,8 +3,12 @@
 
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 namespace vkf {
+
+/// $VKFORMER_DATA if it is set, data/ and ../shared/data, in the order in which they are looked through.
+std::vector<std::filesystem::path> data_folders();
 
 /// The first of $VKFORMER_DATA, data/ and ../shared/data that holds `name` (a path below it), or nothing.
 std::optional<std::filesystem::path> find_data(const std::filesystem::path& name);

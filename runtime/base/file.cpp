@@ -201,7 +201,7 @@ void write_atomically(const fs::path& path, std::string_view content) {
 void publish_files(const fs::path& directory, const std::function<void(const fs::path&)>& fill) {
     const fs::path saving = directory / ".saving";
     std::error_code error;
-    fs::create_directories(directory, error);
+    const bool made = fs::create_directories(directory, error);
     if (error) throw Error("cannot make directory ", directory.string(), ": ", error.message());
     settle_files(directory);
     fs::remove_all(saving, error);  // what a crash left
@@ -223,6 +223,7 @@ void publish_files(const fs::path& directory, const std::function<void(const fs:
         rename_file(saving, directory / ".saved");
     } catch (...) {
         fs::remove_all(saving, error);
+        if (made) fs::remove(directory, error);  // unless somebody else put something there
         throw;
     }
     flush_directory(directory);

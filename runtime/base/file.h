@@ -71,7 +71,8 @@ void write_atomically(const std::filesystem::path& path, std::string_view conten
 /// The guarantee holds for readers that call settle_files first. Others always see whole files, but
 /// right after a crash, or while a publication runs, they may see some old and some new. One
 /// process publishes into a directory at a time. A failure before `.saved` exists leaves everything
-/// old; after it the set is valid, and the next settle_files or publish_files finishes it.
+/// old, and no directory where there was none; after it the set is valid, and the next settle_files or
+/// publish_files finishes it.
 /// Throws: Error naming path and reason; whatever `fill` throws.
 void publish_files(const std::filesystem::path& directory,
                    const std::function<void(const std::filesystem::path& folder)>& fill);

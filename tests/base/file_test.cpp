@@ -215,6 +215,8 @@ TEST(HostFile, AFailedPublicationLeavesTheOldSet) {
         throw Error("device lost");
     };
     EXPECT_EQ(complaint<Error>([&] { publish_files(scratch.path(), fail); }), "device lost");
+    EXPECT_EQ(complaint<Error>([&] { publish_files(scratch.path() / "new", fail); }), "device lost");
+    EXPECT_FALSE(fs::exists(scratch.path() / "new"));
     const auto nest = [](const fs::path& folder) { fs::create_directory(folder / "sub"); };
     expect_holds(complaint<Error>([&] { publish_files(scratch.path(), nest); }), "in the way");
     EXPECT_EQ(read_text(scratch.path() / "model"), "old");

@@ -1,0 +1,71 @@
+// Labelled images as bytes, wherever they come from: CIFAR's files, folders of PNG and JPEG.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+
+namespace vkf {
+
+/// The images of one split and their labels. It views what its ImageSet owns.
+class Images {
+public:
+    explicit Images(std::size_t image_bytes = 0) : image_bytes_(image_bytes) {}
+
+    std::size_t size() const { return pixels_.size(); }
+
+    /// Image i, planes of red, green and blue, each row by row from the top.
+    /// Shapes: [C, side, side].
+    std::span<const std::uint8_t> pixels(std::size_t i) const { return {pixels_[i], image_bytes_}; }
+    std::int32_t label(std::size_t i) const { return labels_[i]; }
+    std::span<const std::int32_t> labels() const { return labels_; }
+
+    /// How many images each of `classes` classes has.
+    std::vector<std::size_t> per_class(std::size_t classes) const;
+
+    void add(const std::uint8_t* pixels, std::int32_t label);
+
+private:
+    std::size_t image_bytes_;
+    std::vector<const std::uint8_t*> pixels_;
+    std::vector<std::int32_t> labels_;
+};
+
+/// Square images of one size with labels from 0 to classes − 1. Owns their bytes; move-only.
+struct ImageSet {
+    std::size_t side = 0;
+    std::size_t channels = 3;
+    std::vector<std::string> class_names;  // one per class
+    Images train, test;
+
+    std::size_t classes() const { return class_names.size(); }
+
+    // What the images point into: neither mappings nor vectors move their contents when they are moved.
+    std::vector<MappedFile> files;
+    std::vector<std::vector<std::uint8_t>> decoded;
+};
+
+struct ImageOptions {
+    std::size_t side = 0;  // folders: cut every image to a square and resize it to this side; 0: as they are
+    bool coarse = false;   // CIFAR-100: the 20 coarse labels instead of the 100 fine ones
+};
+
+/// Opens a directory of images.
+///
+///     data_batch_1.bin … data_batch_5.bin, test_batch.bin    CIFAR-10's binary layout (models/data/cifar.h)
+///     train.bin, test.bin                                    CIFAR-100's
+///     cifar-10-batches-bin/ or cifar-100-binary/             the same, in the folder of their archives
+///     one folder of PNG or JPEG files per class              see models/data/image_folder.h
+///
+/// Throws: InputError naming the file, what was found and what was wanted.
+ImageSet open_images(const std::filesystem::path& path, const ImageOptions& options = {});
+
+/// Whether a directory looks like one of these, whole or not.
+bool holds_images(const std::filesystem::path& path);
+
+}  // namespace vkf

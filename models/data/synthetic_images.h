@@ -1,0 +1,22 @@
+// Ten classes of drawn images in CIFAR-10's layout, for tests and for trying things out without any download.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "models/data/cifar.h"
+
+namespace vkf {
+
+/// The classes, in the order of their labels.
+extern const std::array<std::string_view, 10> SYNTHETIC_NAMES;
+
+/// Record i of a split: its label and a 32×32 image of that pattern or shape, at a random place, size, angle or phase,
+/// in two random colours, with noise. Either colour may be the brighter one, so a class has no typical pixel: a linear
+/// classifier learns little. A pure function of (seed, split, i), computed without the C library's functions, so that
+/// every machine makes the same bytes. Of records 10k to 10k + 9 each class has one.
+std::array<std::uint8_t, 1 + CIFAR_PIXELS> synthetic_record(std::uint64_t seed, std::string_view split,
+                                                            std::uint64_t i);
+
+}  // namespace vkf

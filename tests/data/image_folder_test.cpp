@@ -1,0 +1,213 @@
+#include "models/data/image_folder.h"
+
+#include <cstdlib>
+
+#include "tests/scratch.h"
+
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STBI_WRITE_NO_STDIO
+#include <stb/stb_image_write.h>
+
+namespace vkf {
+namespace {
+
+namespace fs = std::filesystem;
+using test::complaint;
+using test::expect_holds;
+using test::Scratch;
+
+struct Colour {
+    std::uint8_t red, green, blue;
+};
+
+void append(void* bytes, void* data, int size) {
+    static_cast<std::string*>(bytes)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
+}
+
+/// A PNG whose channels are given by the place; alpha is 7.
+std::string png(int width, int height, int channels, const std::function<Colour(int, int)>& at) {
+    std::vector<std::uint8_t> pixels;
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) {
+            const auto [red, green, blue] = at(x, y);
+            for (const std::uint8_t value : {red, green, blue, std::uint8_t{7}})
+                if (static_cast<int>(pixels.size()) < (y * width + x) * channels + channels) pixels.push_back(value);
+        }
+    std::string bytes;
+    stbi_write_png_to_func(append, &bytes, width, height, channels, pixels.data(), width * channels);
+    return bytes;
+}
+
+Colour place(int x, int y) {
+    return {static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(y + 100), static_cast<std::uint8_t>(x * y)};
+}
+
+std::string plain(int side, std::uint8_t value) {
+    return png(side, side, 3, [&](int, int) { return Colour{value, value, value}; });
+}
+
+std::string jpeg(int side, Colour colour) {
+    std::vector<std::uint8_t> pixels;
+    for (int i = 0; i < side * side; ++i) pixels.insert(pixels.end(), {colour.red, colour.green, colour.blue});
+    std::string bytes;
+    stbi_write_jpg_to_func(append, &bytes, side, side, 3, pixels.data(), 95);
+    return bytes;
+}
+
+TEST(HostImageFolder, FoldersAreClassesAndPixelsArePlanes) {
+    const Scratch scratch;
+    scratch.file("train/cat/a.png", png(5, 5, 3, place));
+    scratch.file("train/ant/deep/b.PNG", png(5, 5, 4, place));
+    scratch.file("train/ant/notes.txt", "passed over");
+    scratch.file("train/ant/.hidden.png", "passed over");
+    scratch.file("train/.cache/c.png", "passed over");
+    scratch.file("test/cat/d.png", png(5, 5, 1, place));
+    scratch.file("test/ant/e.png", plain(5, 200));
+    ASSERT_TRUE(holds_images(scratch.path()));
+    const ImageSet set = open_images(scratch.path());
+    EXPECT_EQ(set.class_names, (std::vector<std::string>{"ant", "cat"}));
+    EXPECT_EQ(set.side, 5u);
+    ASSERT_EQ(set.train.size(), 2u);
+    ASSERT_EQ(set.test.size(), 2u);
+    EXPECT_EQ(set.train.label(0), 0);
+    EXPECT_EQ(set.train.label(1), 1);
+    for (std::size_t i = 0; i < 2; ++i) {  // with alpha and without
+        const auto pixels = set.train.pixels(i);
+        ASSERT_EQ(pixels.size(), 75u);
+        for (int y = 0; y < 5; ++y)
+            for (int x = 0; x < 5; ++x) {
+                const auto at = static_cast<std::size_t>(y * 5 + x);
+                EXPECT_EQ(pixels[at], x);
+                EXPECT_EQ(pixels[25 + at], y + 100);
+                EXPECT_EQ(pixels[50 + at], x * y);
+            }
+    }
+    EXPECT_EQ(set.test.pixels(0)[74], 200);
+    for (const std::size_t plane : {0u, 25u, 50u}) EXPECT_EQ(set.test.pixels(1)[plane + 3], 3);  // grey
+}
+
+TEST(HostImageFolder, JpegIsRead) {
+    const Scratch scratch;
+    scratch.file("a/x.jpg", jpeg(16, {200, 60, 30}));
+    scratch.file("a/y.JPEG", jpeg(16, {10, 20, 240}));
+    const ImageSet set = open_images(scratch.path());
+    EXPECT_NEAR(set.train.pixels(0)[0], 200, 4);
+    EXPECT_NEAR(set.train.pixels(0)[256], 60, 4);
+    EXPECT_NEAR(set.test.pixels(0)[767], 240, 4);
+}
+
+TEST(HostImageFolder, TheLastTenthOfEachClassIsForTesting) {
+    const Scratch scratch;
+    for (int i = 0; i < 20; ++i) scratch.file(text("a/", 10 + i, ".png"), plain(2, static_cast<std::uint8_t>(i)));
+    for (int i = 0; i < 3; ++i) scratch.file(text("b/", i, ".png"), plain(2, static_cast<std::uint8_t>(50 + i)));
+    scratch.file("c/only.png", plain(2, 99));
+    const ImageSet set = open_images(scratch.path());
+    EXPECT_EQ(set.train.per_class(3), (std::vector<std::size_t>{18, 2, 1}));
+    EXPECT_EQ(set.test.per_class(3), (std::vector<std::size_t>{2, 1, 0}));
+    EXPECT_EQ(set.train.pixels(17)[0], 17);
+    EXPECT_EQ(set.test.pixels(0)[0], 18);
+    EXPECT_EQ(set.test.pixels(2)[0], 52);
+}
+
+TEST(HostImageFolder, TheMiddleSquareIsResized) {
+    const Scratch scratch;
+    // Green in the middle 12×12, red in what is to be cut off.
+    const auto wide = [](int x, int) { return x >= 4 && x < 16 ? Colour{0, 255, 0} : Colour{255, 0, 0}; };
+    const auto high = [&](int x, int y) { return wide(y, x); };
+    scratch.file("a/0.png", png(20, 12, 3, wide));
+    scratch.file("a/1.png", png(12, 20, 3, high));
+    scratch.file("a/2.png", png(4, 4, 3, place));
+    const ImageSet set = open_images(scratch.path(), {.side = 4});
+    ASSERT_EQ(set.side, 4u);
+    for (std::size_t i = 0; i < 2; ++i)
+        for (std::size_t at = 0; at < 16; ++at) {
+            EXPECT_EQ(set.train.pixels(i)[at], 0) << i << ' ' << at;
+            EXPECT_EQ(set.train.pixels(i)[16 + at], 255) << i << ' ' << at;
+        }
+    EXPECT_EQ(set.test.pixels(0)[7], 3) << "an image of the right size stays as it is";
+}
+
+TEST(HostImageFolder, ResizingAveragesAndKeepsTheOrder) {
+    const Scratch scratch;
+    const auto quarters = [](int x, int y) {
+        const auto value = static_cast<std::uint8_t>(x < 16 ? (y < 16 ? 10 : 90) : (y < 16 ? 170 : 250));
+        return Colour{value, static_cast<std::uint8_t>(255 - value), value};
+    };
+    scratch.file("a/0.png", png(32, 32, 3, quarters));
+    scratch.file("a/1.png", png(32, 32, 3, [](int x, int) {
+                     const auto value = static_cast<std::uint8_t>(x % 2 * 200);
+                     return Colour{value, value, value};
+                 }));
+    const ImageSet set = open_images(scratch.path(), {.side = 8});
+    const auto pixels = set.train.pixels(0);
+    EXPECT_NEAR(pixels[0], 10, 2);
+    EXPECT_NEAR(pixels[7], 170, 2);
+    EXPECT_NEAR(pixels[56], 90, 2);
+    EXPECT_NEAR(pixels[63], 250, 2);
+    EXPECT_NEAR(pixels[64], 245, 2);
+    for (std::size_t at = 2; at < 6; ++at)
+        EXPECT_NEAR(set.test.pixels(0)[at], 100, 12) << "stripes, not samples of them";
+}
+
+TEST(HostImageFolder, BadFoldersAreRefused) {
+    const std::string good = plain(4, 1), photo = jpeg(16, {9, 9, 9});
+    struct Case {
+        const char* file;
+        std::string bytes;
+        const char* reason;
+    };
+    const Case cases[] = {
+        {"a/x.png", "", "a/x.png: 0 bytes, wanted a PNG or JPEG"},
+        {"a/x.png", "no image at all", "a/x.png: is no PNG or JPEG image that can be read"},
+        {"a/x.png", good.substr(0, good.size() / 2), "a/x.png: is no PNG"},
+        {"a/x.jpg", photo.substr(0, 100), "a/x.jpg: is cut short"},
+        {"a/x.jpg", "\xff\xd8\xff\xda\xff\xd9", "a/x.jpg: is no PNG or JPEG"},
+        {"a/x.jpg", photo.substr(0, photo.size() - 2), "a/x.jpg: is cut short"},
+        {"a/x.png", png(4, 5, 3, place), "a/x.png: is 4x5, wanted 4x4"},
+        {"b/x.png", plain(5, 1), "b/x.png: is 5x5, wanted 4x4"},
+        {"a/0.png", png(4, 5, 3, place), "a/0.png: is 4x5, wanted a square"},
+        {"b/.hidden.png", good, "b: is a class without an image"},
+        {"b/x.txt", "text", "b: is a class without an image"},
+        {"train/a/x.png", good, "has train but neither test nor val"},
+    };
+    for (const Case& bad : cases) {
+        const Scratch scratch;
+        scratch.file("a/0.png", good);
+        scratch.file("a/1.png", good);
+        scratch.file(bad.file, bad.bytes);
+        expect_holds(complaint([&] { open_images(scratch.path()); }), bad.reason);
+    }
+    const Scratch scratch;
+    const auto open = [&] { open_images(scratch.path()); };
+    expect_holds(complaint(open), "has no classes, wanted a folder of images for each");
+    EXPECT_FALSE(holds_images(scratch.path()));
+    scratch.file("a/0.png", good);
+    expect_holds(complaint(open), "one image per class");
+    scratch.file("a/x.png", png(1, 9, 3, place));
+    EXPECT_EQ(open_images(scratch.path(), {.side = 3}).side, 3u);
+    expect_holds(complaint([&] { open_images(scratch.path(), {.side = 1u << 20}); }), "side 1048576 is too large");
+}
+
+TEST(HostImageFolder, BothSplitsHaveTheSameClasses) {
+    const Scratch scratch;
+    scratch.file("train/a/0.png", plain(4, 1));
+    scratch.file("train/b/0.png", plain(4, 1));
+    scratch.file("val/a/0.png", plain(4, 1));
+    const auto open = [&] { open_images(scratch.path()); };
+    expect_holds(complaint(open), "val: has 1 classes, wanted the 2");
+    scratch.file("val/c/0.png", plain(4, 1));
+    expect_holds(complaint(open), "val/c: is no class of the training images");
+    fs::remove_all(scratch.path() / "val/c");
+    scratch.file("val/b/0.png", plain(4, 1));
+    EXPECT_EQ(open_images(scratch.path()).test.size(), 2u);
+}
+
+TEST(HostImageFolder, TextFoldersAreNoImages) {
+    const Scratch scratch;
+    scratch.file("a/x.txt", "words");
+    scratch.file("b/x.png", plain(4, 1));
+    EXPECT_FALSE(holds_images(scratch.path()));
+}
+
+}  // namespace
+}  // namespace vkf
