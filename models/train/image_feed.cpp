@@ -60,8 +60,7 @@ ImageBatch ImageBatches::make(std::uint64_t number) {
     std::vector<std::int32_t> labels;
     for (const std::size_t image : chosen) labels.push_back(images_->label(image));
     const int side = static_cast<int>(set_->side);
-    const MixPlan plan =
-        plan_mix(options_.seed, epoch, in_epoch, chosen.size(), side, side, options_.mix_probability);
+    const MixPlan plan = plan_mix(options_.seed, epoch, in_epoch, chosen.size(), side, side, options_.mix_probability);
     weigh(made, labels, plan.lambda);
     if (plan.kind == MixPlan::Kind::none) return made;
     weigh(made, partner_labels(plan, labels), 1 - plan.lambda);
@@ -88,8 +87,8 @@ void ImageBatches::augment(std::span<const std::size_t> chosen, std::uint64_t ep
     for (std::future<void>& other : others) other.get();
 }
 
-/// Adds `share` of each row's label, smoothed, to its weights. The loss is a mean over all rows of the batch, so weights
-/// make up for those that are missing.
+/// Adds `share` of each row's label, smoothed, to its weights. The loss is a mean over all rows of the batch, so
+/// weights make up for those that are missing.
 void ImageBatches::weigh(ImageBatch& batch, std::span<const std::int32_t> labels, double share) const {
     const std::size_t classes = set_->classes();
     const double whole = share * static_cast<double>(options_.batch) / static_cast<double>(labels.size());

@@ -25,8 +25,8 @@ struct ImageBatchOptions {
     bool drop_last = false;  // leave out an incomplete batch; else its missing rows are zeros that weigh nothing
     Augmentation augmentation = Augmentation::none;
     Statistics statistics = sl_cifar10;
-    double mix_probability = 0;   // of MixUp or CutMix, half each
-    double label_smoothing = 0;   // weight spread evenly over the classes
+    double mix_probability = 0;  // of MixUp or CutMix, half each
+    double label_smoothing = 0;  // weight spread evenly over the classes
     std::uint64_t seed = 0;
     std::size_t workers = 1;  // threads
 };

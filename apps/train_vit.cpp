@@ -1,0 +1,123 @@
+// vkformer train vit: data, model and evaluation of a vision transformer; the loop is train_loop.cpp's.
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "apps/commands.h"
+#include "apps/common.h"
+#include "apps/train_loop.h"
+#include "apps/vit_options.h"
+#include "base/error.h"
+#include "models/files/vit_config.h"
+#include "models/files/weights.h"
+#include "vulkan/device.h"
+
+namespace vkf {
+
+namespace {
+
+/// Loss and accuracy over all images of a split.
+Evaluation evaluate(Trainer& trainer, const ImageSet& set, const VitOptions& o) {
+    const Images& images = set.test;
+    const auto batch = static_cast<std::size_t>(o.batch_size);
+    const std::size_t batches = (images.size() + batch - 1) / batch, classes = set.classes();
+    const Statistics& statistics = statistics_named(o.statistics);
+    std::size_t number = 0, right = 0;
+    double loss = 0;
+    const Feed feed = [&](Program& program, std::uint64_t n) {
+        number = static_cast<std::size_t>(n);
+        const ImageBatch made = plain_batch(set, images, statistics, batch, number);
+        program.write("images", made.images);
+        program.write("targets", made.targets);
+    };
+    trainer.evaluate(feed, 0, static_cast<std::int64_t>(batches), [&](Program& program) {
+        const std::vector<float> logits = program.read("logits");
+        const std::size_t first = number * batch, rows = std::min(batch, images.size() - first);
+        for (std::size_t row = 0; row < rows; ++row) {
+            const auto begin = logits.begin() + static_cast<std::ptrdiff_t>(row * classes);
+            const auto best = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(classes)) - begin;
+            right += best == images.label(first + row);
+        }
+        loss += static_cast<double>(program.read_scalar("loss")) * static_cast<double>(rows);
+    });
+    const auto count = static_cast<double>(images.size());
+    const double accuracy = static_cast<double>(right) / count;
+    return {{{"val_loss", loss / count}, {"val_accuracy", accuracy}},
+            text("val loss ", fixed(loss / count, 4), ", accuracy ", fixed(100 * accuracy, 2), " %"),
+            1 - accuracy};
+}
+
+/// The model to train: a known one's configuration, or a fresh one for the data.
+VitConfig model_config(const VitOptions& o, const ImageSet& set) {
+    const std::filesystem::path origin = o.origin();
+    const VitConfig c = origin.empty() ? o.fresh_model(set) : read_vit_config(origin / "config.json");
+    validate(c);
+    require(c.image_size == static_cast<std::int64_t>(set.side), "the data's images have a side of ", set.side,
+            ", the model's image_size is ", c.image_size);
+    require(c.num_labels == static_cast<std::int64_t>(set.classes()), "the data has ", set.classes(),
+            " classes, the model's num_labels is ", c.num_labels);
+    return c;
+}
+
+void train_vit(const VitOptions& o, const Common& common) {
+    std::optional<RunDirectory> run;
+    if (o.resume) run = RunDirectory::reopen(o.out_dir);
+    const ImageSet set =
+        open_images(o.data, {.side = static_cast<std::size_t>(o.image_size), .coarse = o.coarse_labels});
+    require(set.test.size() > 0, "data ", o.data, ": there are no test images");
+    ImageBatches batches(set, set.train, o.batches());
+    const VitConfig model = model_config(o, set);
+    with_device(common, [&](Device& device) {
+        const auto loss = [&](bool show) {
+            return [&, show](const Scope& scope) { return vit_loss(scope, model, o.batch_size, show); };
+        };
+        Trainer trainer(device, loss(false), loss(true), o.trainer);
+        RunProgress at;
+        if (run)
+            at = run->restore(trainer);
+        else if (!o.init_from.empty())
+            load_weights(std::filesystem::path(o.init_from) / "model.safetensors", trainer.parameters().list(), "",
+                         trainer.state());
+        if (!run) run = RunDirectory::create(o.out_dir, o.overwrite);
+        run->describe(vit_config_text(model), o.toml(), nullptr);
+        const std::int64_t micro_steps = o.trainer.gradient_accumulation_steps;
+        const std::int64_t steps_per_epoch = std::max<std::int64_t>(1, batches.per_epoch() / micro_steps);
+        const EpochSchedule schedule = o.epoch_schedule(steps_per_epoch);
+        note(common, text(trainer.parameters().count(), " parameters, ", model.attention.variant, " attention, on ",
+                          device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));
+        const TrainLoop loop{.steps = o.epochs * steps_per_epoch,
+                             .eval_interval = o.eval_interval * steps_per_epoch,
+                             .log_interval = o.log_interval,
+                             .items = "images",
+                             .items_per_step = static_cast<double>(o.batch_size * micro_steps),
+                             .learning_rate = [&](std::int64_t step) { return schedule.at(step); },
+                             .feed = batches.feed(),
+                             .evaluate = [&] { return evaluate(trainer, set, o); }};
+        at = run_training(trainer, *run, loop, at, common);
+        if (common.json)
+            print_json({{"out_dir", o.out_dir}, {"steps", loop.steps}, {"best_val_accuracy", 1 - at.best}});
+    });
+}
+
+}  // namespace
+
+void add_train_vit(CLI::App& train, Common& common) {
+    CLI::App* vit = train.add_subcommand("vit", "Train a vision transformer on CIFAR or folders of images");
+    add_common(*vit, common);
+    auto options = std::make_shared<VitOptions>();
+    options->declare(*vit);
+    vit->footer(
+        "Examples:\n"
+        "  vkformer train vit --config configs/cifar-tiny.toml --data data/cifar10 --out-dir out\n"
+        "  vkformer train vit --config configs/sl-cifar10.toml --data data/cifar10 --attention belief-star\n"
+        "  vkformer train vit --out-dir out --resume");
+    vit->callback([options, &common] {
+        options->seed = common.seed;
+        options->check();
+        train_vit(*options, common);
+    });
+}
+
+}  // namespace vkf
