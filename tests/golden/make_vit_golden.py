@@ -1,0 +1,143 @@
+#!/usr/bin/python3
+"""Makes the golden cases vit-*: small vision transformers with the recipes' extras, by PyTorch in float64.
+
+  tests/golden/make_vit_golden.py        (Debian's python3-torch and python3-numpy)
+
+Each folder is a model directory with case.safetensors beside it: images, labels, logits, loss and grad.NAME for every
+parameter. Written from the papers' and recipes' equations, independently of the C++ code."""
+import json
+import math
+import os
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from make_golden import HERE, perpendicular, save
+
+SIDE, P, CHANNELS, C, M, L, B, CLASSES, INNER = 8, 4, 3, 12, 3, 2, 2, 5, 20
+CASES = {
+    "vit-standard": ({"variant": "standard"}, {"head_dim": 5}),
+    "vit-belief": ({"variant": "belief"}, {"qkv_bias": True}),
+    "vit-kk": ({"variant": "attentionx", "gamma": 1.0, "gamma_on": "sum"},
+               {"shifted_patch_tokenization": "cardinal", "locality_self_attention": "per_layer"}),
+    "vit-sl": ({"variant": "belief-star"},
+               {"shifted_patch_tokenization": "diagonal", "locality_self_attention": "per_head"}),
+}
+MOVES = {"cardinal": [(0, 1), (0, -1), (1, 0), (-1, 0)],
+         "diagonal": [(a * P // 2, b * P // 2) for a in (-1, 1) for b in (-1, 1)]}
+
+
+def moved(x, down, right):
+    """x [B, C, H, W] with zeros where nothing came."""
+    y = torch.zeros_like(x)
+    H, W = x.shape[2:]
+    for i in range(H):
+        for j in range(W):
+            if 0 <= i - down < H and 0 <= j - right < W:
+                y[:, :, i, j] = x[:, :, i - down, j - right]
+    return y
+
+
+def forward(config, p, images):
+    def norm(x, name):
+        return F.layer_norm(x, x.shape[-1:], p[name + ".weight"], p[name + ".bias"], config["layer_norm_eps"])
+
+    def linear(x, name):
+        y = x @ p[name + ".weight"].reshape(p[name + ".weight"].shape[0], -1).T
+        return y + p[name + ".bias"] if name + ".bias" in p else y
+
+    D, spec = config["head_dim"], config["attention"]
+    shift = config.get("shifted_patch_tokenization")
+    if shift:
+        images = torch.cat([images] + [moved(images, *by) for by in MOVES[shift]], 1)
+    n = SIDE // P
+    x = torch.stack([images[:, :, i * P:(i + 1) * P, j * P:(j + 1) * P].flatten(1)
+                     for i in range(n) for j in range(n)], 1)
+    if shift:
+        x = norm(x, "patch_embed.norm")
+    x = torch.cat([p["cls_token"].expand(B, 1, C), linear(x, "patch_embed.proj")], 1) + p["pos_embed"]
+    T = x.shape[1]
+    for i in range(L):
+        b = f"blocks.{i}."
+        q, k, v = (y.view(B, T, M, D).permute(0, 2, 1, 3)
+                   for y in linear(norm(x, b + "norm1"), b + "attn.qkv").split(M * D, -1))
+        locality = config.get("locality_self_attention")
+        if locality == "per_layer":
+            scale = p[b + "attn.temperature"].exp()
+        elif locality == "per_head":
+            scale = p[b + "attn.temperature"].view(M, 1, 1)
+        else:
+            scale = 1 / math.sqrt(D)
+        weight = torch.exp(torch.einsum("bmid,bmjd->bmij", q, k) * scale)
+        if locality:
+            weight = weight * (1 - torch.eye(T, dtype=torch.float64))
+        o = torch.einsum("bmij,bmjd->bmid", weight / weight.sum(-1, keepdim=True), v)
+        rows = lambda y: y.permute(0, 2, 1, 3).reshape(B, T, M * D)
+        belief = lambda: perpendicular(rows(o), rows(v))
+        first, second = {"standard": lambda: (rows(o), None),
+                         "attentionx": lambda: (rows(v - spec["gamma"] * o), None),
+                         "belief": lambda: (belief(), None),
+                         "belief-star": lambda: (belief(), rows(perpendicular(o, v)))}[spec["variant"]]()
+        x = x + linear(first, b + "attn.proj")
+        if second is not None:
+            x = x + linear(second, b + "attn.proj_s")
+        inner = linear(norm(x, b + "norm2"), b + "mlp.fc1")
+        x = x + linear(0.5 * inner * (1 + torch.erf(inner / math.sqrt(2))), b + "mlp.fc2")
+    return linear(norm(x[:, 0], "norm"), "head")
+
+
+def shapes(config):
+    inner, channels = M * config["head_dim"], CHANNELS * (5 if "shifted_patch_tokenization" in config else 1)
+    yield "cls_token", (1, 1, C)
+    yield "pos_embed", (1, (SIDE // P) ** 2 + 1, C)
+    maps = [("patch_embed.proj", (C, channels, P, P), True), ("head", (CLASSES, C), True)]
+    norms = [("norm", C)]
+    if "shifted_patch_tokenization" in config:
+        norms.append(("patch_embed.norm", channels * P * P))
+    for i in range(L):
+        b = f"blocks.{i}."
+        maps += [(b + "attn.qkv", (3 * inner, C), config["qkv_bias"]), (b + "attn.proj", (C, inner), True),
+                 (b + "mlp.fc1", (INNER, C), True), (b + "mlp.fc2", (C, INNER), True)]
+        if config["attention"]["variant"] == "belief-star":
+            maps.append((b + "attn.proj_s", (C, inner), False))
+        norms += [(b + "norm1", C), (b + "norm2", C)]
+        if "locality_self_attention" in config:
+            yield b + "attn.temperature", (1 if config["locality_self_attention"] == "per_layer" else M,)
+    for name, shape, bias in maps:
+        yield name + ".weight", shape
+        if bias:
+            yield name + ".bias", shape[:1]
+    for name, width in norms:
+        yield name + ".weight", (width,)
+        yield name + ".bias", (width,)
+
+
+def main():
+    for seed, (name, (spec, changes)) in enumerate(CASES.items()):
+        rng = np.random.default_rng(100 + seed)
+        config = {"model_type": "vit", "image_size": SIDE, "patch_size": P, "num_channels": CHANNELS, "hidden_size": C,
+                  "num_hidden_layers": L, "num_attention_heads": M, "head_dim": C // M, "intermediate_size": INNER,
+                  "hidden_act": "gelu", "layer_norm_eps": 1e-5, "qkv_bias": False, "num_labels": CLASSES,
+                  **changes, "attention": spec}
+        weights = {key: (rng.normal(0, 0.4, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
+                   .astype(np.float32) for key, shape in shapes(config)}
+        p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in weights.items()}
+        images = rng.normal(size=(B, CHANNELS, SIDE, SIDE)).astype(np.float32)
+        labels = rng.integers(0, CLASSES, (B,))
+        logits = forward(config, p, torch.tensor(images, dtype=torch.float64))
+        loss = F.cross_entropy(logits, torch.tensor(labels))
+        loss.backward()
+        folder = os.path.join(HERE, name)
+        os.makedirs(folder, exist_ok=True)
+        with open(folder + "/config.json", "w") as file:
+            json.dump(config, file, indent=1)
+        save(folder + "/model.safetensors", weights)
+        case = {"images": images, "labels": labels.astype(np.int64),
+                "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32)}
+        case.update({"grad." + key: q.grad.numpy().astype(np.float32) for key, q in p.items()})
+        save(folder + "/case.safetensors", case)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+// Whole models against what PyTorch computes in double: tests/golden and the programs that made it.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/safetensors.h"
+#include "device_fixture.h"
+#include "models/files/config_keys.h"
+#include "models/files/gpt2_config.h"
+#include "models/files/vit_config.h"
+#include "models/files/weights.h"
+#include "ops/backward.h"
+#include "ops/ops.h"
+#include "program/program.h"
+
+namespace vkf::test {
+namespace {
+
+const std::filesystem::path golden = "tests/golden";  // ctest runs in the project's folder
+
+std::vector<std::int32_t> integers(const Safetensors& file, std::string_view name) {
+    const std::vector<std::int64_t> wide = file.read_i64(name);
+    return {wide.begin(), wide.end()};
+}
+
+double length(std::span<const float> values) {
+    double square = 0;
+    for (const float x : values) square += static_cast<double>(x) * static_cast<double>(x);
+    return std::sqrt(square);
+}
+
+/// ‖got − want‖ / max(‖want‖, floor)
+double difference(std::span<const float> got, std::span<const float> want, double floor = 0) {
+    std::vector<float> error(want.size());
+    for (std::size_t i = 0; i < want.size(); ++i) error[i] = got[i] - want[i];
+    return length(error) / std::max({length(want), floor, 1e-30});
+}
+
+class DeviceGolden : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
+    const std::filesystem::path folder = golden / GetParam();
+    const Safetensors expected = Safetensors::open(folder / "case.safetensors");
+    const bool images = read_model_type(folder / "config.json") == "vit";
+    const std::string input = images ? "images" : "tokens", target = images ? "labels" : "targets";
+
+    Graph graph;
+    Parameters parameters;
+    const Scope scope(graph, parameters);
+    const Tensor x = graph.input(input, {images ? DType::f32 : DType::i32, Shape(expected.at(input).shape)});
+    const Tensor logits = images ? vit(scope, read_vit_config(folder / "config.json"), x)
+                                 : gpt2(scope, read_gpt2_config(folder / "config.json"), x);
+    const Tensor loss = cross_entropy(logits, graph.input(target, {DType::i32, Shape(expected.at(target).shape)}));
+    graph.output("logits", logits);
+    graph.output("loss", loss);
+    std::vector<Tensor> wrt;
+    for (const Parameter& p : parameters.list()) wrt.push_back(p.tensor);
+    const std::vector<Tensor> d = gradients(loss, wrt);
+    for (std::size_t i = 0; i < wrt.size(); ++i) graph.output("grad." + parameters.list()[i].name, d[i]);
+
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    load_weights(folder / "model.safetensors", parameters.list(), "", state);
+    if (images)
+        program.write(input, expected.read_f32(input));
+    else
+        program.write(input, integers(expected, input));
+    program.write(target, integers(expected, target));
+    program.run();
+
+    // fp32 through two blocks: a few hundred roundings of 2^-24 each, of random sign.
+    EXPECT_LE(difference(program.read("logits"), expected.read_f32("logits")), 2e-6);
+    EXPECT_LE(difference(program.read("loss"), expected.read_f32("loss")), 2e-6);
+    double largest = 0;
+    for (const Parameter& p : parameters.list())
+        largest = std::max(largest, length(expected.read_f32("grad." + p.name)));
+    for (const Parameter& p : parameters.list())
+        EXPECT_LE(difference(program.read("grad." + p.name), expected.read_f32("grad." + p.name), 1e-4 * largest), 5e-6)
+            << p.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, DeviceGolden,
+                         ::testing::Values("standard", "attentionx-sum", "attentionx-value", "belief", "belief-head",
+                                           "belief-star", "concat", "vit-standard", "vit-belief", "vit-kk", "vit-sl"),
+                         [](const auto& name) {
+                             std::string id = name.param;
+                             std::replace(id.begin(), id.end(), '-', '_');
+                             return id;
+                         });
+
+}  // namespace
+}  // namespace vkf::test

@@ -1,0 +1,166 @@
+#include "models/vit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "device_fixture.h"
+#include "models/files/vit_config.h"
+#include "models/train/schedule.h"
+#include "models/train/trainer.h"
+#include "ops/ops.h"
+#include "scratch.h"
+
+namespace vkf::test {
+namespace {
+
+std::int64_t parameter_count(const VitConfig& c) {
+    Graph graph;
+    Parameters parameters;
+    vit(Scope(graph, parameters), c,
+        graph.input("images", {DType::f32, {1, c.num_channels, c.image_size, c.image_size}}));
+    return parameters.count();
+}
+
+/// The plain ViT of BeliefFormer's CIFAR runs.
+VitConfig sl(std::int64_t labels, std::string_view variant) {
+    VitConfig c{.image_size = 32,
+                .patch_size = 4,
+                .hidden_size = 192,
+                .num_hidden_layers = 9,
+                .num_attention_heads = 12,
+                .intermediate_size = 384,
+                .qkv_bias = false,
+                .num_labels = labels,
+                .head_dim = 16,
+                .attention = {}};
+    c.attention.variant = variant;
+    return c;
+}
+
+/// The vit_small of AttentionX's CIFAR runs.
+VitConfig kk(std::int64_t labels) {
+    return {.image_size = 32,
+            .patch_size = 4,
+            .hidden_size = 512,
+            .num_hidden_layers = 6,
+            .num_attention_heads = 8,
+            .intermediate_size = 512,
+            .qkv_bias = false,
+            .num_labels = labels,
+            .head_dim = 64,
+            .patch_shift = PatchShift::cardinal,
+            .locality = Locality::per_layer,
+            .attention = {}};
+}
+
+TEST(HostVit, HasThePublishedModelsParameters) {
+    EXPECT_EQ(parameter_count(sl(10, "standard")), 2'692'426);
+    EXPECT_EQ(parameter_count(sl(100, "standard")), 2'709'796);
+    EXPECT_EQ(parameter_count(sl(10, "belief-star")), 3'024'202);
+    EXPECT_EQ(parameter_count(sl(100, "belief-star")), 3'041'572);
+    EXPECT_EQ(parameter_count(kk(10)), 9'622'512);
+    EXPECT_EQ(parameter_count(kk(100)), 9'668'682);
+    VitConfig shifted = sl(10, "standard"), local = sl(10, "standard");
+    shifted.patch_shift = PatchShift::diagonal;
+    local.locality = Locality::per_head;
+    EXPECT_EQ(parameter_count(shifted), 2'692'426 + 37'344);
+    EXPECT_EQ(parameter_count(local), 2'692'426 + 108);
+}
+
+TEST(HostVit, ConfigurationsSurviveTheirFile) {
+    Scratch scratch;
+    for (const VitConfig& c : {sl(10, "belief-star"), kk(100)}) {
+        const VitConfig read = read_vit_config(scratch.file("config.json", vit_config_text(c)));
+        EXPECT_EQ(vit_config_text(read), vit_config_text(c));
+        EXPECT_EQ(parameter_count(read), parameter_count(c));
+    }
+}
+
+TEST(HostVit, RefusesWhatCannotBeBuilt) {
+    VitConfig c = sl(10, "standard");
+    c.patch_size = 5;
+    EXPECT_THROW(validate(c), InputError);
+    c = sl(10, "standard");
+    c.head_dim = 0;
+    c.num_attention_heads = 7;
+    EXPECT_THROW(validate(c), InputError);
+    Graph graph;
+    Parameters parameters;
+    EXPECT_THROW(vit(Scope(graph, parameters), sl(10, "standard"), graph.input("x", {DType::f32, {1, 3, 32, 31}})),
+                 InputError);
+}
+
+TEST(HostSchedule, FollowsThePublishedRecipes) {
+    EpochSchedule step{.epochs = 100, .warmup_epochs = 10, .steps_per_epoch = 1171};
+    EXPECT_DOUBLE_EQ(step.at(0), 1e-6);
+    EXPECT_DOUBLE_EQ(step.at(11710), 1e-3);
+    EXPECT_NEAR(step.at(5855), (1e-6 + 1e-3) / 2, 1e-12);
+    EXPECT_NEAR(step.at(117100), 1e-6, 1e-12);
+    EpochSchedule epoch{
+        .kind = EpochSchedule::Kind::by_epoch, .learning_rate = 1e-4, .epochs = 200, .steps_per_epoch = 98};
+    EXPECT_DOUBLE_EQ(epoch.at(97), 1e-4);
+    EXPECT_DOUBLE_EQ(epoch.at(2 * 98), 1e-4);
+    EXPECT_NEAR(epoch.at(199 * 98 + 97), 5.55e-8, 5e-11);
+}
+
+class DeviceVit : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(DeviceVit, LearnsOneBatchByHeart) {
+    VitConfig c{.image_size = 8,
+                .patch_size = 4,
+                .hidden_size = 24,
+                .num_hidden_layers = 2,
+                .num_attention_heads = 3,
+                .intermediate_size = 32,
+                .num_labels = 4,
+                .attention = {}};
+    c.attention.variant = GetParam();
+    const auto loss = [&](const Scope& scope) { return vit_loss(scope, c, 4); };
+    TrainerConfig config;
+    config.optimizer.weight_decay = 0;
+    Trainer trainer(shared_device(), loss, loss, config);
+    std::vector<float> images(4 * 3 * 64), targets(16);
+    for (std::size_t i = 0; i < images.size(); ++i)
+        images[i] = static_cast<float>(std::sin(static_cast<double>(i * i)));
+    for (std::size_t i = 0; i < 4; ++i) targets[4 * i + (3 * i + 1) % 4] = 1.0f;
+    const Feed feed = [&](Program& program, std::uint64_t) {
+        program.write("images", images);
+        program.write("targets", targets);
+    };
+    double last = 0;
+    for (std::int64_t it = 0; it < 80; ++it) last = trainer.step(it, 5e-3, feed).loss;
+    EXPECT_LT(last, 0.05);
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, DeviceVit, ::testing::Values("standard", "belief", "concat"));
+
+// A branch that is dropped for a sample leaves the residual alone; one that is kept counts 1 / (1 − rate).
+TEST(DeviceStochasticDepth, KeepsOrDropsWholeSamples) {
+    Graph graph;
+    Parameters parameters;
+    const Noise noise{0.0f, 0.5f, graph.input("seed", {DType::i32, {2}})};
+    const Tensor x = graph.input("x", {DType::f32, {64, 3, 5}});
+    graph.output("y", Scope(graph, parameters, noise).drop_path(x));
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    std::vector<float> values(64 * 15);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1.0f + static_cast<float>(i);
+    program.write("x", values);
+    program.write("seed", std::array{3, 4});
+    program.run();
+    const std::vector<float> y = program.read("y");
+    int kept = 0;
+    for (std::size_t sample = 0; sample < 64; ++sample) {
+        const bool keeps = y[15 * sample] != 0.0f;
+        kept += keeps;
+        for (std::size_t i = 15 * sample; i < 15 * (sample + 1); ++i)
+            EXPECT_EQ(y[i], keeps ? 2.0f * values[i] : 0.0f) << i;
+    }
+    EXPECT_GT(kept, 32 - 5 * 4);  // five deviations of a fair coin
+    EXPECT_LT(kept, 32 + 5 * 4);
+}
+
+}  // namespace
+}  // namespace vkf::test
