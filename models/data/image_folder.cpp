@@ -4,6 +4,7 @@
 #include <cctype>
 #include <climits>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -76,12 +77,40 @@ std::vector<fs::path> images_below(const fs::path& directory, std::size_t most =
     return files;
 }
 
-// Some versions of stb fill what a JPEG lacks at its end with grey. Scan data holds no markers, so a whole file has an
-// end-of-image marker after its last start of a scan.
-bool is_cut_jpeg(std::string_view bytes) {
-    if (!bytes.starts_with("\xff\xd8")) return false;
-    const std::size_t scan = bytes.rfind("\xff\xda");
-    return scan == std::string_view::npos || bytes.find("\xff\xd9", scan) == std::string_view::npos;
+// Walks over a JPEG's segments for what stb does not notice: an end before the end-of-image marker, which some versions
+// fill with grey, and Huffman tables of more than 256 codes, which some versions write past their own. Returns what is
+// wrong, or nothing.
+std::string_view jpeg_flaw(std::span<const stbi_uc> bytes) {
+    constexpr stbi_uc START = 0xd8, END = 0xd9, TABLES = 0xc4;
+    if (bytes.size() < 2 || bytes[0] != 0xff || bytes[1] != START) return {};
+    for (std::size_t at = 2; at + 1 < bytes.size();) {
+        const stbi_uc marker = bytes[at + 1];
+        const bool in_scan = marker == 0 || (marker >= 0xd0 && marker <= 0xd7);  // a stuffed byte, a restart
+        if (bytes[at] != 0xff || marker == 0xff || in_scan) {
+            ++at;
+            continue;
+        }
+        if (marker == END) return {};
+        if (at + 3 >= bytes.size()) break;
+        const std::size_t end = at + 2 + bytes[at + 2] * 256u + bytes[at + 3];
+        if (end > bytes.size()) break;
+        for (std::size_t table = at + 4; marker == TABLES && table + 17 <= end;) {
+            std::size_t codes = 0;
+            for (std::size_t length = 1; length <= 16; ++length) codes += bytes[table + length];
+            if (codes > 256) return "has a Huffman table of more than 256 codes";
+            table += 17 + codes;
+        }
+        at = end;
+    }
+    return "is cut short";
+}
+
+// Why stb refused an image; it may quote bytes of the file.
+std::string stb_reason() {
+    std::string reason = stbi_failure_reason();
+    std::ranges::replace_if(
+        reason, [](char c) { return c < ' ' || c > '~'; }, '?');
+    return reason;
 }
 
 Pixels decode(const fs::path& path) {
@@ -90,14 +119,13 @@ Pixels decode(const fs::path& path) {
     require(!file.bytes().empty() && file.bytes().size() <= INT_MAX, shown, ": ", file.bytes().size(),
             " bytes, wanted a PNG or JPEG image");
     const auto* bytes = reinterpret_cast<const stbi_uc*>(file.bytes().data());
-    require(!is_cut_jpeg({reinterpret_cast<const char*>(bytes), file.bytes().size()}), shown,
-            ": is cut short, wanted a whole JPEG image");
+    const std::string_view flaw = jpeg_flaw({bytes, file.bytes().size()});
+    require(flaw.empty(), shown, ": ", flaw, ", wanted a whole JPEG image");
     const int size = static_cast<int>(file.bytes().size());
     Pixels image;
     int found = 0;
     image.rgb.reset(stbi_load_from_memory(bytes, size, &image.width, &image.height, &found, CHANNELS));
-    require(image.rgb != nullptr, shown, ": is no PNG or JPEG image that can be read (",
-            image.rgb ? "" : stbi_failure_reason(), ")");
+    if (!image.rgb) throw InputError(shown, ": is no PNG or JPEG image that can be read (", stb_reason(), ")");
     return image;
 }
 

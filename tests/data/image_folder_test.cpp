@@ -151,6 +151,8 @@ TEST(HostImageFolder, ResizingAveragesAndKeepsTheOrder) {
 
 TEST(HostImageFolder, BadFoldersAreRefused) {
     const std::string good = plain(4, 1), photo = jpeg(16, {9, 9, 9});
+    std::string odd_chunk = good;
+    odd_chunk[odd_chunk.find("IDAT") + 1] = '\n';
     struct Case {
         const char* file;
         std::string bytes;
@@ -160,8 +162,9 @@ TEST(HostImageFolder, BadFoldersAreRefused) {
         {"a/x.png", "", "a/x.png: 0 bytes, wanted a PNG or JPEG"},
         {"a/x.png", "no image at all", "a/x.png: is no PNG or JPEG image that can be read"},
         {"a/x.png", good.substr(0, good.size() / 2), "a/x.png: is no PNG"},
+        {"a/x.png", odd_chunk, "a/x.png: is no PNG or JPEG image that can be read (I?AT"},
         {"a/x.jpg", photo.substr(0, 100), "a/x.jpg: is cut short"},
-        {"a/x.jpg", "\xff\xd8\xff\xda\xff\xd9", "a/x.jpg: is no PNG or JPEG"},
+        {"a/x.jpg", "\xff\xd8\xff\xd9", "a/x.jpg: is no PNG or JPEG"},
         {"a/x.jpg", photo.substr(0, photo.size() - 2), "a/x.jpg: is cut short"},
         {"a/x.png", png(4, 5, 3, place), "a/x.png: is 4x5, wanted 4x4"},
         {"b/x.png", plain(5, 1), "b/x.png: is 5x5, wanted 4x4"},
@@ -186,6 +189,28 @@ TEST(HostImageFolder, BadFoldersAreRefused) {
     scratch.file("a/x.png", png(1, 9, 3, place));
     EXPECT_EQ(open_images(scratch.path(), {.side = 3}).side, 3u);
     expect_holds(complaint([&] { open_images(scratch.path(), {.side = 1u << 20}); }), "side 1048576 is too large");
+}
+
+TEST(HostImageFolder, JpegSegmentsAreLookedAt) {
+    const Scratch scratch;
+    const std::string photo = jpeg(16, {200, 60, 30});
+    scratch.file("a/1.jpg", photo);
+    const auto open = [&](const std::string& bytes) {
+        scratch.file("a/0.jpg", bytes);
+        return complaint([&] { open_images(scratch.path()); });
+    };
+    // A preview has an end of its own, which must not pass for the image's.
+    const std::string application = "\xff\xe1" + std::string(1, '\0') + "\x09" + "Exif" + "\xff\xd9" + "x";
+    std::string with_preview = photo;
+    with_preview.insert(2, application);
+    EXPECT_EQ(open(with_preview), "");
+    EXPECT_EQ(open(photo + "and a tail"), "");
+    expect_holds(open(with_preview.substr(0, with_preview.size() - 2)), "a/0.jpg: is cut short");
+    // The Huffman table's counts of codes by length stand behind marker, length and class.
+    std::string flooded = photo;
+    const std::size_t counts = flooded.find("\xff\xc4") + 5;
+    for (std::size_t i = 0; i < 16; ++i) flooded[counts + i] = '\x11';  // 272 codes
+    expect_holds(open(flooded), "a/0.jpg: has a Huffman table of more than 256 codes");
 }
 
 TEST(HostImageFolder, BothSplitsHaveTheSameClasses) {
