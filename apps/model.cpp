@@ -27,20 +27,25 @@ struct Proportions {
     std::int64_t layers;
     const char* layers_key;
     double matrix_elements;  // at least
+    std::string sizes;       // for people
 };
 
 Proportions proportions(const Gpt2Config& c) {
     const auto number = [](std::int64_t n) { return static_cast<double>(n); };
     const double per_layer = 4 * number(c.n_embd) + 2 * number(c.inner());
     const double rows = number(c.n_layer) * per_layer + number(c.vocab_size) + number(c.n_positions);
-    return {c.n_layer, "n_layer", number(c.n_embd) * rows};
+    return {c.n_layer, "n_layer", number(c.n_embd) * rows,
+            text("n_layer ", c.n_layer, ", n_embd ", c.n_embd, ", n_inner ", c.inner(), ", vocab_size ", c.vocab_size,
+                 " and n_positions ", c.n_positions)};
 }
 
 Proportions proportions(const VitConfig& c) {
     const auto number = [](std::int64_t n) { return static_cast<double>(n); };
     const double per_layer = 4 * number(c.inner()) + 2 * number(c.intermediate_size);
     const double rows = number(c.num_hidden_layers) * per_layer + number(c.num_labels) + number(c.patches());
-    return {c.num_hidden_layers, "num_hidden_layers", number(c.hidden_size) * rows};
+    return {c.num_hidden_layers, "num_hidden_layers", number(c.hidden_size) * rows,
+            text("num_hidden_layers ", c.num_hidden_layers, ", hidden_size ", c.hidden_size, ", intermediate_size ",
+                 c.intermediate_size, ", image_size ", c.image_size, " and num_labels ", c.num_labels)};
 }
 
 /// Refuses a configuration that the weights cannot possibly fit, before a graph of that size is made; load_weights
@@ -53,8 +58,7 @@ void check_proportion(const Proportions& model, const fs::path& path) {
     double stored = 0;
     for (const StoredTensor& tensor : file.tensors()) stored += static_cast<double>(tensor.bytes.size());
     require(least < 1e9 || least < 4 * stored, file.path().string(), ": ", stored,
-            " bytes cannot be the weights of the model in config.json, which has at least ", model.matrix_elements,
-            " parameters");
+            " bytes cannot be the weights of a model with ", model.sizes);
 }
 
 }  // namespace

@@ -4,7 +4,8 @@
   tests/golden/make_vit_golden.py        (Debian's python3-torch and python3-numpy)
 
 Each folder is a model directory with case.safetensors beside it: images, labels, logits, loss and grad.NAME for every
-parameter. Written from the papers' and recipes' equations, independently of the C++ code."""
+parameter; terms.NAME for learned scales is the sum of the magnitudes that nearly cancel in their gradients. Written
+from the papers' and recipes' equations, independently of the C++ code."""
 import json
 import math
 import os
@@ -39,7 +40,7 @@ def moved(x, down, right):
     return y
 
 
-def forward(config, p, images):
+def forward(config, p, images, scales):
     def norm(x, name):
         return F.layer_norm(x, x.shape[-1:], p[name + ".weight"], p[name + ".bias"], config["layer_norm_eps"])
 
@@ -69,6 +70,10 @@ def forward(config, p, images):
             scale = p[b + "attn.temperature"].view(M, 1, 1)
         else:
             scale = 1 / math.sqrt(D)
+        if locality:
+            scale = scale.expand(B, M, T, T)
+            scale.retain_grad()
+            scales.append((b + "attn.temperature", scale))
         weight = torch.exp(torch.einsum("bmid,bmjd->bmij", q, k) * scale)
         if locality:
             weight = weight * (1 - torch.eye(T, dtype=torch.float64))
@@ -125,7 +130,8 @@ def main():
         p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in weights.items()}
         images = rng.normal(size=(B, CHANNELS, SIDE, SIDE)).astype(np.float32)
         labels = rng.integers(0, CLASSES, (B,))
-        logits = forward(config, p, torch.tensor(images, dtype=torch.float64))
+        scales = []
+        logits = forward(config, p, torch.tensor(images, dtype=torch.float64), scales)
         loss = F.cross_entropy(logits, torch.tensor(labels))
         loss.backward()
         folder = os.path.join(HERE, name)
@@ -136,6 +142,10 @@ def main():
         case = {"images": images, "labels": labels.astype(np.int64),
                 "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32)}
         case.update({"grad." + key: q.grad.numpy().astype(np.float32) for key, q in p.items()})
+        for key, scale in scales:  # per_layer: d exp(t) = exp(t) dt
+            terms = (scale.grad * (scale if config["locality_self_attention"] == "per_layer" else 1)).abs()
+            sums = terms.sum((0, 2, 3)).view(p[key].numel(), -1).sum(1)
+            case["terms." + key] = sums.detach().numpy().astype(np.float32)
         save(folder + "/case.safetensors", case)
 
 

@@ -77,9 +77,13 @@ TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
     double largest = 0;
     for (const Parameter& p : parameters.list())
         largest = std::max(largest, length(expected.read_f32("grad." + p.name)));
-    for (const Parameter& p : parameters.list())
-        EXPECT_LE(difference(program.read("grad." + p.name), expected.read_f32("grad." + p.name), 1e-4 * largest), 5e-6)
+    for (const Parameter& p : parameters.list()) {
+        // The gradient of a learned scale is a sum whose terms nearly cancel: its error is judged against theirs.
+        const std::string terms = "terms." + p.name;
+        const double size = expected.contains(terms) ? length(expected.read_f32(terms)) : 1e-4 * largest;
+        EXPECT_LE(difference(program.read("grad." + p.name), expected.read_f32("grad." + p.name), size), 5e-6)
             << p.name;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, DeviceGolden,
