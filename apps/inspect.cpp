@@ -1,6 +1,7 @@
 // vkformer inspect: parameters, work and memory of a model, part by part, before anything runs.
 
 #include <algorithm>
+#include <functional>
 
 #include "apps/analysis.h"
 #include "apps/commands.h"
@@ -8,6 +9,7 @@
 #include "apps/model.h"
 #include "models/files/config_keys.h"
 #include "models/files/gpt2_config.h"
+#include "models/files/vit_config.h"
 #include "models/train/optimizer.h"
 #include "ops/backward.h"
 #include "program/program.h"
@@ -26,14 +28,48 @@ struct Options {
     bool plan = false, graph = false;
 };
 
+/// A model of either kind: how its graphs are described and what its work is counted in.
+struct Subject {
+    std::string config_text;
+    std::function<Tensor(const Scope&)> logits, loss;  // with their inputs
+    const char* item = "token";
+    double items = 0;   // in a batch
+    std::string batch;  // for people
+    double cache = 0;   // bytes of keys and values of one sequence
+    std::int64_t block_size = 0;
+};
+
+Subject text_subject(const Gpt2Config& c, std::int64_t batch, std::int64_t block) {
+    Subject made{gpt2_config_text(c)};
+    made.logits = [=](const Scope& scope) {
+        return gpt2(scope, c, scope.graph().input("tokens", {DType::i32, {batch, block}}));
+    };
+    made.loss = [=](const Scope& scope) { return gpt2_loss(scope, c, batch, block); };
+    made.items = static_cast<double>(batch * block);
+    made.batch = text(batch, " sequences of ", block, " tokens");
+    made.cache = 8.0 * static_cast<double>(c.n_layer * c.n_positions * c.n_embd);
+    made.block_size = block;
+    return made;
+}
+
+Subject image_subject(const VitConfig& c, std::int64_t batch) {
+    Subject made{vit_config_text(c)};
+    made.logits = [=](const Scope& scope) {
+        const TensorType images{DType::f32, {batch, c.num_channels, c.image_size, c.image_size}};
+        return vit(scope, c, scope.graph().input("images", images));
+    };
+    made.loss = [=](const Scope& scope) { return vit_loss(scope, c, batch); };
+    made.item = "image";
+    made.items = static_cast<double>(batch);
+    made.batch = text(batch, " images");
+    return made;
+}
+
 /// The step's graph as Trainer records it without accumulation, or only its forward half.
-void describe(Graph& graph, Parameters& parameters, const Options& o, bool training) {
-    const TensorType batch{DType::i32, {o.batch_size, o.block_size}};
-    const Tensor tokens = graph.input("tokens", batch);
-    const Tensor logits = gpt2(Scope(graph, parameters), o.config, tokens);
-    if (!training) return graph.output("logits", logits);
-    graph.scope = "loss";
-    const Tensor loss = cross_entropy(logits, graph.input("targets", batch));
+void describe(Graph& graph, Parameters& parameters, const Subject& subject, const Options& o, bool training) {
+    const Scope scope(graph, parameters);
+    if (!training) return graph.output("logits", subject.logits(scope));
+    const Tensor loss = subject.loss(scope);
     graph.output("loss", loss);
     std::vector<Tensor> list;
     for (const Parameter& parameter : parameters.list()) list.push_back(parameter.tensor);
@@ -97,11 +133,13 @@ std::string plan_text(const Analysis& a, std::size_t top) {
                 table(rows));
 }
 
-std::string parts_text(const std::vector<Part>& list, double tokens) {
-    std::vector<std::vector<std::string>> rows{{"part", "parameters", "FLOPs/token forward", "FLOPs/token training"}};
+std::string parts_text(const std::vector<Part>& list, const Subject& subject) {
+    const std::string per_item = text("FLOPs/", subject.item);
+    std::vector<std::vector<std::string>> rows{{"part", "parameters", per_item + " forward", per_item + " training"}};
     Part total{"total"};
     const auto add = [&](const Part& p) {
-        rows.push_back({p.name, text(p.parameters), count_text(p.forward / tokens), count_text(p.step / tokens)});
+        rows.push_back(
+            {p.name, text(p.parameters), count_text(p.forward / subject.items), count_text(p.step / subject.items)});
     };
     for (const Part& p : list) {
         add(p);
@@ -123,43 +161,50 @@ std::string memory_text(const Analysis& forward, const Analysis& step, double ca
                   row("arena, least possible", &Analysis::bound),
                   row("inputs", &Analysis::inputs),
                   row("outputs", &Analysis::outputs)}) +
-           "keys and values of one sequence in generation: " + bytes_text(cache) + "\n";
+           (cache > 0 ? "keys and values of one sequence in generation: " + bytes_text(cache) + "\n" : "");
 }
 
-void report(const Common& common, const Options& o, const DeviceTraits& device) {
+void report(const Common& common, const Options& o, const Subject& subject, const DeviceTraits& device) {
     Graph forward_graph, step_graph;
     Parameters parameters;
-    describe(forward_graph, parameters, o, false);
-    describe(step_graph, parameters, o, true);
+    describe(forward_graph, parameters, subject, o, false);
+    describe(step_graph, parameters, subject, o, true);
     const Analysis forward = analyse(forward_graph, device), step = analyse(step_graph, device);
     const std::vector<Part> list = parts(parameters, forward, step);
-    const double tokens = static_cast<double>(o.batch_size * o.block_size);
-    const double cache = 8.0 * static_cast<double>(o.config.n_layer * o.config.n_positions * o.config.n_embd);
     if (!common.json) {
         if (o.graph) return print(step_graph.dump());
-        print(text(parts_text(list, tokens), "\nA batch of ", o.batch_size, " sequences of ", o.block_size, " tokens, ",
-                   o.optimizer, ": ", count_text(step.flops), " FLOPs a step in ", step.dispatches, " dispatches\n\n",
-                   memory_text(forward, step, cache)));
+        print(text(parts_text(list, subject), "\nA batch of ", subject.batch, ", ", o.optimizer, ": ",
+                   count_text(step.flops), " FLOPs a step in ", step.dispatches, " dispatches\n\n",
+                   memory_text(forward, step, subject.cache)));
         return o.plan ? print(plan_text(step, static_cast<std::size_t>(o.top))) : void();
     }
-    ordered_json document{{"config", nlohmann::ordered_json::parse(gpt2_config_text(o.config))},
+    const std::string per_item = text("flops_per_", subject.item);
+    ordered_json document{{"config", ordered_json::parse(subject.config_text)},
                           {"parameters", parameters.count()},
-                          {"batch_size", o.batch_size},
-                          {"block_size", o.block_size},
-                          {"optimizer", o.optimizer},
-                          {"flops_per_token_forward", forward.flops / tokens},
-                          {"flops_per_token_training", step.flops / tokens},
-                          {"flops_per_step", step.flops}};
+                          {"batch_size", o.batch_size}};
+    if (subject.block_size > 0) document["block_size"] = subject.block_size;
+    document["optimizer"] = o.optimizer;
+    document[per_item + "_forward"] = forward.flops / subject.items;
+    document[per_item + "_training"] = step.flops / subject.items;
+    document["flops_per_step"] = step.flops;
     for (const Part& p : list)
         document["parts"].push_back(
             {{"part", p.name}, {"parameters", p.parameters}, {"flops_forward", p.forward}, {"flops_training", p.step}});
-    document["memory"] = {{"inference", memory(forward)}, {"training", memory(step)}, {"cache", cache}};
+    document["memory"] = {{"inference", memory(forward)}, {"training", memory(step)}, {"cache", subject.cache}};
     if (o.plan) document["plan"] = plan_document(step);
     if (o.graph) document["graph"] = step_graph.dump();
     print_json(document);
 }
 
-void run(const Common& common, Options o) {
+/// What --model or the flags describe.
+Subject subject_of(Options o) {
+    if (!o.model.empty() && model_type(o.model) == "vit") {
+        require(o.block_size == 0, "--block-size is for language models, ", o.model, " is a vit");
+        const VitConfig config = open_image_model(o.model, false).config;
+        require(config.num_hidden_layers <= 10000, "num_hidden_layers is ", config.num_hidden_layers,
+                ", wanted at most 10000");
+        return image_subject(config, o.batch_size);
+    }
     if (!o.model.empty()) {
         o.config = open_model(o.model, false).config;
     } else {
@@ -169,10 +214,14 @@ void run(const Common& common, Options o) {
         validate(o.config);
     }
     require(o.config.n_layer <= 10000, "n_layer is ", o.config.n_layer, ", wanted at most 10000");
-    if (o.block_size == 0) o.block_size = o.config.n_positions;
+    return text_subject(o.config, o.batch_size, o.block_size > 0 ? o.block_size : o.config.n_positions);
+}
+
+void run(const Common& common, const Options& o) {
+    const Subject subject = subject_of(o);
     // Kernels and their temporaries differ with the device, but none is needed for the numbers.
-    if (wanted_device(common).empty()) return report(common, o, DeviceTraits());
-    with_device(common, [&](Device& device) { report(common, o, traits(device)); });
+    if (wanted_device(common).empty()) return report(common, o, subject, DeviceTraits());
+    with_device(common, [&](Device& device) { report(common, o, subject, traits(device)); });
 }
 
 void add_options(CLI::App& command, Options& o) {
@@ -197,7 +246,7 @@ void add_options(CLI::App& command, Options& o) {
             ->type_name("sum|value"),
         command.add_flag("--mask-diagonal", o.config.attention.mask_diagonal, "No token attends to itself")};
     for (CLI::Option* option : shape) option->excludes(model);
-    number("--batch-size", o.batch_size, "Sequences at a time");
+    number("--batch-size", o.batch_size, "Sequences or images at a time");
     command.add_option("--block-size", o.block_size, "Tokens of a sequence (n_positions)")
         ->type_name("N")
         ->check(whole(1));

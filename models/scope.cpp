@@ -10,10 +10,10 @@ namespace vkf {
 
 Tensor Parameters::get(Graph& graph, const std::string& name, const Shape& shape, Init init) {
     const Tensor tensor = graph.state(name, {DType::f32, shape});
-    for (const Parameter& known : list_) {
+    for (Parameter& known : list_) {
         if (known.name != name) continue;
         require(known.shape == shape, "parameter '", name, "' has shape ", known.shape, ", asked for as ", shape);
-        return tensor;
+        return known.tensor = tensor;
     }
     list_.push_back({name, shape, init, tensor});
     return tensor;

@@ -27,7 +27,7 @@ struct Parameter {
     std::string name;
     Shape shape;
     Init init;
-    Tensor tensor;  // its value in the graph it was asked for in
+    Tensor tensor;  // its value in the graph that asked for it last
 };
 
 /// A model's parameters in the order its layers ask for them.
