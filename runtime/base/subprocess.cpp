@@ -159,6 +159,8 @@ Outcome run_program(const std::vector<std::string>& words, const GoOn& go_on, co
         asked = now;
         child.signal(SIGTERM);
     }
+    // Ctrl-C in a terminal reaches the child too, and perhaps first.
+    outcome.stopped = outcome.stopped || (go_on && !go_on());
     outcome.status = child.status();
     return outcome;
 }
