@@ -54,7 +54,7 @@ Tensor shifted(const VitConfig& c, Tensor images) {
         return reshape(concat(parts), {images.shape()[0], 5 * c.num_channels, c.image_size, c.image_size});
     };
     if (c.patch_shift == PatchShift::cardinal) return all({{{0, 1}, {0, -1}, {1, 0}, {-1, 0}}});
-    return all({{{-half, -half}, {-half, half}, {half, -half}, {half, half}}});
+    return all({{{half, half}, {half, -half}, {-half, half}, {-half, -half}}});
 }
 
 /// Patches [B, N, channels·P·P] of images, each flattened channel by channel as a convolution's weight is.

@@ -10,7 +10,8 @@
 namespace vkf {
 
 /// Shifted patch tokens: the image beside four copies of itself, moved and filled with zeros, and a norm before the
-/// patches' map. cardinal: by one pixel right, left, down and up; diagonal: by half a patch to the four corners.
+/// patches' map. cardinal: by one pixel right, left, down and up; diagonal: by half a patch, rounded down, down and
+/// right, down and left, up and right, up and left. In these orders, each recipe's, the copies follow the image.
 enum class PatchShift : std::uint8_t { none, cardinal, diagonal };
 
 /// Locality self-attention: no token attends to itself, and the scale of q·k is learned. per_layer: exp(t) with one t a
@@ -50,7 +51,8 @@ void validate(const VitConfig& config);
 
 /// Logits [B, num_labels] of images f32 [B, channels, image_size, image_size], already normalised. Parameters have
 /// timm's names and layouts (patch_embed.proj.weight, cls_token, pos_embed, blocks.N.attn.qkv.weight, …), the second
-/// map of two-map variants blocks.N.attn.proj_s.weight; ours are patch_embed.norm and blocks.N.attn.temperature.
+/// map of two-map variants blocks.N.attn.proj_s.weight; ours are patch_embed.norm, in the order of the map's
+/// [channels, P, P], and blocks.N.attn.temperature.
 Tensor vit(const Scope& scope, const VitConfig& config, Tensor images);
 
 /// Mean cross-entropy of a micro-batch against weights of classes; declares its inputs `images` f32 [batch, channels,

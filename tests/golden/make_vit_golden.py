@@ -26,7 +26,7 @@ CASES = {
                {"shifted_patch_tokenization": "diagonal", "locality_self_attention": "per_head"}),
 }
 MOVES = {"cardinal": [(0, 1), (0, -1), (1, 0), (-1, 0)],
-         "diagonal": [(a * P // 2, b * P // 2) for a in (-1, 1) for b in (-1, 1)]}
+         "diagonal": [(a * (P // 2), b * (P // 2)) for a in (1, -1) for b in (1, -1)]}
 
 
 def moved(x, down, right):
