@@ -4,8 +4,9 @@
   tests/golden/make_vit_golden.py        (Debian's python3-torch and python3-numpy)
 
 Each folder is a model directory with case.safetensors beside it: images, labels, logits, loss and grad.NAME for every
-parameter; terms.NAME for learned scales is the sum of the magnitudes that nearly cancel in their gradients. Written
-from the papers' and recipes' equations, independently of the C++ code."""
+parameter; terms.NAME for learned scales is the sum of the magnitudes that nearly cancel in their gradients. Cases with
+noise also hold the rates dropout and drop_path, seed and micro_batch. Written from the papers' and recipes' equations,
+independently of the C++ code."""
 import json
 import math
 import os
@@ -15,15 +16,23 @@ import torch
 import torch.nn.functional as F
 
 from make_golden import HERE, perpendicular, save
+from noise import Noise
 
-SIDE, P, CHANNELS, C, M, L, B, CLASSES, INNER = 8, 4, 3, 12, 3, 2, 2, 5, 20
-CASES = {
-    "vit-standard": ({"variant": "standard"}, {"head_dim": 5}),
-    "vit-belief": ({"variant": "belief"}, {"qkv_bias": True}),
-    "vit-kk": ({"variant": "attentionx", "gamma": 1.0, "gamma_on": "sum"},
-               {"shifted_patch_tokenization": "cardinal", "locality_self_attention": "per_layer"}),
-    "vit-sl": ({"variant": "belief-star"},
-               {"shifted_patch_tokenization": "diagonal", "locality_self_attention": "per_head"}),
+SIDE, P, CHANNELS, C, M, CLASSES, INNER = 8, 4, 3, 12, 3, 5, 20
+LAYERS, BATCH, NOISY_LAYERS, NOISY_BATCH = 2, 2, 3, 4
+QUIET = {"dropout": 0.0, "drop_path": 0.0, "seed": 0, "micro_batch": 0}
+KK = {"shifted_patch_tokenization": "cardinal", "locality_self_attention": "per_layer"}
+SL = {"shifted_patch_tokenization": "diagonal", "locality_self_attention": "per_head"}
+CASES = {  # attention, other keys, noise whose stochastic depth drops one or two of the four samples in every branch
+    "vit-standard": ({"variant": "standard"}, {"head_dim": 5}, {}),
+    "vit-belief": ({"variant": "belief"}, {"qkv_bias": True}, {}),
+    "vit-kk": ({"variant": "attentionx", "gamma": 1.0, "gamma_on": "sum"}, KK, {}),
+    "vit-sl": ({"variant": "belief-star"}, SL, {}),
+    "vit-noise": ({"variant": "standard"}, {},
+                  {"dropout": 0.25, "drop_path": 0.4, "seed": 7, "micro_batch": 2**33 + 6}),
+    "vit-kk-dropout": ({"variant": "attentionx", "gamma": 1.0, "gamma_on": "sum"}, KK,
+                       {"dropout": 0.1, "seed": 1337, "micro_batch": 5}),
+    "vit-sl-depth": ({"variant": "belief-star"}, SL, {"drop_path": 0.3, "seed": 2**40 + 50, "micro_batch": 1}),
 }
 MOVES = {"cardinal": [(0, 1), (0, -1), (1, 0), (-1, 0)],
          "diagonal": [(a * (P // 2), b * (P // 2)) for a in (1, -1) for b in (1, -1)]}
@@ -40,7 +49,7 @@ def moved(x, down, right):
     return y
 
 
-def forward(config, p, images, scales):
+def forward(config, p, images, noise, scales):
     def norm(x, name):
         return F.layer_norm(x, x.shape[-1:], p[name + ".weight"], p[name + ".bias"], config["layer_norm_eps"])
 
@@ -48,7 +57,14 @@ def forward(config, p, images, scales):
         y = x @ p[name + ".weight"].reshape(p[name + ".weight"].shape[0], -1).T
         return y + p[name + ".bias"] if name + ".bias" in p else y
 
-    D, spec = config["head_dim"], config["attention"]
+    def dropped(x, place):
+        return x * torch.tensor(noise.elements(place, tuple(x.shape)))
+
+    def branch(x, place):
+        """What is added to the residual stream: dropped out, then whole samples of it left out."""
+        return dropped(x, place) * torch.tensor(noise.samples(place, B)).view(B, 1, 1)
+
+    B, D, spec = len(images), config["head_dim"], config["attention"]
     shift = config.get("shifted_patch_tokenization")
     if shift:
         images = torch.cat([images] + [moved(images, *by) for by in MOVES[shift]], 1)
@@ -58,8 +74,9 @@ def forward(config, p, images, scales):
     if shift:
         x = norm(x, "patch_embed.norm")
     x = torch.cat([p["cls_token"].expand(B, 1, C), linear(x, "patch_embed.proj")], 1) + p["pos_embed"]
+    x = dropped(x, "pos_drop")
     T = x.shape[1]
-    for i in range(L):
+    for i in range(config["num_hidden_layers"]):
         b = f"blocks.{i}."
         q, k, v = (y.view(B, T, M, D).permute(0, 2, 1, 3)
                    for y in linear(norm(x, b + "norm1"), b + "attn.qkv").split(M * D, -1))
@@ -84,11 +101,13 @@ def forward(config, p, images, scales):
                          "attentionx": lambda: (rows(v - spec["gamma"] * o), None),
                          "belief": lambda: (belief(), None),
                          "belief-star": lambda: (belief(), rows(perpendicular(o, v)))}[spec["variant"]]()
-        x = x + linear(first, b + "attn.proj")
+        signal = linear(first, b + "attn.proj")
         if second is not None:
-            x = x + linear(second, b + "attn.proj_s")
+            signal = signal + linear(second, b + "attn.proj_s")
+        x = x + branch(signal, b + "attn.proj")
         inner = linear(norm(x, b + "norm2"), b + "mlp.fc1")
-        x = x + linear(0.5 * inner * (1 + torch.erf(inner / math.sqrt(2))), b + "mlp.fc2")
+        inner = dropped(0.5 * inner * (1 + torch.erf(inner / math.sqrt(2))), b + "mlp.fc1")
+        x = x + branch(linear(inner, b + "mlp.fc2"), b + "mlp.fc2")
     return linear(norm(x[:, 0], "norm"), "head")
 
 
@@ -100,7 +119,7 @@ def shapes(config):
     norms = [("norm", C)]
     if "shifted_patch_tokenization" in config:
         norms.append(("patch_embed.norm", channels * P * P))
-    for i in range(L):
+    for i in range(config["num_hidden_layers"]):
         b = f"blocks.{i}."
         maps += [(b + "attn.qkv", (3 * inner, C), config["qkv_bias"]), (b + "attn.proj", (C, inner), True),
                  (b + "mlp.fc1", (INNER, C), True), (b + "mlp.fc2", (C, INNER), True)]
@@ -119,19 +138,21 @@ def shapes(config):
 
 
 def main():
-    for seed, (name, (spec, changes)) in enumerate(CASES.items()):
+    for seed, (name, (spec, changes, chances)) in enumerate(CASES.items()):
         rng = np.random.default_rng(100 + seed)
         config = {"model_type": "vit", "image_size": SIDE, "patch_size": P, "num_channels": CHANNELS, "hidden_size": C,
-                  "num_hidden_layers": L, "num_attention_heads": M, "head_dim": C // M, "intermediate_size": INNER,
-                  "hidden_act": "gelu", "layer_norm_eps": 1e-5, "qkv_bias": False, "num_labels": CLASSES,
-                  **changes, "attention": spec}
-        weights = {key: (rng.normal(0, 0.4, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
+                  "num_hidden_layers": NOISY_LAYERS if chances else LAYERS, "num_attention_heads": M,
+                  "head_dim": C // M, "intermediate_size": INNER, "hidden_act": "gelu", "layer_norm_eps": 1e-5,
+                  "qkv_bias": False, "num_labels": CLASSES, **changes, "attention": spec}
+        deviation = 0.2 if chances else 0.4  # in three blocks, 0.4 makes fp32's own error three to five times larger
+        weights = {key: (rng.normal(0, deviation, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
                    .astype(np.float32) for key, shape in shapes(config)}
         p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in weights.items()}
+        B = NOISY_BATCH if chances else BATCH
         images = rng.normal(size=(B, CHANNELS, SIDE, SIDE)).astype(np.float32)
         labels = rng.integers(0, CLASSES, (B,))
         scales = []
-        logits = forward(config, p, torch.tensor(images, dtype=torch.float64), scales)
+        logits = forward(config, p, torch.tensor(images, dtype=torch.float64), Noise(**{**QUIET, **chances}), scales)
         loss = F.cross_entropy(logits, torch.tensor(labels))
         loss.backward()
         folder = os.path.join(HERE, name)
@@ -141,6 +162,10 @@ def main():
         save(folder + "/model.safetensors", weights)
         case = {"images": images, "labels": labels.astype(np.int64),
                 "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32)}
+        if chances:
+            rates, numbers = ("dropout", "drop_path"), ("seed", "micro_batch")
+            case.update({key: np.array(chances.get(key, 0), np.float32) for key in rates})
+            case.update({key: np.array(chances[key], np.int64) for key in numbers})
         case.update({"grad." + key: q.grad.numpy().astype(np.float32) for key, q in p.items()})
         for key, scale in scales:  # per_layer: d exp(t) = exp(t) dt
             terms = (scale.grad * (scale if config["locality_self_attention"] == "per_layer" else 1)).abs()

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 
+#include "base/random.h"
 #include "base/safetensors.h"
 #include "device_fixture.h"
 #include "models/files/config_keys.h"
@@ -39,6 +41,19 @@ double difference(std::span<const float> got, std::span<const float> want, doubl
     return length(error) / std::max({length(want), floor, 1e-30});
 }
 
+/// The noise of the case's micro-batch, if it has any; the seed is declared as an input.
+Noise noise_of(const Safetensors& file, Graph& graph) {
+    if (!file.contains("seed")) return {};
+    return {file.read_f32("dropout")[0], file.read_f32("drop_path")[0], graph.input("seed", {DType::i32, {2}})};
+}
+
+/// The seed as a training step writes it.
+std::array<std::int32_t, 2> seed_of(const Safetensors& file) {
+    const auto number = [&](std::string_view name) { return static_cast<std::uint64_t>(file.read_i64(name)[0]); };
+    const auto key = stream_key(number("seed"), "dropout", number("micro_batch"));
+    return {static_cast<std::int32_t>(key[0]), static_cast<std::int32_t>(key[1])};
+}
+
 class DeviceGolden : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
@@ -49,7 +64,8 @@ TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
 
     Graph graph;
     Parameters parameters;
-    const Scope scope(graph, parameters);
+    const Noise noise = noise_of(expected, graph);
+    const Scope scope(graph, parameters, noise);
     const Tensor x = graph.input(input, {images ? DType::f32 : DType::i32, Shape(expected.at(input).shape)});
     const Tensor logits = images ? vit(scope, read_vit_config(folder / "config.json"), x)
                                  : gpt2(scope, read_gpt2_config(folder / "config.json"), x);
@@ -69,9 +85,10 @@ TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
     else
         program.write(input, integers(expected, input));
     program.write(target, integers(expected, target));
+    if (noise.any()) program.write("seed", seed_of(expected));
     program.run();
 
-    // fp32 through two blocks: a few hundred roundings of 2^-24 each, of random sign.
+    // fp32 through two or three blocks: a few hundred roundings of 2^-24 each, of random sign.
     EXPECT_LE(difference(program.read("logits"), expected.read_f32("logits")), 2e-6);
     EXPECT_LE(difference(program.read("loss"), expected.read_f32("loss")), 2e-6);
     double largest = 0;
@@ -88,7 +105,8 @@ TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, DeviceGolden,
                          ::testing::Values("standard", "attentionx-sum", "attentionx-value", "belief", "belief-head",
-                                           "belief-star", "concat", "vit-standard", "vit-belief", "vit-kk", "vit-sl"),
+                                           "belief-star", "concat", "vit-standard", "vit-belief", "vit-kk", "vit-sl",
+                                           "vit-kk-dropout", "vit-sl-depth", "vit-noise"),
                          [](const auto& name) {
                              std::string id = name.param;
                              std::replace(id.begin(), id.end(), '-', '_');

@@ -1,0 +1,57 @@
+"""Masks of dropout and stochastic depth as the program draws them, in numpy: functions of seed, micro-batch and place.
+
+Written from what runtime/base/random.h promises: names are hashed by FNV-1a, Philox4x32-10 with (hash, index) as its
+counter and the seed as its key gives a micro-batch's key, and element e at a place whose name has hash h is dropped
+if word e % 4 of Philox(counter (e // 4, 0, h mod 2^32, 0), that key), cut to its upper 24 bits, is below the rate."""
+import numpy as np
+
+LOW = np.uint64(0xFFFFFFFF)
+WORD = np.uint64(32)
+
+
+def philox(counter, key):
+    """Four words for each counter [4, ...]; words are uint64 below 2^32. Salmon et al. (SC 2011), section 3.3."""
+    c0, c1, c2, c3 = (np.asarray(word, np.uint64) for word in counter)
+    k0, k1 = key
+    for _ in range(10):
+        product0, product1 = np.uint64(0xD2511F53) * c0, np.uint64(0xCD9E8D57) * c2
+        c0, c1, c2, c3 = ((product1 >> WORD) ^ c1 ^ np.uint64(k0), product1 & LOW,
+                          (product0 >> WORD) ^ c3 ^ np.uint64(k1), product0 & LOW)
+        k0, k1 = (k0 + 0x9E3779B9) % 2**32, (k1 + 0xBB67AE85) % 2**32
+    return np.stack([c0, c1, c2, c3])
+
+
+def hashed(name):
+    value = 0xCBF29CE484222325
+    for byte in name.encode():
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value
+
+
+def words(number):
+    return number % 2**32, number >> 32
+
+
+class Noise:
+    """What one micro-batch's dropout multiplies by; rates are fp32, as the program keeps them."""
+
+    def __init__(self, dropout, drop_path, seed, micro_batch):
+        self.dropout, self.drop_path = np.float32(dropout), np.float32(drop_path)
+        bits = philox([*words(hashed("dropout")), *words(micro_batch)], words(seed))
+        self.key = int(bits[0]), int(bits[1])
+
+    def factors(self, place, rate, shape):
+        """0 or 1 / (1 - rate) for every element of this shape, float64."""
+        count = int(np.prod(shape))
+        quads = np.arange((count + 3) // 4, dtype=np.uint64)
+        still = np.zeros_like(quads)
+        bits = philox([quads, still, still + np.uint64(hashed(place) % 2**32), still], self.key).T.reshape(-1)[:count]
+        kept = (bits >> np.uint64(8)).astype(np.float64) * 2.0**-24 >= np.float64(rate)
+        return (kept / (1.0 - np.float64(rate))).reshape(shape)
+
+    def elements(self, place, shape):
+        return self.factors(place, self.dropout, shape)
+
+    def samples(self, place, batch):
+        """One factor for each sample of a branch: stochastic depth."""
+        return self.factors(place + ".path", self.drop_path, (batch,))
