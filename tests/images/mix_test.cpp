@@ -16,6 +16,7 @@ namespace {
 
 using Kind = MixPlan::Kind;
 using test::complaint;
+using test::expect_even;
 using test::expect_holds;
 using test::expect_mean;
 using test::expect_share;
@@ -86,6 +87,29 @@ TEST(HostMix, PartnersAreDrawnFromAllOrders) {
     for (const auto& row : partners) {
         for (const int count : row) expect_share(count, n, 0.25, "partner");
     }
+}
+
+TEST(HostMix, BatchesChooseApartAndPartnersForgetWhatWasChosen) {
+    std::array<int, 4> mixed = {};   // whether a batch is mixed, and the next
+    std::array<int, 4> cutmix = {};  // which way, if all are
+    std::array<int, 2 * 24> orders = {};
+    std::vector<std::vector<std::size_t>> all_orders;
+    std::vector<std::size_t> order = {0, 1, 2, 3};
+    do all_orders.push_back(order);
+    while (std::ranges::next_permutation(order).found);
+    for (std::uint64_t batch = 0; batch < 40'000; ++batch) {
+        const auto plan = [&](std::uint64_t after, double probability) {
+            return plan_mix(5, 1, batch + after, 4, width, height, probability);
+        };
+        const MixPlan one = plan(0, 1), next = plan(1, 1);
+        ++cutmix[(one.kind == Kind::cutmix ? 2u : 0u) + (next.kind == Kind::cutmix ? 1u : 0u)];
+        ++mixed[(plan(0, 0.5).kind != Kind::none ? 2u : 0u) + (plan(1, 0.5).kind != Kind::none ? 1u : 0u)];
+        const auto found = static_cast<std::size_t>(std::ranges::find(all_orders, one.partner) - all_orders.begin());
+        ++orders.at((one.kind == Kind::cutmix ? 24u : 0u) + found);
+    }
+    expect_even(mixed, "two batches in a row mixed");
+    expect_even(cutmix, "ways of two batches in a row");
+    expect_even(orders, "way and order of partners");
 }
 
 TEST(HostMix, APlanBelongsToItsSeedEpochAndBatch) {

@@ -14,6 +14,7 @@
 namespace vkf {
 namespace {
 
+using test::expect_even;
 using test::expect_mean;
 using test::expect_share;
 
@@ -64,6 +65,26 @@ TEST(HostImagePolicy, AutoAugmentChoosesEverySubPolicyPartAndSign) {
     }
 }
 
+TEST(HostImagePolicy, AutoAugmentsTwoPartsAndTheirSignsAreDrawnApart) {
+    constexpr int n = 200'000;
+    std::array<std::array<int, 4>, 25> applied = {};  // neither, the first, the second, both
+    std::array<int, 4> signs = {};                    // of the 22nd pair, which moves twice
+    Random random(8, "policy");
+    for (int i = 0; i < n; ++i) {
+        const auto [which, steps] = choose_autoaugment(random, 32, 32);
+        ++applied.at(which)[(steps[0] ? 1u : 0u) + (steps[1] ? 2u : 0u)];
+        if (which == 21 && steps[0] && steps[1])
+            ++signs[(steps[0]->amount > 0 ? 1u : 0u) + (steps[1]->amount > 0 ? 2u : 0u)];
+    }
+    for (std::size_t which = 0; which < 25; ++which) {
+        SCOPED_TRACE(which);
+        const double p = cifar10_policy()[which][0].probability, q = cifar10_policy()[which][1].probability;
+        const std::array wanted = {(1 - p) * (1 - q), p * (1 - q), (1 - p) * q, p * q};
+        for (std::size_t k = 0; k < 4; ++k) expect_share(applied[which][k], n, wanted[k] / 25, "parts applied");
+    }
+    expect_even(signs, "signs of both parts");
+}
+
 TEST(HostImagePolicy, LevelsMeanWhatTheTableSays) {
     const auto amount = [](Operation operation, int level, int sign) {
         return autoaugment_step(operation, level, sign, 32, 24).amount;
@@ -110,6 +131,33 @@ TEST(HostImagePolicy, RandAugmentChoosesAllSixteenAlike) {
     const int cutouts = chosen[static_cast<std::size_t>(Operation::cutout)];
     expect_mean(cutout_x, cutouts, 33 / 2.0, 31 * 31 / 12.0, "cutout x");
     expect_mean(cutout_y, cutouts, 25 / 2.0, 23 * 23 / 12.0, "cutout y");
+}
+
+TEST(HostImagePolicy, RandAugmentDrawsWithReplacementAndForgetsWhatItDrew) {
+    std::array<int, operation_count* operation_count> pairs = {};
+    for (std::uint64_t place = 0; place < 100'000; ++place) {
+        Random random = epoch_stream(3, "augment", 2, place);
+        const auto first = static_cast<std::size_t>(choose_randaugment(random, 14, 32, 32).operation);
+        const auto second = static_cast<std::size_t>(choose_randaugment(random, 14, 32, 32).operation);
+        ++pairs.at(first * operation_count + second);
+    }
+    expect_even(pairs, "two operations of one image");
+}
+
+/// Neighbours in place and in epoch draw from streams of their own.
+TEST(HostImagePolicy, ImagesChooseApartFromTheirNeighbours) {
+    std::array<int, 25 * 25> places = {}, epochs = {};
+    const auto chosen = [](std::uint64_t epoch, std::uint64_t place) {
+        Random random = epoch_stream(3, "augment", epoch, place);
+        return choose_autoaugment(random, 32, 32).sub_policy;
+    };
+    for (std::uint64_t place = 0; place < 60'000; ++place) {
+        const std::size_t here = chosen(1, place);
+        ++places.at(here * 25 + chosen(1, place + 1));
+        ++epochs.at(here * 25 + chosen(2, place));
+    }
+    expect_even(places, "sub-policies of neighbours");
+    expect_even(epochs, "sub-policies of one place in two epochs");
 }
 
 /// Mean and variance of something under a distribution.

@@ -83,6 +83,33 @@ TEST(HostSampler, EveryImageIsFirstEquallyOften) {
     for (const int count : first) test::expect_share(count, n, 0.2, "first");
 }
 
+TEST(HostSampler, AllOrdersAreEquallyLikelyInEveryPassAndPassesAreDrawnApart) {
+    // An order of 4 by its digits in the factorial number system: 0 … 23.
+    const auto number = [](Order::const_iterator order) {
+        std::size_t which = 0;
+        for (std::ptrdiff_t i = 0; i < 4; ++i)
+            which = which * static_cast<std::size_t>(4 - i) +
+                    static_cast<std::size_t>(
+                        std::count_if(order + i + 1, order + 4, [&](std::size_t later) { return later < order[i]; }));
+        return which;
+    };
+    std::array<std::array<int, 24>, 3> orders = {};
+    std::array<int, 24 * 24> first_and_second = {}, second_and_third = {};
+    for (std::uint64_t epoch = 0; epoch < 30'000; ++epoch) {
+        const Order order = epoch_order({4, 1, 3, true, 1}, epoch);
+        std::array<std::size_t, 3> which;
+        for (std::size_t pass = 0; pass < 3; ++pass) {
+            which[pass] = number(order.begin() + static_cast<std::ptrdiff_t>(4 * pass));
+            ++orders[pass].at(which[pass]);
+        }
+        ++first_and_second[which[0] * 24 + which[1]];
+        ++second_and_third[which[1] * 24 + which[2]];
+    }
+    for (const auto& counts : orders) test::expect_even(counts, "orders of a pass");
+    test::expect_even(first_and_second, "orders of passes 1 and 2");
+    test::expect_even(second_and_third, "orders of passes 2 and 3");
+}
+
 TEST(HostSampler, EmptyEpochsAreRefused) {
     expect_holds(complaint([] { Sampler({0, 1}); }), "sampler: 0 images, batches of 1, 1 passes");
     expect_holds(complaint([] { Sampler({10, 0}); }), "batches of 0");
