@@ -16,5 +16,6 @@ void add_generate(CLI::App& app, Common& common);
 void add_forward(CLI::App& app, Common& common);
 void add_inspect(CLI::App& app, Common& common);
 void add_data(CLI::App& app, Common& common);
+void add_bench(CLI::App& app, Common& common);
 
 }  // namespace vkf

@@ -63,6 +63,7 @@ int run(int argc, char** argv) {
     add_forward(app, common);
     add_inspect(app, common);
     add_data(app, common);
+    add_bench(app, common);
     if (argc < 2) {
         std::fputs(app.help().c_str(), stderr);
         return 2;

@@ -117,4 +117,19 @@ std::array<std::uint8_t, 1 + CIFAR_PIXELS> synthetic_record(std::uint64_t seed, 
     return record;
 }
 
+ImageSet synthetic_images(std::uint64_t seed, std::size_t count) {
+    ImageSet set;
+    set.side = CIFAR_SIDE;
+    set.class_names.assign(SYNTHETIC_NAMES.begin(), SYNTHETIC_NAMES.end());
+    set.train = Images(CIFAR_PIXELS);
+    std::vector<std::uint8_t>& pixels = set.decoded.emplace_back(count * CIFAR_PIXELS);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto record = synthetic_record(seed, "train", i);
+        std::uint8_t* const image = pixels.data() + i * CIFAR_PIXELS;
+        std::copy(record.begin() + 1, record.end(), image);
+        set.train.add(image, record[0]);
+    }
+    return set;
+}
+
 }  // namespace vkf

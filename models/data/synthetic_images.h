@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "models/data/cifar.h"
+#include "models/data/image_set.h"
 
 namespace vkf {
 
@@ -18,5 +19,8 @@ extern const std::array<std::string_view, 10> SYNTHETIC_NAMES;
 /// every machine makes the same bytes. Of records 10k to 10k + 9 each class has one.
 std::array<std::uint8_t, 1 + CIFAR_PIXELS> synthetic_record(std::uint64_t seed, std::string_view split,
                                                             std::uint64_t i);
+
+/// The first `count` training images of a seed, in memory; there are no test images.
+ImageSet synthetic_images(std::uint64_t seed, std::size_t count);
 
 }  // namespace vkf
