@@ -27,64 +27,64 @@ ImageBatches::ImageBatches(const ImageSet& set, const Images& images, const Imag
       sampler_({images.size(), options.batch, options.passes, options.drop_last, options.seed}) {
     require(options.workers > 0, "0 workers cannot prepare images, wanted at least 1");
     require(set.channels == 3, "images have ", set.channels, " channels, wanted 3");
-    augmenters_.assign(options.workers, Augmenter(augmenter_options(set, options)));
+    const Augmenter augmenter(augmenter_options(set, options));
+    for (std::size_t i = 0; i <= options.workers; ++i) {
+        ImageBatch& batch = slots_.emplace_back(augmenter).batch;
+        batch.images.resize(options.batch * image_elements(set));
+        batch.targets.resize(options.batch * set.classes());
+    }
 }
 
-ImageBatch ImageBatches::at(std::uint64_t number) {
-    ImageBatch batch = next_.valid() && next_number_ == number ? next_.get() : ImageBatch();
-    if (batch.images.empty()) {
-        if (next_.valid()) next_.wait();  // it works on the same augmenters
-        batch = make(number);
-    }
-    next_number_ = number + 1;
-    next_ = std::async(std::launch::async, [this, after = number + 1] { return make(after); });
-    return batch;
+const ImageBatch& ImageBatches::at(std::uint64_t number) {
+    for (std::size_t ahead = 0; ahead + 1 < slots_.size(); ++ahead) prepare(number + ahead);
+    slot_of(number).made.get();
+    prepare(number + slots_.size() - 1);  // where the batch before was, by the worker that is free now
+    return slot_of(number).batch;
 }
 
 Feed ImageBatches::feed() {
     return [this](Program& program, std::uint64_t number) {
-        const ImageBatch batch = at(number);
+        const ImageBatch& batch = at(number);
         program.write("images", batch.images);
         program.write("targets", batch.targets);
     };
 }
 
-ImageBatch ImageBatches::make(std::uint64_t number) {
-    const std::uint64_t epoch = number / sampler_.batches();
-    const std::size_t in_epoch = number % sampler_.batches();
-    const std::span<const std::size_t> chosen = sampler_.batch(epoch, in_epoch);
-    ImageBatch made{std::vector<float>(options_.batch * image_elements(*set_)),
-                    std::vector<float>(options_.batch * set_->classes())};
-    augment(chosen, epoch, sampler_.first_place(in_epoch), made.images);
-
-    std::vector<std::int32_t> labels;
-    for (const std::size_t image : chosen) labels.push_back(images_->label(image));
-    const int side = static_cast<int>(set_->side);
-    const MixPlan plan = plan_mix(options_.seed, epoch, in_epoch, chosen.size(), side, side, options_.mix_probability);
-    weigh(made, labels, plan.lambda);
-    if (plan.kind == MixPlan::Kind::none) return made;
-    weigh(made, partner_labels(plan, labels), 1 - plan.lambda);
-    std::vector<float> mixed(made.images.size());
-    const std::size_t used = chosen.size() * image_elements(*set_);
-    mix(plan, std::span(made.images).first(used), side, side, std::span(mixed).first(used));
-    made.images = std::move(mixed);
-    return made;
+/// Starts on a batch unless its slot has begun it.
+void ImageBatches::prepare(std::uint64_t number) {
+    Slot& slot = slot_of(number);
+    if (slot.made.valid() && slot.number == number) return;
+    if (slot.made.valid()) slot.made.wait();
+    const std::span<const std::size_t> chosen =
+        sampler_.batch(number / sampler_.batches(), number % sampler_.batches());
+    slot.chosen.assign(chosen.begin(), chosen.end());
+    slot.number = number;
+    slot.made = std::async(std::launch::async, [this, &slot] { make(slot); });
 }
 
-/// Every worker takes a run of rows.
-void ImageBatches::augment(std::span<const std::size_t> chosen, std::uint64_t epoch, std::size_t first,
-                           std::span<float> out) {
-    const std::size_t elements = image_elements(*set_), workers = augmenters_.size();
-    const auto rows = [&](std::size_t worker) {
-        for (std::size_t row = chosen.size() * worker / workers; row < chosen.size() * (worker + 1) / workers; ++row)
-            augmenters_[worker].train(images_->pixels(chosen[row]), epoch, first + row,
-                                      out.subspan(row * elements, elements));
-    };
-    std::vector<std::future<void>> others;
-    for (std::size_t worker = 1; worker < workers; ++worker)
-        others.push_back(std::async(std::launch::async, rows, worker));
-    rows(0);
-    for (std::future<void>& other : others) other.get();
+void ImageBatches::make(Slot& slot) const {
+    const std::uint64_t epoch = slot.number / sampler_.batches();
+    const std::size_t in_epoch = slot.number % sampler_.batches(), rows = slot.chosen.size();
+    const std::size_t elements = image_elements(*set_), used = rows * elements;
+    const int side = static_cast<int>(set_->side);
+    const MixPlan plan = plan_mix(options_.seed, epoch, in_epoch, rows, side, side, options_.mix_probability);
+    const bool mixed = plan.kind != MixPlan::Kind::none;
+    if (mixed) slot.unmixed.resize(slot.batch.images.size());
+
+    const std::span<float> images = std::span(mixed ? slot.unmixed : slot.batch.images).first(used);
+    std::vector<std::int32_t> labels(rows);
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::size_t image = slot.chosen[row];
+        labels[row] = images_->label(image);
+        slot.augmenter.train(images_->pixels(image), epoch, sampler_.first_place(in_epoch) + row,
+                             images.subspan(row * elements, elements));
+    }
+    if (mixed) mix(plan, images, side, side, std::span(slot.batch.images).first(used));
+    std::fill(slot.batch.images.begin() + static_cast<std::ptrdiff_t>(used), slot.batch.images.end(), 0.0f);
+
+    std::ranges::fill(slot.batch.targets, 0.0f);
+    weigh(slot.batch, labels, plan.lambda);
+    if (mixed) weigh(slot.batch, partner_labels(plan, labels), 1 - plan.lambda);
 }
 
 /// Adds `share` of each row's label, smoothed, to its weights. The loss is a mean over all rows of the batch, so

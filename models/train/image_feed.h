@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <future>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -32,7 +31,8 @@ struct ImageBatchOptions {
 };
 
 /// Training batches by number, counted over all epochs. A batch is a function of its number and the options, workers
-/// apart; the one after it is prepared while it is in use.
+/// apart. While one is in use, as many as there are workers are being prepared, each by a thread of its own: threads
+/// never wait for each other within a batch, and there is memory for one batch more than there are workers.
 class ImageBatches {
 public:
     /// Throws InputError if there are no images, no workers, or images of a size that cannot be augmented.
@@ -40,21 +40,33 @@ public:
     ImageBatches(const ImageBatches&) = delete;  // a thread works on it
 
     std::int64_t per_epoch() const { return static_cast<std::int64_t>(sampler_.batches()); }
-    ImageBatch at(std::uint64_t number);
+    /// Valid until the next call. Quickest when numbers follow one another; any number can be asked for.
+    const ImageBatch& at(std::uint64_t number);
     Feed feed();
 
 private:
-    ImageBatch make(std::uint64_t number);
-    void augment(std::span<const std::size_t> chosen, std::uint64_t epoch, std::size_t first, std::span<float> out);
+    /// Where one batch is prepared; its memory is used again and again.
+    struct Slot {
+        explicit Slot(const Augmenter& like) : augmenter(like) {}
+
+        Augmenter augmenter;
+        std::vector<std::size_t> chosen;
+        std::vector<float> unmixed;
+        ImageBatch batch;
+        std::uint64_t number = 0;
+        std::future<void> made;  // valid from the start of the work until somebody has waited for it
+    };
+
+    Slot& slot_of(std::uint64_t number) { return slots_[number % slots_.size()]; }
+    void prepare(std::uint64_t number);
+    void make(Slot& slot) const;
     void weigh(ImageBatch& batch, std::span<const std::int32_t> labels, double share) const;
 
     const ImageSet* set_;
     const Images* images_;
     ImageBatchOptions options_;
     Sampler sampler_;
-    std::vector<Augmenter> augmenters_;  // one per worker
-    std::uint64_t next_number_ = 0;
-    std::future<ImageBatch> next_;
+    std::vector<Slot> slots_;  // a ring by number: one in use and one per worker
 };
 
 /// All images in order, `batch` at a time, nothing done to them but the normalisation. Rows past the end weigh nothing.
