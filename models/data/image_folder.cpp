@@ -2,43 +2,16 @@
 
 #include <algorithm>
 #include <cctype>
-#include <climits>
-#include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "base/error.h"
-
-#define STB_IMAGE_IMPLEMENTATION
-#define STBI_ONLY_PNG
-#define STBI_ONLY_JPEG
-#define STBI_NO_STDIO
-#define STBI_MAX_DIMENSIONS (1 << 15)
-#include <stb/stb_image.h>
-
-// Two generations of the same library: the newer one where a system has it.
-#if __has_include(<stb/stb_image_resize2.h>)
-#define STB_IMAGE_RESIZE_IMPLEMENTATION
-#include <stb/stb_image_resize2.h>
-#define VKFORMER_RESIZE2 1
-#else
-#define STB_IMAGE_RESIZE_IMPLEMENTATION
-#include <stb/stb_image_resize.h>
-#define VKFORMER_RESIZE2 0
-#endif
+#include "models/images/image_file.h"
 
 namespace vkf {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr int CHANNELS = 3;
-
-struct Pixels {
-    int width = 0, height = 0;
-    std::unique_ptr<stbi_uc, void (*)(void*)> rgb{nullptr, stbi_image_free};  // [height, width, 3]
-};
 
 bool hidden(const fs::path& path) {
     return path.filename().string().starts_with('.');
@@ -77,72 +50,6 @@ std::vector<fs::path> images_below(const fs::path& directory, std::size_t most =
     return files;
 }
 
-// Walks over a JPEG's segments for what stb does not notice: an end before the end-of-image marker, which some versions
-// fill with grey, and Huffman tables of more than 256 codes, which some versions write past their own. Returns what is
-// wrong, or nothing.
-std::string_view jpeg_flaw(std::span<const stbi_uc> bytes) {
-    constexpr stbi_uc START = 0xd8, END = 0xd9, TABLES = 0xc4;
-    if (bytes.size() < 2 || bytes[0] != 0xff || bytes[1] != START) return {};
-    for (std::size_t at = 2; at + 1 < bytes.size();) {
-        const stbi_uc marker = bytes[at + 1];
-        const bool in_scan = marker == 0 || (marker >= 0xd0 && marker <= 0xd7);  // a stuffed byte, a restart
-        if (bytes[at] != 0xff || marker == 0xff || in_scan) {
-            ++at;
-            continue;
-        }
-        if (marker == END) return {};
-        if (at + 3 >= bytes.size()) break;
-        const std::size_t end = at + 2 + bytes[at + 2] * 256u + bytes[at + 3];
-        if (end > bytes.size()) break;
-        for (std::size_t table = at + 4; marker == TABLES && table + 17 <= end;) {
-            std::size_t codes = 0;
-            for (std::size_t length = 1; length <= 16; ++length) codes += bytes[table + length];
-            if (codes > 256) return "has a Huffman table of more than 256 codes";
-            table += 17 + codes;
-        }
-        at = end;
-    }
-    return "is cut short";
-}
-
-// Why stb refused an image; it may quote bytes of the file.
-std::string stb_reason() {
-    std::string reason = stbi_failure_reason();
-    std::ranges::replace_if(
-        reason, [](char c) { return c < ' ' || c > '~'; }, '?');
-    return reason;
-}
-
-Pixels decode(const fs::path& path) {
-    const std::string shown = path.string();
-    const MappedFile file(path);
-    require(!file.bytes().empty() && file.bytes().size() <= INT_MAX, shown, ": ", file.bytes().size(),
-            " bytes, wanted a PNG or JPEG image");
-    const auto* bytes = reinterpret_cast<const stbi_uc*>(file.bytes().data());
-    const std::string_view flaw = jpeg_flaw({bytes, file.bytes().size()});
-    require(flaw.empty(), shown, ": ", flaw, ", wanted a whole JPEG image");
-    const int size = static_cast<int>(file.bytes().size());
-    Pixels image;
-    int found = 0;
-    image.rgb.reset(stbi_load_from_memory(bytes, size, &image.width, &image.height, &found, CHANNELS));
-    if (!image.rgb) throw InputError(shown, ": is no PNG or JPEG image that can be read (", stb_reason(), ")");
-    return image;
-}
-
-// The middle square, resized.
-Pixels square(const Pixels& image, std::size_t side) {
-    const int cut = std::min(image.width, image.height), to = static_cast<int>(side), pitch = image.width * CHANNELS;
-    const stbi_uc* from = image.rgb.get() + (image.height - cut) / 2 * pitch + (image.width - cut) / 2 * CHANNELS;
-    Pixels result{to, to, {static_cast<stbi_uc*>(std::malloc(side * side * CHANNELS)), std::free}};
-#if VKFORMER_RESIZE2
-    const bool done = stbir_resize_uint8_linear(from, cut, cut, pitch, result.rgb.get(), to, to, 0, STBIR_RGB);
-#else
-    const bool done = stbir_resize_uint8(from, cut, cut, pitch, result.rgb.get(), to, to, 0, CHANNELS);
-#endif
-    if (!done) throw Error("out of memory for an image of ", image.width, 'x', image.height);
-    return result;
-}
-
 // Decodes the files of one split into one block of bytes.
 class Decoder {
 public:
@@ -153,7 +60,10 @@ public:
     Images decode_all(const Labelled& files) {
         std::vector<std::uint8_t> bytes;
         for (std::size_t i = 0; i < files.size(); ++i) {
-            append_planes(bytes, sized(decode(files[i].first), files[i].first));
+            const Image image = read(files[i].first);
+            const std::size_t at = bytes.size();
+            bytes.resize(at + image.bytes().size());
+            write_planes(image, std::span(bytes).subspan(at));
             if (i == 0) bytes.reserve(bytes.size() * files.size());
         }
         const std::size_t image_bytes = files.empty() ? 0 : bytes.size() / files.size();
@@ -164,24 +74,20 @@ public:
     }
 
 private:
-    Pixels sized(Pixels image, const fs::path& path) {
-        const bool fits = image.width == image.height && (set_.side == 0 || set_.side == std::size_t(image.width));
-        if (!fits && wanted_ > 0) return square(image, wanted_);
+    Image read(const fs::path& path) {
+        if (wanted_ > 0) return read_square_image(path, static_cast<int>(wanted_));
+        Image image = read_image(path);
+        const bool square = image.width() == image.height();
         if (set_.side == 0) {
-            require(fits, path.string(), ": is ", image.width, 'x', image.height,
+            require(square, path.string(), ": is ", image.width(), 'x', image.height(),
                     ", wanted a square, or a side to resize to");
-            set_.side = static_cast<std::size_t>(image.width);
+            set_.side = static_cast<std::size_t>(image.width());
             first_ = path;
         }
-        require(fits, path.string(), ": is ", image.width, 'x', image.height, ", wanted ", set_.side, 'x', set_.side,
-                " as ", first_.string(), ", or a side to resize to");
+        require(square && set_.side == static_cast<std::size_t>(image.width()), path.string(), ": is ", image.width(),
+                'x', image.height(), ", wanted ", set_.side, 'x', set_.side, " as ", first_.string(),
+                ", or a side to resize to");
         return image;
-    }
-
-    static void append_planes(std::vector<std::uint8_t>& bytes, const Pixels& image) {
-        const std::size_t count = std::size_t(image.width) * std::size_t(image.height);
-        for (std::size_t channel = 0; channel < CHANNELS; ++channel)
-            for (std::size_t i = 0; i < count; ++i) bytes.push_back(image.rgb.get()[i * CHANNELS + channel]);
     }
 
     ImageSet& set_;
@@ -224,8 +130,8 @@ fs::path split_folder(const fs::path& directory, std::initializer_list<const cha
 }  // namespace
 
 ImageSet open_image_folder(const fs::path& directory, std::size_t side) {
-    require(side <= STBI_MAX_DIMENSIONS, "side ", side, " is too large for images, wanted at most ",
-            STBI_MAX_DIMENSIONS);
+    require(side <= Image::longest_side, "side ", side, " is too large for images, wanted at most ",
+            Image::longest_side);
     ImageSet set;
     Decoder decoder(set, side);
     Decoder::Labelled train, test;

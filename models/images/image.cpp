@@ -7,11 +7,9 @@
 namespace vkf {
 namespace {
 
-constexpr int longest_side = 4096;  // coordinates in 16.16 fixed point stay far from overflow
-
 std::size_t checked_bytes(int width, int height) {
-    require(width >= 1 && height >= 1 && width <= longest_side && height <= longest_side, "image: ", width, " x ",
-            height, " pixels, wanted sides of 1 to ", longest_side);
+    require(width >= 1 && height >= 1 && width <= Image::longest_side && height <= Image::longest_side,
+            "image: ", width, " x ", height, " pixels, wanted sides of 1 to ", Image::longest_side);
     return static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * 3;
 }
 

@@ -18,7 +18,9 @@ using Rgb = std::array<std::uint8_t, 3>;
 /// stay when the image is used again, so a thread that works through a data set allocates nothing per image.
 class Image {
 public:
-    /// Throws: InputError unless both sides are 1 … 4096.
+    static constexpr int longest_side = 4096;  // coordinates in 16.16 fixed point stay far from overflow
+
+    /// Throws: InputError unless both sides are 1 … longest_side.
     Image(int width, int height, Rgb colour = {});
 
     int width() const { return width_; }
