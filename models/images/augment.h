@@ -22,11 +22,6 @@ enum class Augmentation { none, crop_flip, randaugment, autoaugment };
 /// Throws: InputError naming the word and the ones there are.
 Augmentation augmentation_named(std::string_view word);
 
-/// A rectangle of pixels.
-struct Box {
-    int left = 0, top = 0, width = 0, height = 0;
-};
-
 /// Random erasing: area uniform in 2 … 40 % of the image, height/width uniform (not in the logarithm) in 0.3 … 1/0.3,
 /// both sides rounded and less than the image's, the place uniform; up to 100 attempts.
 /// Zhong, Zheng, Kang, Li, Yang: Random Erasing Data Augmentation (AAAI 2020), with the fixed fill of the recipe.

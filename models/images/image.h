@@ -12,6 +12,11 @@ namespace vkf {
 
 using Rgb = std::array<std::uint8_t, 3>;
 
+/// A rectangle of pixels.
+struct Box {
+    int left = 0, top = 0, width = 0, height = 0;
+};
+
 /// Rows from the top, pixels from the left, red, green and blue in each: element (y·width + x)·3 + channel.
 ///
 /// A transformation that cannot work in place writes every pixel of the spare and then calls `take_spare`. Both buffers
