@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "vulkan/device.h"
 
@@ -169,6 +170,13 @@ void catch_interrupts() {
 
 bool interrupted() {
     return stop_wanted != 0;
+}
+
+void require_directory_of(const std::string& output) {
+    const std::filesystem::path folder = std::filesystem::absolute(output).parent_path();
+    std::error_code ignored;
+    require(std::filesystem::is_directory(folder, ignored), "output ", output, ": there is no directory ",
+            folder.string());
 }
 
 }  // namespace vkf

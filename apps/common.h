@@ -69,4 +69,7 @@ bool interrupted();
 CLI::Validator whole(std::int64_t least);
 CLI::Validator at_least(double least);
 
+/// Throws InputError unless the directory that is to hold the file exists.
+void require_directory_of(const std::string& output);
+
 }  // namespace vkf

@@ -1,4 +1,5 @@
-// vkformer data: prepares text, makes synthetic tokens, and tells what a data set holds; images are in data_images.cpp.
+// vkformer data: prepares text, makes synthetic tokens, and tells what a data set holds; images are in data_images.cpp
+// and data_preview.cpp.
 
 #include <cmath>
 #include <filesystem>
@@ -6,6 +7,7 @@
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/data_images.h"
+#include "apps/data_preview.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "models/data/dataset.h"
@@ -144,13 +146,15 @@ void add_data(CLI::App& app, Common& common) {
         add_common(*maker, common);
     }
     add_data_images(*command, common);
+    add_data_preview(*command, common);
     CLI::App* info =
         add("info", "What a token file, text, or directory of data or images holds", "info data/chars", describe);
     info->add_option("path", o->path, "Token file, text, or directory")->required()->type_name("PATH");
     add_common(*info, common);
     command->footer(
         "Examples:\n  vkformer data text input.txt --out data/chars\n  vkformer data cifar10\n"
-        "  vkformer data info data/chars\n");
+        "  vkformer data info data/chars\n"
+        "  vkformer data preview --data data/cifar10 --out preview.png\n");
 }
 
 }  // namespace vkf

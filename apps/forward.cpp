@@ -103,9 +103,7 @@ Case read_case(const Common& common, const Options& options) {
     Case made = images ? image_case(options, file) : text_case(options, file);
     require(!options.grads || !made.targets.empty(), options.input, ": --grads needs the tensor '", made.target_name,
             "' ", made.target_type.shape);
-    const fs::path folder = fs::absolute(options.output).parent_path();
-    std::error_code ignored;
-    require(fs::is_directory(folder, ignored), "output ", options.output, ": there is no directory ", folder.string());
+    require_directory_of(options.output);
     for (const StoredTensor& tensor : file.tensors())
         if (tensor.name != made.input_name && tensor.name != made.target_name)
             note(common, text(options.input, ": tensor '", tensor.name, "' is not used"));

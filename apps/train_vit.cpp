@@ -64,8 +64,7 @@ VitConfig model_config(const VitOptions& o, const ImageSet& set) {
 void train_vit(const VitOptions& o, const Common& common) {
     std::optional<RunDirectory> run;
     if (o.resume) run = RunDirectory::reopen(o.out_dir);
-    const ImageSet set =
-        open_images(o.data, {.side = static_cast<std::size_t>(o.image_size), .coarse = o.coarse_labels});
+    const ImageSet set = o.images();
     require(set.test.size() > 0, "data ", o.data, ": there are no test images");
     ImageBatches batches(set, set.train, o.batches());
     const VitConfig model = model_config(o, set);

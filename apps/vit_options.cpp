@@ -44,7 +44,7 @@ VitOptions::VitOptions() {
     trainer.optimizer.grad_clip = 0;
 }
 
-void VitOptions::declare(CLI::App& app) {
+void VitOptions::declare_images(CLI::App& app) {
     option(app, "--data", data, "CIFAR's binary files, or a directory with a folder of images per class");
     option(app, "--image-size", image_size, "side that images of folders are brought to; 0: as they are");
     flag(app, "--coarse-labels", coarse_labels, "CIFAR-100's 20 coarse labels");
@@ -52,6 +52,10 @@ void VitOptions::declare(CLI::App& app) {
     option(app, "--statistics", statistics, "mean and deviation: sl-cifar10, sl-cifar100, kk-cifar10 or kk-cifar100");
     option(app, "--mix", mix, "probability of MixUp or CutMix");
     option(app, "--label-smoothing", label_smoothing, "weight spread over all classes");
+}
+
+void VitOptions::declare(CLI::App& app) {
+    declare_images(app);
     option(app, "--passes", passes, "times that an epoch shows every image");
     flag(app, "--drop-last", drop_last, "leave out the incomplete batch of an epoch");
     option(app, "--workers", workers, "threads that prepare images");
@@ -77,26 +81,34 @@ void VitOptions::declare(CLI::App& app) {
     declare_run(app);
 }
 
-void VitOptions::check() {
+void VitOptions::check_images() const {
     require(!data.empty(), "--data is missing: a directory of images");
     option_at_least("--image-size", static_cast<double>(image_size), 0);
+    option_at_least("--mix", mix, 0);
+    require(mix <= 1, "--mix is ", mix, ", wanted at most 1");
+    option_below_one("--label-smoothing", label_smoothing);
+    statistics_named(statistics);
+    augmentation_named(augment);
+}
+
+void VitOptions::check() {
+    check_images();
     option_at_least("--passes", static_cast<double>(passes), 1);
     option_at_least("--workers", static_cast<double>(workers), 1);
     require(workers <= 1024, "--workers is ", workers, ", wanted at most 1024");
     option_at_least("--epochs", static_cast<double>(epochs), 0);
     option_at_least("--warmup-epochs", static_cast<double>(warmup_epochs), 0);
     option_at_least("--eval-interval", static_cast<double>(eval_interval), 1);
-    option_at_least("--mix", mix, 0);
-    require(mix <= 1, "--mix is ", mix, ", wanted at most 1");
-    option_below_one("--label-smoothing", label_smoothing);
     option_below_one("--drop-path", static_cast<double>(trainer.drop_path));
     require(schedule_kind == "by-epoch" || warmup_epochs <= epochs, "--warmup-epochs ", warmup_epochs,
             " is more than --epochs ", epochs);
     named("--schedule", schedule_kind, schedules);
     named("--init", init, inits);
-    statistics_named(statistics);
-    augmentation_named(augment);
     check_run();
+}
+
+ImageSet VitOptions::images() const {
+    return open_images(data, {.side = static_cast<std::size_t>(image_size), .coarse = coarse_labels});
 }
 
 VitConfig VitOptions::fresh_model(const ImageSet& images) const {

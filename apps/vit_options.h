@@ -43,9 +43,13 @@ struct VitOptions : RunOptions {
     std::string schedule_kind = "by-step";
     std::int64_t eval_interval = 1;  // epochs
 
+    /// All options; or only those that say which images there are and what becomes of them.
     void declare(CLI::App& app);
-    /// Throws InputError naming the option, its value and what is wanted.
+    void declare_images(CLI::App& app);
+    /// Throw InputError naming the option, its value and what is wanted.
     void check();
+    void check_images() const;
+    ImageSet images() const;
     VitConfig fresh_model(const ImageSet& images) const;
     ImageBatchOptions batches() const;
     EpochSchedule epoch_schedule(std::int64_t steps_per_epoch) const;

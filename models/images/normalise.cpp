@@ -1,5 +1,8 @@
 #include "models/images/normalise.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/error.h"
 
 namespace vkf {
@@ -21,6 +24,17 @@ void Normaliser::operator()(const Image& image, std::span<float> planes) const {
         const std::uint8_t* in = bytes.data() + c;
         for (std::size_t i = 0; i < plane; ++i) planes[c * plane + i] = value_[c][in[3 * i]];
     }
+}
+
+void denormalise(std::span<const float> planes, const Statistics& statistics, Image& image) {
+    const std::span<std::uint8_t> bytes = image.bytes();
+    require(planes.size() == bytes.size(), "denormalise: ", planes.size(), " values, wanted ", bytes.size());
+    const std::size_t plane = bytes.size() / 3;
+    for (std::size_t c = 0; c < 3; ++c)
+        for (std::size_t i = 0; i < plane; ++i) {
+            const double value = planes[c * plane + i] * statistics.deviation[c] + statistics.mean[c];
+            bytes[3 * i + c] = static_cast<std::uint8_t>(std::lround(255 * std::clamp(value, 0.0, 1.0)));
+        }
 }
 
 }  // namespace vkf

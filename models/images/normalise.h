@@ -39,4 +39,9 @@ private:
     std::array<float, 3> mean_;
 };
 
+/// The image whose normalised values are nearest: value·deviation + mean as bytes, cut off at 0 and 255.
+/// Shapes: planes [3, height, width].
+/// Throws: InputError if the planes have another size than the image.
+void denormalise(std::span<const float> planes, const Statistics& statistics, Image& image);
+
 }  // namespace vkf

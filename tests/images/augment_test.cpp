@@ -206,6 +206,20 @@ TEST(HostAugment, EvaluationOnlyNormalises) {
     EXPECT_EQ(trained, evaluated);
 }
 
+TEST(HostAugment, NormalisingCanBeUndone) {
+    const Image image = test::sample(0);
+    Floats planes(size);
+    Normaliser{kk_cifar100}(image, planes);
+    Image back(32, 32);
+    denormalise(planes, kk_cifar100, back);
+    EXPECT_TRUE(std::ranges::equal(back.bytes(), image.bytes()));
+    planes[0] = 100, planes[1] = -100;
+    denormalise(planes, kk_cifar100, back);
+    EXPECT_EQ(back.at(0, 0)[0], 255);
+    EXPECT_EQ(back.at(1, 0)[0], 0);
+    expect_holds(complaint([&] { denormalise({planes.data(), 9}, kk_cifar100, back); }), "9 values, wanted 3072");
+}
+
 TEST(HostAugment, NamesAndSizesAreChecked) {
     EXPECT_EQ(augmentation_named("none"), Augmentation::none);
     EXPECT_EQ(augmentation_named("crop-flip"), Augmentation::crop_flip);
