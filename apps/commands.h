@@ -12,6 +12,7 @@ struct Common;
 void add_devices(CLI::App& app, Common& common);
 void add_train(CLI::App& app, Common& common);
 void add_eval(CLI::App& app, Common& common);
+void add_classify(CLI::App& app, Common& common);
 void add_generate(CLI::App& app, Common& common);
 void add_forward(CLI::App& app, Common& common);
 void add_inspect(CLI::App& app, Common& common);

@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iomanip>
+#include <sstream>
 
 #include "vulkan/device.h"
 
@@ -147,6 +149,16 @@ std::string bytes_text(double bytes) {
 std::string count_text(double count) {
     constexpr std::array units{"", "k", "M", "G", "T", "P", "E"};
     return scaled(count, 1000, units);
+}
+
+std::string fixed(double value, int digits) {
+    std::ostringstream stream;
+    stream << std::fixed << std::setprecision(digits) << value;
+    return stream.str();
+}
+
+std::string percent_text(double share) {
+    return fixed(100 * share, 2) + " %";
 }
 
 void note(const Common& common, std::string_view text) {

@@ -46,8 +46,10 @@ void print_json(const nlohmann::ordered_json& document);
 /// Rows of cells in aligned columns, numbers to the right; each line ends with a line end.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
-std::string bytes_text(double bytes);  // "1.5 MiB"
-std::string count_text(double count);  // "124.4 M"
+std::string fixed(double value, int digits);  // "1.2346" with four digits
+std::string bytes_text(double bytes);         // "1.5 MiB"
+std::string count_text(double count);         // "124.4 M"
+std::string percent_text(double share);       // 0.5 → "50.00 %"
 
 // --- Standard error, for people ------------------------------------------------------------------
 

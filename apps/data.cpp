@@ -33,7 +33,7 @@ void publish(const fs::path& out, std::span<const std::uint16_t> tokens, const C
     publish_files(out, [&](const fs::path& folder) {
         write_tokens(folder / "train.bin", tokens.first(training));
         write_tokens(folder / "val.bin", tokens.subspan(training));
-        if (characters) characters->save(folder / "chars.json");
+        if (characters) write_atomically(folder / "chars.json", characters->json());
     });
 }
 

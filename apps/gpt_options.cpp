@@ -25,7 +25,6 @@ void GptOptions::declare(CLI::App& app) {
 }
 
 void GptOptions::check() {
-    require(!data.empty(), "--data is missing: a directory with train.bin and val.bin, a token file, or text");
     option_at_least("--n-layer", static_cast<double>(n_layer), 1);
     option_at_least("--n-head", static_cast<double>(n_head), 1);
     option_at_least("--n-embd", static_cast<double>(n_embd), 1);

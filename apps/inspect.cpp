@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "apps/analysis.h"
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "apps/gpt_options.h"
 #include "apps/model.h"
+#include "apps/vit_options.h"
 #include "models/files/config_keys.h"
 #include "models/files/gpt2_config.h"
 #include "models/files/vit_config.h"
@@ -21,16 +24,26 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Options {
-    std::string model, activation = "gelu", gamma_on = "sum", optimizer = "adamw";
-    Gpt2Config config{.bias = false, .attention = {}};  // as nanoGPT trains by default
-    std::int64_t batch_size = 12, block_size = 0, top = 20;
+/// How much is to be seen.
+struct View {
     bool plan = false, graph = false;
+    std::int64_t top = 20;
+
+    void declare(CLI::App& command) {
+        command.add_flag("--plan", plan, "The memory plan of a training step: its largest tensors");
+        command.add_option("--top", top, "Tensors that --plan lists")
+            ->type_name("N")
+            ->check(whole(1))
+            ->capture_default_str();
+        command.add_flag("--graph", graph, "Instead every node of the training step");
+    }
 };
 
 /// A model of either kind: how its graphs are described and what its work is counted in.
 struct Subject {
     std::string config_text;
+    std::string optimizer = "adamw";
+    std::int64_t batch_size = 0;
     std::function<Tensor(const Scope&)> logits, loss;  // with their inputs
     const char* item = "token";
     double items = 0;   // in a batch
@@ -40,7 +53,8 @@ struct Subject {
 };
 
 Subject text_subject(const Gpt2Config& c, std::int64_t batch, std::int64_t block) {
-    Subject made{gpt2_config_text(c)};
+    require(c.n_layer <= 10000, "n_layer is ", c.n_layer, ", wanted at most 10000");
+    Subject made{.config_text = gpt2_config_text(c), .batch_size = batch};
     made.logits = [=](const Scope& scope) {
         return gpt2(scope, c, scope.graph().input("tokens", {DType::i32, {batch, block}}));
     };
@@ -53,7 +67,8 @@ Subject text_subject(const Gpt2Config& c, std::int64_t batch, std::int64_t block
 }
 
 Subject image_subject(const VitConfig& c, std::int64_t batch) {
-    Subject made{vit_config_text(c)};
+    require(c.num_hidden_layers <= 10000, "num_hidden_layers is ", c.num_hidden_layers, ", wanted at most 10000");
+    Subject made{.config_text = vit_config_text(c), .batch_size = batch};
     made.logits = [=](const Scope& scope) {
         const TensorType images{DType::f32, {batch, c.num_channels, c.image_size, c.image_size}};
         return vit(scope, c, scope.graph().input("images", images));
@@ -66,7 +81,7 @@ Subject image_subject(const VitConfig& c, std::int64_t batch) {
 }
 
 /// The step's graph as Trainer records it without accumulation, or only its forward half.
-void describe(Graph& graph, Parameters& parameters, const Subject& subject, const Options& o, bool training) {
+void describe(Graph& graph, Parameters& parameters, const Subject& subject, bool training) {
     const Scope scope(graph, parameters);
     if (!training) return graph.output("logits", subject.logits(scope));
     const Tensor loss = subject.loss(scope);
@@ -76,7 +91,7 @@ void describe(Graph& graph, Parameters& parameters, const Subject& subject, cons
     const std::vector<Tensor> d = gradients(loss, list);
     graph.scope = "update";
     const Tensor rates = graph.input("rates", {DType::f32, {4}});
-    const OptimizerConfig config{.kind = optimizer_named(o.optimizer)};
+    const OptimizerConfig config{.kind = optimizer_named(subject.optimizer)};
     graph.output("grad_norm", append_update(parameters.list(), d, rates, config));
 }
 
@@ -164,26 +179,26 @@ std::string memory_text(const Analysis& forward, const Analysis& step, double ca
            (cache > 0 ? "keys and values of one sequence in generation: " + bytes_text(cache) + "\n" : "");
 }
 
-void report(const Common& common, const Options& o, const Subject& subject, const DeviceTraits& device) {
+void report(const Common& common, const View& view, const Subject& subject, const DeviceTraits& device) {
     Graph forward_graph, step_graph;
     Parameters parameters;
-    describe(forward_graph, parameters, subject, o, false);
-    describe(step_graph, parameters, subject, o, true);
+    describe(forward_graph, parameters, subject, false);
+    describe(step_graph, parameters, subject, true);
     const Analysis forward = analyse(forward_graph, device), step = analyse(step_graph, device);
     const std::vector<Part> list = parts(parameters, forward, step);
     if (!common.json) {
-        if (o.graph) return print(step_graph.dump());
-        print(text(parts_text(list, subject), "\nA batch of ", subject.batch, ", ", o.optimizer, ": ",
+        if (view.graph) return print(step_graph.dump());
+        print(text(parts_text(list, subject), "\nA batch of ", subject.batch, ", ", subject.optimizer, ": ",
                    count_text(step.flops), " FLOPs a step in ", step.dispatches, " dispatches\n\n",
                    memory_text(forward, step, subject.cache)));
-        return o.plan ? print(plan_text(step, static_cast<std::size_t>(o.top))) : void();
+        return view.plan ? print(plan_text(step, static_cast<std::size_t>(view.top))) : void();
     }
     const std::string per_item = text("flops_per_", subject.item);
     ordered_json document{{"config", ordered_json::parse(subject.config_text)},
                           {"parameters", parameters.count()},
-                          {"batch_size", o.batch_size}};
+                          {"batch_size", subject.batch_size}};
     if (subject.block_size > 0) document["block_size"] = subject.block_size;
-    document["optimizer"] = o.optimizer;
+    document["optimizer"] = subject.optimizer;
     document[per_item + "_forward"] = forward.flops / subject.items;
     document[per_item + "_training"] = step.flops / subject.items;
     document["flops_per_step"] = step.flops;
@@ -191,84 +206,127 @@ void report(const Common& common, const Options& o, const Subject& subject, cons
         document["parts"].push_back(
             {{"part", p.name}, {"parameters", p.parameters}, {"flops_forward", p.forward}, {"flops_training", p.step}});
     document["memory"] = {{"inference", memory(forward)}, {"training", memory(step)}, {"cache", subject.cache}};
-    if (o.plan) document["plan"] = plan_document(step);
-    if (o.graph) document["graph"] = step_graph.dump();
+    if (view.plan) document["plan"] = plan_document(step);
+    if (view.graph) document["graph"] = step_graph.dump();
     print_json(document);
 }
 
-/// What --model or the flags describe.
-Subject subject_of(Options o) {
-    if (!o.model.empty() && model_type(o.model) == "vit") {
-        require(o.block_size == 0, "--block-size is for language models, ", o.model, " is a vit");
-        const VitConfig config = open_image_model(o.model, false).config;
-        require(config.num_hidden_layers <= 10000, "num_hidden_layers is ", config.num_hidden_layers,
-                ", wanted at most 10000");
-        return image_subject(config, o.batch_size);
-    }
-    if (!o.model.empty()) {
-        o.config = open_model(o.model, false).config;
-    } else {
-        o.config.activation = activation_named(o.activation);
-        o.config.attention.gamma_on = o.gamma_on == "sum" ? GammaOn::sum : GammaOn::value;
-        if (o.block_size > 0) o.config.n_positions = o.block_size;
-        validate(o.config);
-    }
-    require(o.config.n_layer <= 10000, "n_layer is ", o.config.n_layer, ", wanted at most 10000");
-    return text_subject(o.config, o.batch_size, o.block_size > 0 ? o.block_size : o.config.n_positions);
-}
-
-void run(const Common& common, const Options& o) {
-    const Subject subject = subject_of(o);
+void inspect(const Common& common, const View& view, const Subject& subject) {
     // Kernels and their temporaries differ with the device, but none is needed for the numbers.
-    if (wanted_device(common).empty()) return report(common, o, subject, DeviceTraits());
-    with_device(common, [&](Device& device) { report(common, o, subject, traits(device)); });
+    if (wanted_device(common).empty()) return report(common, view, subject, DeviceTraits());
+    with_device(common, [&](Device& device) { report(common, view, subject, traits(device)); });
 }
 
-void add_options(CLI::App& command, Options& o) {
-    const auto number = [&](const char* name, std::int64_t& value, const char* help) {
-        return command.add_option(name, value, help)->type_name("N")->check(whole(1))->capture_default_str();
+// --- A model directory ---------------------------------------------------------------------------
+
+struct ModelOptions {
+    std::string model, optimizer = "adamw";
+    std::int64_t batch_size = 12;
+    std::optional<std::int64_t> block_size;
+    View view;
+};
+
+Subject subject_of(const ModelOptions& o) {
+    const auto made = [&] {
+        if (model_type(o.model) == "vit") {
+            require(!o.block_size, "--block-size is for language models, ", o.model, " is a vit");
+            return image_subject(open_image_model(o.model, false).config, o.batch_size);
+        }
+        const Gpt2Config config = open_model(o.model, false).config;
+        return text_subject(config, o.batch_size, o.block_size.value_or(config.n_positions));
     };
-    auto* model =
-        command.add_option("--model,model", o.model, "Model directory; else the options below")->type_name("DIR");
-    std::vector<CLI::Option*> shape{
-        number("--vocab-size", o.config.vocab_size, "Tokens of the vocabulary"),
-        number("--n-layer", o.config.n_layer, "Blocks"),
-        number("--n-head", o.config.n_head, "Attention heads"),
-        number("--n-embd", o.config.n_embd, "Width"),
-        command.add_flag("--bias,!--no-bias", o.config.bias, "Biases in linear layers and norms"),
-        command.add_option("--activation", o.activation, "Of the MLP")->type_name("NAME")->capture_default_str(),
-        command.add_option("--attention", o.config.attention.variant, "Attention variant")
-            ->type_name("NAME")
-            ->capture_default_str(),
-        command.add_option("--gamma", o.config.attention.gamma, "Of attentionx")->type_name("X"),
-        command.add_option("--gamma-on", o.gamma_on, "Of attentionx")
-            ->check(CLI::IsMember({"sum", "value"}))
-            ->type_name("sum|value"),
-        command.add_flag("--mask-diagonal", o.config.attention.mask_diagonal, "No token attends to itself")};
-    for (CLI::Option* option : shape) option->excludes(model);
-    number("--batch-size", o.batch_size, "Sequences or images at a time");
+    Subject subject = made();
+    subject.optimizer = o.optimizer;
+    return subject;
+}
+
+void add_model_options(CLI::App& command, ModelOptions& o) {
+    command.add_option("--model,model", o.model, "Model directory")->type_name("DIR");
+    command.add_option("--batch-size", o.batch_size, "Sequences or images at a time")
+        ->type_name("N")
+        ->check(whole(1))
+        ->capture_default_str();
     command.add_option("--block-size", o.block_size, "Tokens of a sequence (n_positions)")
         ->type_name("N")
         ->check(whole(1));
     command.add_option("--optimizer", o.optimizer, "adamw, setadam or sgd")->type_name("NAME")->capture_default_str();
-    command.add_flag("--plan", o.plan, "The memory plan of a training step: its largest tensors");
-    number("--top", o.top, "Tensors that --plan lists");
-    command.add_flag("--graph", o.graph, "Instead every node of the training step");
+    o.view.declare(command);
+}
+
+// --- What a training command would make ----------------------------------------------------------
+
+void add_gpt(CLI::App& inspect_command, Common& common) {
+    struct Options : GptOptions {
+        View view;
+    };
+    CLI::App* command = inspect_command.add_subcommand("gpt", "What `train gpt` would make with these options");
+    auto o = std::make_shared<Options>();
+    o->declare(*command);
+    o->view.declare(*command);
+    add_common(*command, common);
+    command->footer(
+        "Examples:\n"
+        "  vkformer inspect gpt --n-layer 12 --n-head 12 --n-embd 768 --attention belief-star --plan\n"
+        "  vkformer inspect gpt --config configs/shakespeare-char-cpu.toml --vocab-size 65\n");
+    command->callback([o, &common] {
+        o->check();
+        const Gpt2Config config = o->fresh_model(Gpt2Config().vocab_size);
+        validate(config);
+        Subject subject = text_subject(config, o->batch_size, o->block_size);
+        subject.optimizer = o->optimizer;
+        inspect(common, o->view, subject);
+    });
+}
+
+void add_vit(CLI::App& inspect_command, Common& common) {
+    struct Options : VitOptions {
+        View view;
+        std::int64_t num_labels = 10;
+    };
+    CLI::App* command = inspect_command.add_subcommand("vit", "What `train vit` would make with these options");
+    auto o = std::make_shared<Options>();
+    o->image_size = 32;
+    o->declare(*command);
+    command->add_option("--num-labels", o->num_labels, "Classes")
+        ->type_name("N")
+        ->check(whole(1))
+        ->capture_default_str();
+    o->view.declare(*command);
+    add_common(*command, common);
+    command->footer(
+        "Examples:\n"
+        "  vkformer inspect vit --config configs/sl-cifar100.toml --num-labels 100 --attention belief-star\n"
+        "  vkformer inspect vit --image-size 224 --patch-size 16 --hidden-size 192 --num-attention-heads 3 \\\n"
+        "      --num-hidden-layers 12 --intermediate-size 768 --qkv-bias --num-labels 1000\n");
+    command->callback([o, &common] {
+        o->check();
+        const VitConfig config = o->fresh_model(o->image_size > 0 ? o->image_size : 32, o->num_labels);
+        validate(config);
+        Subject subject = image_subject(config, o->batch_size);
+        subject.optimizer = o->optimizer;
+        inspect(common, o->view, subject);
+    });
 }
 
 }  // namespace
 
 void add_inspect(CLI::App& app, Common& common) {
     CLI::App* command = app.add_subcommand("inspect", "Parameters, FLOPs and memory per part; the memory plan");
-    auto options = std::make_shared<Options>();
-    add_options(*command, *options);
+    auto options = std::make_shared<ModelOptions>();
+    add_model_options(*command, *options);
     add_common(*command, common);
+    add_gpt(*command, common);
+    add_vit(*command, common);
     command->footer(
         "Examples:\n"
         "  vkformer inspect --model out --batch-size 8\n"
-        "  vkformer inspect --n-layer 12 --n-head 12 --n-embd 768 --attention belief-star "
-        "--plan\n");
-    command->callback([options, &common] { run(common, *options); });
+        "  vkformer inspect gpt --n-layer 12 --n-head 12 --n-embd 768 --attention belief-star --plan\n"
+        "  vkformer inspect vit --config configs/sl-cifar10.toml\n");
+    command->callback([command, options, &common] {
+        if (!command->get_subcommands().empty()) return;
+        require(!options->model.empty(), "--model is missing: a model directory; or gpt or vit with their options");
+        inspect(common, options->view, subject_of(*options));
+    });
 }
 
 }  // namespace vkf

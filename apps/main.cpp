@@ -60,6 +60,7 @@ int run(int argc, char** argv) {
     add_train(app, common);
     add_eval(app, common);
     add_generate(app, common);
+    add_classify(app, common);
     add_forward(app, common);
     add_inspect(app, common);
     add_data(app, common);

@@ -7,6 +7,7 @@
 #include "base/safetensors.h"
 #include "models/files/config_keys.h"
 #include "models/files/gpt2_config.h"
+#include "models/files/image_processor.h"
 #include "models/files/vit_config.h"
 #include "models/files/weights.h"
 
@@ -94,6 +95,14 @@ Model open_model(const fs::path& path, bool weights) {
 
 void ImageModel::load(const Parameters& parameters, State& state) const {
     load_weights(path / "model.safetensors", parameters.list(), "", state);
+}
+
+Statistics ImageModel::statistics() const {
+    const fs::path file = path / "preprocessor_config.json";
+    std::error_code ignored;
+    require(fs::exists(file, ignored), file.string(),
+            " is missing: how images are normalised must be given, --statistics");
+    return read_image_processor(file);
 }
 
 ImageModel open_image_model(const fs::path& path, bool weights) {

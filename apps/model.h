@@ -11,6 +11,7 @@
 #include "models/data/dataset.h"
 #include "models/data/text.h"
 #include "models/gpt2.h"
+#include "models/images/normalise.h"
 #include "models/vit.h"
 #include "program/state.h"
 
@@ -35,6 +36,8 @@ struct ImageModel {
     VitConfig config;
 
     void load(const Parameters& parameters, State& state) const;
+    /// Of preprocessor_config.json. Throws InputError if there is none: then they must be given.
+    Statistics statistics() const;
 };
 
 ImageModel open_image_model(const std::filesystem::path& path, bool weights = true);

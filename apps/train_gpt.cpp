@@ -87,7 +87,9 @@ void train_gpt(const GptOptions& o, const Common& common) {
             load_weights(std::filesystem::path(o.init_from) / "model.safetensors", trainer.parameters().list(),
                          "transformer.", trainer.state());
         if (!run) run = RunDirectory::create(o.out_dir, o.overwrite);
-        run->describe(gpt2_config_text(model), o.toml(), characters ? &*characters : nullptr);
+        ModelFiles files{{"config.json", gpt2_config_text(model)}};
+        if (characters) files["chars.json"] = characters->json();
+        run->describe(std::move(files), o.toml());
         note(common, text(trainer.parameters().count(), " parameters, ", model.attention.variant, " attention, on ",
                           device.info().name, "; ", data.train().size(), " tokens"));
         const TrainLoop loop{
@@ -118,6 +120,8 @@ void add_train_gpt(CLI::App& train, Common& common) {
         "  vkformer train gpt --out-dir out --resume");
     gpt->callback([options, &common] {
         options->seed = common.seed;
+        require(!options->data.empty(),
+                "--data is missing: a directory with train.bin and val.bin, a token file, or text");
         options->check();
         train_gpt(*options, common);
     });

@@ -2,8 +2,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <iomanip>
-#include <sstream>
 
 #include "apps/progress.h"
 #include "base/error.h"
@@ -44,12 +42,6 @@ ordered_json metrics(const TrainLoop& loop, std::int64_t step, const StepResult&
 }
 
 }  // namespace
-
-std::string fixed(double value, int digits) {
-    std::ostringstream stream;
-    stream << std::fixed << std::setprecision(digits) << value;
-    return stream.str();
-}
 
 RunProgress run_training(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress at,
                          const Common& common) {

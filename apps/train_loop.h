@@ -12,9 +12,6 @@
 
 namespace vkf {
 
-/// "1.2346" with four digits.
-std::string fixed(double value, int digits);
-
 /// What an evaluation found.
 struct Evaluation {
     nlohmann::ordered_json metrics;  // for metrics.jsonl, after "step"

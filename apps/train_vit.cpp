@@ -7,9 +7,11 @@
 
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "apps/image_evaluation.h"
 #include "apps/train_loop.h"
 #include "apps/vit_options.h"
 #include "base/error.h"
+#include "models/files/image_processor.h"
 #include "models/files/vit_config.h"
 #include "models/files/weights.h"
 #include "vulkan/device.h"
@@ -18,46 +20,28 @@ namespace vkf {
 
 namespace {
 
-/// Loss and accuracy over all images of a split.
+/// Loss and accuracy over the test images.
 Evaluation evaluate(Trainer& trainer, const ImageSet& set, const VitOptions& o) {
-    const Images& images = set.test;
-    const auto batch = static_cast<std::size_t>(o.batch_size);
-    const std::size_t batches = (images.size() + batch - 1) / batch, classes = set.classes();
-    const Statistics& statistics = statistics_named(o.statistics);
-    std::size_t number = 0, right = 0;
-    double loss = 0;
-    const Feed feed = [&](Program& program, std::uint64_t n) {
-        number = static_cast<std::size_t>(n);
-        const ImageBatch made = plain_batch(set, images, statistics, batch, number);
-        program.write("images", made.images);
-        program.write("targets", made.targets);
-    };
-    trainer.evaluate(feed, 0, static_cast<std::int64_t>(batches), [&](Program& program) {
-        const std::vector<float> logits = program.read("logits");
-        const std::size_t first = number * batch, rows = std::min(batch, images.size() - first);
-        for (std::size_t row = 0; row < rows; ++row) {
-            const auto begin = logits.begin() + static_cast<std::ptrdiff_t>(row * classes);
-            const auto best = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(classes)) - begin;
-            right += best == images.label(first + row);
-        }
-        loss += static_cast<double>(program.read_scalar("loss")) * static_cast<double>(rows);
-    });
-    const auto count = static_cast<double>(images.size());
-    const double accuracy = static_cast<double>(right) / count;
-    return {{{"val_loss", loss / count}, {"val_accuracy", accuracy}},
-            text("val loss ", fixed(loss / count, 4), ", accuracy ", fixed(100 * accuracy, 2), " %"),
+    ImageEvaluation found(set, set.test, statistics_named(o.statistics), o.batch_size);
+    trainer.evaluate([&](Program& program, std::uint64_t number) { found.feed(program, number); }, 0, found.batches(),
+                     [&](Program& program) { found.judge(program); });
+    const double accuracy = found.confusions().accuracy();
+    return {{{"val_loss", found.loss()}, {"val_accuracy", accuracy}},
+            text("val loss ", fixed(found.loss(), 4), ", accuracy ", percent_text(accuracy)),
             1 - accuracy};
 }
 
 /// The model to train: a known one's configuration, or a fresh one for the data.
 VitConfig model_config(const VitOptions& o, const ImageSet& set) {
     const std::filesystem::path origin = o.origin();
-    const VitConfig c = origin.empty() ? o.fresh_model(set) : read_vit_config(origin / "config.json");
+    const auto side = static_cast<std::int64_t>(set.side), classes = static_cast<std::int64_t>(set.classes());
+    VitConfig c = origin.empty() ? o.fresh_model(side, classes) : read_vit_config(origin / "config.json");
     validate(c);
-    require(c.image_size == static_cast<std::int64_t>(set.side), "the data's images have a side of ", set.side,
-            ", the model's image_size is ", c.image_size);
-    require(c.num_labels == static_cast<std::int64_t>(set.classes()), "the data has ", set.classes(),
-            " classes, the model's num_labels is ", c.num_labels);
+    require(c.image_size == side, "the data's images have a side of ", set.side, ", the model's image_size is ",
+            c.image_size);
+    require(c.num_labels == classes, "the data has ", set.classes(), " classes, the model's num_labels is ",
+            c.num_labels);
+    c.labels = set.class_names;
     return c;
 }
 
@@ -80,7 +64,10 @@ void train_vit(const VitOptions& o, const Common& common) {
             load_weights(std::filesystem::path(o.init_from) / "model.safetensors", trainer.parameters().list(), "",
                          trainer.state());
         if (!run) run = RunDirectory::create(o.out_dir, o.overwrite);
-        run->describe(vit_config_text(model), o.toml(), nullptr);
+        run->describe(
+            {{"config.json", vit_config_text(model)},
+             {"preprocessor_config.json", image_processor_text(statistics_named(o.statistics), model.image_size)}},
+            o.toml());
         const std::int64_t micro_steps = o.trainer.gradient_accumulation_steps;
         const std::int64_t steps_per_epoch = std::max<std::int64_t>(1, batches.per_epoch() / micro_steps);
         const EpochSchedule schedule = o.epoch_schedule(steps_per_epoch);

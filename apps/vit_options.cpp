@@ -82,7 +82,6 @@ void VitOptions::declare(CLI::App& app) {
 }
 
 void VitOptions::check_images() const {
-    require(!data.empty(), "--data is missing: a directory of images");
     option_at_least("--image-size", static_cast<double>(image_size), 0);
     option_at_least("--mix", mix, 0);
     require(mix <= 1, "--mix is ", mix, ", wanted at most 1");
@@ -108,14 +107,14 @@ void VitOptions::check() {
 }
 
 ImageSet VitOptions::images() const {
+    require(!data.empty(), "--data is missing: a directory of images");
     return open_images(data, {.side = static_cast<std::size_t>(image_size), .coarse = coarse_labels});
 }
 
-VitConfig VitOptions::fresh_model(const ImageSet& images) const {
+VitConfig VitOptions::fresh_model(std::int64_t side, std::int64_t classes) const {
     VitConfig c;
-    c.image_size = static_cast<std::int64_t>(images.side);
-    c.num_channels = static_cast<std::int64_t>(images.channels);
-    c.num_labels = static_cast<std::int64_t>(images.classes());
+    c.image_size = side;
+    c.num_labels = classes;
     c.patch_size = patch_size;
     c.hidden_size = hidden_size;
     c.num_hidden_layers = num_hidden_layers;

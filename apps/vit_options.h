@@ -50,7 +50,8 @@ struct VitOptions : RunOptions {
     void check();
     void check_images() const;
     ImageSet images() const;
-    VitConfig fresh_model(const ImageSet& images) const;
+    /// The model that the flags describe, for images of that side and so many classes.
+    VitConfig fresh_model(std::int64_t side, std::int64_t classes) const;
     ImageBatchOptions batches() const;
     EpochSchedule epoch_schedule(std::int64_t steps_per_epoch) const;
 };

@@ -97,16 +97,18 @@ Tensor heated(const Scope& scope, const VitConfig& c, Tensor q) {
 }
 
 /// x + attention(norm): [B, T, C].
-Tensor attention_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor norm) {
+Tensor attention_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor norm,
+                       std::vector<AttentionLook>* looks) {
     const std::int64_t inner = c.inner();
     const Tensor qkv = linear(scope / "qkv", norm, 3 * inner, begun(c, c.hidden_size, 3 * inner, c.qkv_bias));
     const auto part = split(qkv, std::array{inner, inner, inner});
     const bool local = c.locality != Locality::none;
     const Tensor q = local ? heated(scope, c, part[0]) : part[0], v = part[2];
-    const Tensor o = attention(q, part[1], v,
-                               {.heads = c.num_attention_heads,
-                                .mask_diagonal = local || c.attention.mask_diagonal,
-                                .scale = local ? 1.0f : 0.0f});
+    const AttentionOptions options{.heads = c.num_attention_heads,
+                                   .mask_diagonal = local || c.attention.mask_diagonal,
+                                   .scale = local ? 1.0f : 0.0f};
+    if (looks) looks->push_back({q, part[1], options});
+    const Tensor o = attention(q, part[1], v, options);
     const Signals signals =
         variant_named(c.attention.variant).apply({o, v, c.num_attention_heads, c.num_attention_heads, c.attention});
     return output_maps(scope, "proj", signals, c.hidden_size, begun(c, inner, c.hidden_size), x);
@@ -145,7 +147,7 @@ void validate(const VitConfig& c) {
     variant_named(c.attention.variant);
 }
 
-Tensor vit(const Scope& scope, const VitConfig& c, Tensor images) {
+Tensor vit(const Scope& scope, const VitConfig& c, Tensor images, std::vector<AttentionLook>* looks) {
     validate(c);
     const Shape wanted{images.shape()[0], c.num_channels, c.image_size, c.image_size};
     require(images.shape() == wanted, "images are ", images.shape(), ", the model wants ", wanted);
@@ -153,7 +155,7 @@ Tensor vit(const Scope& scope, const VitConfig& c, Tensor images) {
     for (std::int64_t i = 0; i < c.num_hidden_layers; ++i) {
         const Scope block = scope / "blocks" / i;
         const auto norm = [&](std::string_view name) { return layer_norm(block / name, x, true, c.layer_norm_eps); };
-        x = attention_block(block / "attn", c, x, norm("norm1"));
+        x = attention_block(block / "attn", c, x, norm("norm1"), looks);
         x = mlp_block(block / "mlp", c, x, norm("norm2"));
     }
     const Tensor first = reshape(slice(x, 1, 0, 1), {images.shape()[0], c.hidden_size});

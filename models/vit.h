@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "models/attention/attention.h"
 #include "models/scope.h"
@@ -35,7 +37,8 @@ struct VitConfig {
     float layer_norm_eps = 1e-6f;
     bool qkv_bias = true;
     std::int64_t num_labels = 1000;
-    std::int64_t head_dim = 0;  // 0: hidden_size / num_attention_heads
+    std::vector<std::string> labels;  // the classes' names, where they are known
+    std::int64_t head_dim = 0;        // 0: hidden_size / num_attention_heads
     PatchShift patch_shift = PatchShift::none;
     Locality locality = Locality::none;
     AttentionConfig attention;
@@ -44,6 +47,14 @@ struct VitConfig {
     std::int64_t head_width() const { return head_dim ? head_dim : hidden_size / num_attention_heads; }
     std::int64_t inner() const { return num_attention_heads * head_width(); }
     std::int64_t patches() const { return (image_size / patch_size) * (image_size / patch_size); }
+    /// The class's name, or its number where it has none.
+    std::string label(std::size_t i) const { return i < labels.size() ? labels[i] : std::to_string(i); }
+};
+
+/// What a block's attention weights are made of, for those who want to look at them: q and k [B, T, heads·D].
+struct AttentionLook {
+    Tensor q, k;
+    AttentionOptions options;
 };
 
 /// Throws InputError naming the key and both values if a model of this configuration cannot be built.
@@ -53,7 +64,9 @@ void validate(const VitConfig& config);
 /// timm's names and layouts (patch_embed.proj.weight, cls_token, pos_embed, blocks.N.attn.qkv.weight, …), the second
 /// map of two-map variants blocks.N.attn.proj_s.weight; ours are patch_embed.norm, in the order of the map's
 /// [channels, P, P], and blocks.N.attn.temperature.
-Tensor vit(const Scope& scope, const VitConfig& config, Tensor images);
+///
+/// `looks`, if given, receives what every block's attention is made of.
+Tensor vit(const Scope& scope, const VitConfig& config, Tensor images, std::vector<AttentionLook>* looks = nullptr);
 
 /// Mean cross-entropy of a micro-batch against weights of classes; declares its inputs `images` f32 [batch, channels,
 /// image_size, image_size] and `targets` f32 [batch, num_labels]. Logits are an output if `show` says so.

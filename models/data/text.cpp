@@ -143,7 +143,7 @@ Characters Characters::load(const fs::path& path) {
     return Characters(std::move(characters));
 }
 
-void Characters::save(const fs::path& path) const {
+std::string Characters::json() const {
     auto chars = nlohmann::ordered_json::array();
     for (const char32_t character : characters_) {
         std::string entry;
@@ -151,7 +151,7 @@ void Characters::save(const fs::path& path) const {
         chars.push_back(std::move(entry));
     }
     const nlohmann::ordered_json tree = {{"type", "chars"}, {"chars", std::move(chars)}};
-    write_atomically(path, tree.dump() + "\n");
+    return tree.dump() + "\n";
 }
 
 template <class Token>

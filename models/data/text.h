@@ -32,7 +32,7 @@ class Characters {
 public:
     static Characters of(std::string_view text);
     static Characters load(const std::filesystem::path& path);
-    void save(const std::filesystem::path& path) const;
+    std::string json() const;
 
     std::size_t size() const { return characters_.size(); }
 

@@ -69,6 +69,14 @@ std::string ConfigKeys::word(const char* key, const std::string& otherwise) cons
     return has(key) ? typed(key, &json::is_string, "a string").get<std::string>() : otherwise;
 }
 
+std::vector<double> ConfigKeys::numbers(const char* key) const {
+    require(has(key), where_, ": key '", key, "' is missing");
+    const json& list = typed(key, &json::is_array, "an array of numbers");
+    require(std::ranges::all_of(list, [](const json& x) { return x.is_number(); }), where_, ": '", key, "' is ",
+            list.dump(), ", wanted an array of numbers");
+    return list.get<std::vector<double>>();
+}
+
 void ConfigKeys::allow(std::initializer_list<std::string_view> known) const {
     std::string list;
     for (const std::string_view name : known) list += (list.empty() ? "" : ", ") + std::string(name);

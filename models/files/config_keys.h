@@ -20,6 +20,7 @@ public:
 
     const std::string& where() const { return where_; }
     bool has(const char* key) const;
+    std::int64_t size() const { return static_cast<std::int64_t>(object_.size()); }
     /// A member that is an object of its own.
     ConfigKeys inner(const char* key) const;
 
@@ -28,6 +29,7 @@ public:
     float number(const char* key, float otherwise) const;
     bool flag(const char* key, bool otherwise) const;
     std::string word(const char* key, const std::string& otherwise) const;
+    std::vector<double> numbers(const char* key) const;  // an array, which must be there
 
     /// Throws InputError unless every key is one of these.
     void allow(std::initializer_list<std::string_view> known) const;

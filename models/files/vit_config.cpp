@@ -29,6 +29,26 @@ Locality locality_named(const std::string& name) {
     return named<Locality>(name, localities, "locality_self_attention");
 }
 
+namespace {
+
+/// The classes' names: id2label's "0", "1", …; none if one is missing.
+std::vector<std::string> read_labels(const ConfigKeys& keys, std::int64_t count) {
+    std::vector<std::string> labels;
+    if (!keys.has("id2label")) return labels;
+    const ConfigKeys names = keys.inner("id2label");
+    for (std::int64_t i = 0; i < count && names.has(std::to_string(i).c_str()); ++i)
+        labels.push_back(names.word(std::to_string(i).c_str(), ""));
+    return std::ssize(labels) == count ? labels : std::vector<std::string>();
+}
+
+/// The number of classes, which Hugging Face's files often give by their names alone.
+std::int64_t read_num_labels(const ConfigKeys& keys) {
+    const bool counted = !keys.has("num_labels") && keys.has("id2label");
+    return counted ? keys.inner("id2label").size() : keys.integer("num_labels");
+}
+
+}  // namespace
+
 VitConfig read_vit_config(const std::filesystem::path& path) {
     const ConfigKeys keys = ConfigKeys::open(path);
     const std::string type = keys.word("model_type", "");
@@ -43,7 +63,8 @@ VitConfig read_vit_config(const std::filesystem::path& path) {
     c.intermediate_size = keys.integer("intermediate_size");
     c.layer_norm_eps = keys.number("layer_norm_eps", 1e-6f);
     c.qkv_bias = keys.flag("qkv_bias", true);
-    c.num_labels = keys.integer("num_labels");
+    c.num_labels = read_num_labels(keys);
+    c.labels = read_labels(keys, c.num_labels);
     c.head_dim = keys.integer("head_dim", 0);
     c.attention = read_attention(keys);
     try {
@@ -77,8 +98,13 @@ std::string vit_config_text(const VitConfig& c) {
     };
     word("shifted_patch_tokenization", c.patch_shift, shifts);
     word("locality_self_attention", c.locality, localities);
+    for (std::size_t i = 0; i < c.labels.size(); ++i) {
+        object["id2label"][std::to_string(i)] = c.labels[i];
+        object["label2id"][c.labels[i]] = i;
+    }
     if (auto attention = attention_object(c.attention); !attention.is_null()) object["attention"] = attention;
-    return object.dump(2) + "\n";
+    // Names of folders need not be UTF-8; JSON does.
+    return object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace vkf

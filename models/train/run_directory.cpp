@@ -63,16 +63,13 @@ RunDirectory RunDirectory::reopen(const fs::path& path) {
     return made;
 }
 
-void RunDirectory::describe(const std::string& config_text, const std::string& train_toml,
-                            const Characters* characters) {
-    config_text_ = config_text;
+void RunDirectory::describe(ModelFiles files, const std::string& train_toml) {
+    files_ = std::move(files);
     train_toml_ = train_toml;
-    characters_ = characters;
 }
 
 void RunDirectory::write_model(const fs::path& folder, const Trainer& trainer) const {
-    write_atomically(folder / "config.json", config_text_);
-    if (characters_) characters_->save(folder / "chars.json");
+    for (const auto& [name, text] : files_) write_atomically(folder / name, text);
     write_safetensors(folder / "model.safetensors", state_sources(trainer.state(), parameter_names(trainer)));
 }
 

@@ -1,6 +1,6 @@
 // A training run on disk: a model directory with the optimiser's state and the run's history beside it.
 //
-//     config.json model.safetensors [chars.json]   the last weights: a model directory
+//     config.json model.safetensors …              the last weights: a model directory
 //     optimizer.safetensors                        moments; step, evaluation and best loss in its metadata
 //     train.toml                                   the full configuration
 //     metrics.jsonl                                one object per logged step and per evaluation
@@ -14,11 +14,11 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "base/file.h"
-#include "models/data/text.h"
 #include "models/train/trainer.h"
 
 namespace vkf {
@@ -30,6 +30,9 @@ struct RunProgress {
     double best = std::numeric_limits<double>::infinity();  // lowest score of an evaluation
 };
 
+/// The text files of a model directory by name: config.json, and what turns data into the model's input and back.
+using ModelFiles = std::map<std::string, std::string>;
+
 class RunDirectory {
 public:
     /// For a fresh run. Throws InputError if the directory holds a run already and may not be overwritten, Error if it
@@ -38,8 +41,8 @@ public:
     /// For continuing: finishes an interrupted publication. Throws InputError if there is no run.
     static RunDirectory reopen(const std::filesystem::path& path);
 
-    /// What every checkpoint carries beside the weights.
-    void describe(const std::string& config_text, const std::string& train_toml, const Characters* characters);
+    /// What every checkpoint carries beside the weights: the model's small files, and train.toml.
+    void describe(ModelFiles files, const std::string& train_toml);
 
     void save(const Trainer& trainer, const RunProgress& progress);
     void save_best(const Trainer& trainer);
@@ -58,8 +61,8 @@ private:
 
     std::filesystem::path path_;
     FileLock lock_;  // one process trains into a directory at a time
-    std::string config_text_, train_toml_;
-    const Characters* characters_ = nullptr;
+    ModelFiles files_;
+    std::string train_toml_;
     std::ofstream metrics_;
 };
 

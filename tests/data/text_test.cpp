@@ -81,15 +81,12 @@ TEST(HostText, UnknownCharactersAndTokensAreNamed) {
 
 TEST(HostText, CharactersSurviveTheirFile) {
     const Scratch scratch;
-    const fs::path path = scratch.path() / "chars.json";
     const std::string text = "\0\n\"\\\x7f\u00e9\ufeff\uffff\U0001f600"s;
     const Characters characters = Characters::of(text);
-    characters.save(path);
-    const Characters loaded = Characters::load(path);
+    const Characters loaded = Characters::load(scratch.file("chars.json", characters.json()));
     EXPECT_EQ(loaded.size(), characters.size());
     EXPECT_EQ(loaded.decode(characters.encode(text)), text);
-    Characters::of("ba\n").save(path);
-    EXPECT_EQ(read_text(path), "{\"type\":\"chars\",\"chars\":[\"\\n\",\"a\",\"b\"]}\n");
+    EXPECT_EQ(Characters::of("ba\n").json(), "{\"type\":\"chars\",\"chars\":[\"\\n\",\"a\",\"b\"]}\n");
 }
 
 TEST(HostText, MalformedVocabulariesAreRefused) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "device_fixture.h"
@@ -76,6 +77,28 @@ TEST(HostVit, ConfigurationsSurviveTheirFile) {
         EXPECT_EQ(vit_config_text(read), vit_config_text(c));
         EXPECT_EQ(parameter_count(read), parameter_count(c));
     }
+}
+
+TEST(HostVit, ClassNamesSurviveTheirFile) {
+    Scratch scratch;
+    VitConfig c = sl(3, "standard");
+    c.labels = {"cat", "big \"dog\"", "caf\u00e9"};
+    const auto file = scratch.file("config.json", vit_config_text(c));
+    EXPECT_EQ(read_vit_config(file).labels, c.labels);
+    EXPECT_EQ(c.label(1), "big \"dog\"");
+    c.labels = {"not\xff utf-8", "b", "c"};
+    EXPECT_EQ(read_vit_config(scratch.file("config.json", vit_config_text(c))).labels.size(), 3u);
+    c.labels.clear();
+    EXPECT_EQ(c.label(2), "2");
+
+    // Others count their classes by naming them.
+    nlohmann::json object = nlohmann::json::parse(vit_config_text(c));
+    object.erase("num_labels");
+    EXPECT_THROW(read_vit_config(scratch.file("config.json", object.dump())), InputError);
+    object["id2label"] = {{"0", "cat"}, {"1", "dog"}};
+    const VitConfig named = read_vit_config(scratch.file("config.json", object.dump()));
+    EXPECT_EQ(named.num_labels, 2);
+    EXPECT_EQ(named.labels, (std::vector<std::string>{"cat", "dog"}));
 }
 
 TEST(HostVit, RefusesWhatCannotBeBuilt) {

@@ -1,0 +1,196 @@
+// vkformer classify: what a vision transformer sees in pictures, and where it looks.
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+#include <optional>
+
+#include "apps/commands.h"
+#include "apps/common.h"
+#include "apps/model.h"
+#include "apps/vit_options.h"
+#include "models/images/attention_map.h"
+#include "models/images/drawing.h"
+#include "models/images/image_file.h"
+#include "program/program.h"
+#include "vulkan/device.h"
+
+namespace vkf {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+struct Options {
+    std::string model, statistics, maps;
+    std::vector<std::string> images;
+    std::int64_t top = 5;
+};
+
+/// One picture at a time through the model, with every block's queries and keys as outputs.
+class Classifier {
+public:
+    Classifier(Device& device, const ImageModel& model, const Statistics& statistics, bool looks)
+        : config_(model.config), normalise_(statistics), state_(device) {
+        Parameters parameters;
+        const VitConfig& c = config_;
+        const TensorType type{DType::f32, {1, c.num_channels, c.image_size, c.image_size}};
+        graph_.output("logits", vit(Scope(graph_, parameters), c, graph_.input("images", type), &looks_));
+        if (!looks) looks_.clear();
+        for (std::size_t i = 0; i < looks_.size(); ++i) {
+            graph_.output(text("q", i), contiguous(looks_[i].q));
+            graph_.output(text("k", i), contiguous(looks_[i].k));
+        }
+        program_.emplace(device, graph_, state_);
+        model.load(parameters, state_);
+    }
+
+    /// Probabilities of the classes.
+    std::vector<double> operator()(const Image& image) {
+        std::vector<float> planes(image.bytes().size());
+        normalise_(image, planes);
+        program_->write("images", planes);
+        program_->run();
+        const std::vector<float> logits = program_->read("logits");
+        const double most = static_cast<double>(std::ranges::max(logits));
+        std::vector<double> share(logits.size());
+        std::ranges::transform(logits, share.begin(), [&](float x) { return std::exp(static_cast<double>(x) - most); });
+        const double sum = std::accumulate(share.begin(), share.end(), 0.0);
+        for (double& x : share) x /= sum;
+        return share;
+    }
+
+    /// The attention weights of every block on the last picture.
+    std::vector<AttentionWeights> weights() {
+        const auto heads = static_cast<std::size_t>(config_.num_attention_heads);
+        const auto tokens = static_cast<std::size_t>(config_.patches() + 1);
+        std::vector<AttentionWeights> blocks;
+        for (std::size_t i = 0; i < looks_.size(); ++i) {
+            const AttentionOptions& options = looks_[i].options;
+            blocks.push_back(attention_weights(program_->read(text("q", i)), program_->read(text("k", i)), heads,
+                                               tokens, options.scale_for(config_.head_width()), options.mask_diagonal));
+        }
+        return blocks;
+    }
+
+private:
+    VitConfig config_;
+    Normaliser normalise_;
+    State state_;
+    Graph graph_;
+    std::vector<AttentionLook> looks_;
+    std::optional<Program> program_;
+};
+
+constexpr int MAP_SIDE = 256, HEAD_SIDE = 96, GAP = 6;  // pixels; heads get smaller where they are many
+
+/// The picture beside its attention rollout.
+Image rollout_picture(const Image& picture, std::span<const AttentionWeights> blocks) {
+    Image sheet(2 * MAP_SIDE + 3 * GAP, MAP_SIDE + 2 * GAP, paper);
+    draw_image(sheet, picture, GAP, GAP);
+    draw_image(sheet, overlay(picture, rollout(blocks)), MAP_SIDE + 2 * GAP, GAP);
+    return sheet;
+}
+
+/// What the class token attends to: a row of heads for every block.
+Image heads_picture(const Image& picture, std::span<const AttentionWeights> blocks) {
+    const int cell = picture.width() + GAP;
+    Image sheet(static_cast<int>(blocks.front().heads) * cell + GAP, static_cast<int>(blocks.size()) * cell + GAP,
+                paper);
+    for (std::size_t block = 0; block < blocks.size(); ++block)
+        for (std::size_t head = 0; head < blocks[block].heads; ++head)
+            draw_image(sheet, overlay(picture, blocks[block].row(head, 0).subspan(1)),
+                       GAP + static_cast<int>(head) * cell, GAP + static_cast<int>(block) * cell);
+    return sheet;
+}
+
+void write_maps(const fs::path& folder, const std::string& file, std::span<const AttentionWeights> blocks) {
+    const std::string stem = fs::path(file).stem().string();
+    write_png(folder / (stem + ".rollout.png"), rollout_picture(read_square_image(file, MAP_SIDE), blocks));
+    const int most = static_cast<int>(std::max(blocks.size(), blocks.front().heads));
+    const int side = std::clamp((Image::longest_side - GAP) / most - GAP, 1, HEAD_SIDE);
+    write_png(folder / (stem + ".heads.png"), heads_picture(read_square_image(file, side), blocks));
+}
+
+/// The most probable classes first.
+std::vector<std::size_t> ranking(std::span<const double> share, std::size_t top) {
+    std::vector<std::size_t> order(share.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return share[a] > share[b]; });
+    order.resize(std::min(top, order.size()));
+    return order;
+}
+
+void classify(Device& device, const Common& common, const Options& o, const ImageModel& model,
+              const Statistics& statistics, std::span<const Image> pictures) {
+    Classifier classifier(device, model, statistics, !o.maps.empty());
+    auto document = ordered_json::array();
+    for (std::size_t n = 0; n < pictures.size(); ++n) {
+        if (interrupted()) throw Interrupted();
+        const std::string& file = o.images[n];
+        const std::vector<double> share = classifier(pictures[n]);
+        if (!o.maps.empty()) write_maps(o.maps, file, classifier.weights());
+        auto classes = ordered_json::array();
+        std::string line = file + ":";
+        for (const std::size_t i : ranking(share, static_cast<std::size_t>(o.top))) {
+            const std::string label = model.config.label(i);
+            classes.push_back({{"class", i}, {"label", label}, {"probability", share[i]}});
+            line += text(classes.size() == 1 ? " " : ", ", label, " ", percent_text(share[i]));
+        }
+        if (!common.json) print(line + "\n");
+        document.push_back({{"image", file}, {"classes", classes}});
+    }
+    if (common.json) print_json(document);
+}
+
+void run(const Common& common, const Options& o) {
+    const ImageModel model = open_image_model(o.model);
+    require(model.config.num_channels == 3, "num_channels is ", model.config.num_channels, ", pictures have 3");
+    const Statistics statistics = o.statistics.empty() ? model.statistics() : statistics_named(o.statistics);
+    std::vector<Image> pictures;
+    for (const std::string& file : o.images)
+        pictures.push_back(read_square_image(file, static_cast<int>(model.config.image_size)));
+    std::error_code error;
+    if (!o.maps.empty()) fs::create_directories(o.maps, error);
+    if (error) throw Error(o.maps, ": cannot make the directory: ", error.message());
+    catch_interrupts();
+    with_device(common, [&](Device& device) { classify(device, common, o, model, statistics, pictures); });
+}
+
+}  // namespace
+
+void add_classify(CLI::App& app, Common& common) {
+    CLI::App* command = app.add_subcommand("classify", "Name what pictures show, and where the model looks");
+    auto options = std::make_shared<Options>();
+    command->add_option("--model", options->model, "Model directory of a vision transformer")
+        ->required()
+        ->type_name("DIR");
+    command->add_option("images", options->images, "PNG or JPEG files")->required()->type_name("IMAGE");
+    command->add_option("--top", options->top, "Classes to name")
+        ->type_name("N")
+        ->check(whole(1))
+        ->capture_default_str();
+    command
+        ->add_option("--attention-maps", options->maps,
+                     "Directory for IMAGE.rollout.png and IMAGE.heads.png: attention over the picture")
+        ->type_name("DIR");
+    command
+        ->add_option("--statistics", options->statistics,
+                     "Mean and deviation instead of preprocessor_config.json's: sl-cifar10, sl-cifar100, kk-cifar10 or "
+                     "kk-cifar100")
+        ->type_name("NAME");
+    add_common(*command, common);
+    command->footer(
+        "Examples:\n"
+        "  vkformer classify --model out/best cat.jpg\n"
+        "  vkformer classify --model out/best --top 3 --attention-maps maps *.png\n"
+        "\n"
+        "A picture is cut to its middle square and resized to the model's. Rollout follows the attention weights from\n"
+        "the class token back through all blocks; heads shows what the class token attends to, a row for every "
+        "block.\n");
+    command->callback([options, &common] { run(common, *options); });
+}
+
+}  // namespace vkf

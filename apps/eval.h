@@ -1,0 +1,30 @@
+// What `vkformer eval` was asked for; one function per kind of model answers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace vkf {
+
+struct Common;
+
+struct EvalOptions {
+    std::string model, data, split = "val";
+    std::int64_t batch_size = 0;  // 0: 12 sequences, 128 images
+
+    // language models
+    std::optional<std::int64_t> block_size;  // else n_positions
+    std::optional<std::int64_t> iters;       // else 200
+    bool all = false;
+
+    // vision transformers
+    std::string statistics;  // else those of preprocessor_config.json
+    bool coarse_labels = false;
+    std::string confusion_matrix;  // PNG to write
+};
+
+void eval_gpt(const Common& common, const EvalOptions& options);
+void eval_vit(const Common& common, const EvalOptions& options);
+
+}  // namespace vkf

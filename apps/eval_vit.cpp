@@ -1,0 +1,109 @@
+// vkformer eval on a vision transformer: loss, accuracy class by class, what is taken for what.
+
+#include <algorithm>
+
+#include "apps/common.h"
+#include "apps/eval.h"
+#include "apps/image_evaluation.h"
+#include "apps/model.h"
+#include "apps/progress.h"
+#include "apps/vit_options.h"
+#include "models/images/image_file.h"
+#include "program/program.h"
+#include "vulkan/device.h"
+
+namespace vkf {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// The data brought to the model's size. Throws InputError where its images or classes are not the model's.
+ImageSet open_set(const EvalOptions& o, const ImageModel& model) {
+    const VitConfig& c = model.config;
+    ImageSet set = open_images(o.data, {.side = static_cast<std::size_t>(c.image_size), .coarse = o.coarse_labels});
+    require(static_cast<std::int64_t>(set.side) == c.image_size, "data ", o.data, ": images have a side of ", set.side,
+            ", the model's image_size is ", c.image_size);
+    require(std::ssize(set.class_names) == c.num_labels, "data ", o.data, ": has ", set.classes(),
+            " classes, the model's num_labels is ", c.num_labels);
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        require(set.class_names[i] == c.labels[i], "data ", o.data, ": class ", i, " is '", set.class_names[i],
+                "', to the model it is '", c.labels[i], "'");
+    return set;
+}
+
+void evaluate(Device& device, const Common& common, const ImageModel& model, std::int64_t batch,
+              ImageEvaluation& evaluation) {
+    Graph graph;
+    Parameters parameters;
+    State state(device);
+    graph.output("loss", vit_loss(Scope(graph, parameters), model.config, batch, true));
+    Program program(device, graph, state);
+    model.load(parameters, state);
+    Progress progress(common, "eval", "images", evaluation.images());
+    for (std::int64_t number = 0; number < evaluation.batches(); ++number) {
+        evaluation.feed(program, static_cast<std::uint64_t>(number));
+        program.run();
+        evaluation.judge(program);
+        const ConfusionMatrix& seen = evaluation.confusions();
+        progress.update(static_cast<std::int64_t>(seen.count()), text("accuracy ", percent_text(seen.accuracy())));
+        if (interrupted()) throw Interrupted();
+    }
+}
+
+/// The class that images of class `label` are most often mistaken for, and how often; nothing if they never are.
+std::string mistaken(const ConfusionMatrix& seen, std::size_t label, const std::vector<std::string>& names) {
+    std::size_t worst = label;
+    std::uint64_t most = 0;
+    for (std::size_t other = 0; other < names.size(); ++other)
+        if (other != label && seen.count(label, other) > most) most = seen.count(label, worst = other);
+    return most == 0 ? ""
+                     : text(names[worst], " ",
+                            percent_text(static_cast<double>(most) / static_cast<double>(seen.count(label))));
+}
+
+void report(const Common& common, const EvalOptions& o, const ImageSet& set, const ImageEvaluation& evaluation) {
+    const ConfusionMatrix& seen = evaluation.confusions();
+    if (!common.json) {
+        std::vector<std::vector<std::string>> rows{{"class", "images", "accuracy", "most often mistaken for"}};
+        for (std::size_t label = 0; label < set.classes(); ++label)
+            rows.push_back({set.class_names[label], text(seen.count(label)), percent_text(seen.recall(label)),
+                            mistaken(seen, label, set.class_names)});
+        return print(text("loss ", evaluation.loss(), "\naccuracy ", percent_text(seen.accuracy()), "\nimages ",
+                          seen.count(), "\n\n", table(rows)));
+    }
+    ordered_json document{{"model", o.model},
+                          {"data", o.data},
+                          {"split", o.split},
+                          {"loss", evaluation.loss()},
+                          {"accuracy", seen.accuracy()},
+                          {"images", seen.count()}};
+    for (std::size_t label = 0; label < set.classes(); ++label) {
+        std::vector<std::uint64_t> row;
+        for (std::size_t other = 0; other < set.classes(); ++other) row.push_back(seen.count(label, other));
+        document["classes"].push_back(
+            {{"name", set.class_names[label]}, {"images", seen.count(label)}, {"accuracy", seen.recall(label)}});
+        document["confusion_matrix"].push_back(row);
+    }
+    print_json(document);
+}
+
+}  // namespace
+
+void eval_vit(const Common& common, const EvalOptions& o) {
+    if (!o.confusion_matrix.empty()) require_directory_of(o.confusion_matrix);
+    const ImageModel model = open_image_model(o.model);
+    const Statistics statistics = o.statistics.empty() ? model.statistics() : statistics_named(o.statistics);
+    const ImageSet set = open_set(o, model);
+    const Images& images = o.split == "val" ? set.test : set.train;
+    require(images.size() > 0, "data ", o.data, ": the split '", o.split, "' has no images");
+    const std::int64_t batch = std::min<std::int64_t>(o.batch_size ? o.batch_size : 128, std::ssize(images.labels()));
+    ImageEvaluation evaluation(set, images, statistics, batch);
+    catch_interrupts();
+    with_device(common, [&](Device& device) { evaluate(device, common, model, batch, evaluation); });
+    if (!o.confusion_matrix.empty())
+        write_png(o.confusion_matrix, draw_confusion(evaluation.confusions(), set.class_names, o.model));
+    report(common, o, set, evaluation);
+}
+
+}  // namespace vkf

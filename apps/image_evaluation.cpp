@@ -1,0 +1,40 @@
+#include "apps/image_evaluation.h"
+
+#include <algorithm>
+
+#include "program/program.h"
+
+namespace vkf {
+
+ImageEvaluation::ImageEvaluation(const ImageSet& set, const Images& images, const Statistics& statistics,
+                                 std::int64_t batch)
+    : set_(&set),
+      images_(&images),
+      statistics_(statistics),
+      batch_(static_cast<std::size_t>(batch)),
+      confusions_(set.classes()) {}
+
+std::int64_t ImageEvaluation::batches() const {
+    return static_cast<std::int64_t>((images_->size() + batch_ - 1) / batch_);
+}
+
+void ImageEvaluation::feed(Program& program, std::uint64_t number) {
+    number_ = static_cast<std::size_t>(number);
+    const ImageBatch made = plain_batch(*set_, *images_, statistics_, batch_, number_);
+    program.write("images", made.images);
+    program.write("targets", made.targets);
+}
+
+void ImageEvaluation::judge(Program& program) {
+    const std::vector<float> logits = program.read("logits");
+    const std::size_t classes = set_->classes(), first = number_ * batch_;
+    const std::size_t rows = std::min(batch_, images_->size() - first);
+    for (std::size_t row = 0; row < rows; ++row) {
+        const auto begin = logits.begin() + static_cast<std::ptrdiff_t>(row * classes);
+        const auto best = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(classes)) - begin;
+        confusions_.add(images_->label(first + row), best);
+    }
+    loss_ += static_cast<double>(program.read_scalar("loss")) * static_cast<double>(rows);
+}
+
+}  // namespace vkf
