@@ -9,11 +9,11 @@
 #version 460
 #include "lib/args.glsl"
 #include "lib/group.glsl"
-#include "lib/strip.glsl"
+#include "lib/strip_pairs.glsl"
 
-layout(constant_id = 4) const bool CENTER = true;
-layout(constant_id = 5) const bool WEIGHT = true;
-layout(constant_id = 6) const bool BIAS = true;
+layout(constant_id = 5) const bool CENTER = true;
+layout(constant_id = 6) const bool WEIGHT = true;
+layout(constant_id = 7) const bool BIAS = true;
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -31,7 +31,7 @@ layout(push_constant, scalar) uniform Args {
 void main() {
     const uint first = group_index() * per_group;
     const uint last = min(first + per_group, rows);
-    float v[STRIP], w[STRIP], b[STRIP];
+    vec2 v[STRIP], w[STRIP], b[STRIP];
     if (WEIGHT && STRIPS == 1) load_strip(weight, 0, 0, w);
     if (BIAS && STRIPS == 1) load_strip(bias, 0, 0, b);
 
@@ -42,7 +42,7 @@ void main() {
         if (CENTER) {
             for (uint s = 0; s < STRIPS; ++s) {
                 if (STRIPS > 1) load_strip(x, at, s, v);
-                [[unroll]] for (uint k = 0; k < STRIP; ++k) high += v[k];
+                [[unroll]] for (uint k = 0; k < STRIP; ++k) high += sum_of(v[k]);
             }
             high = group_sum(high) / float(WIDTH);
         }
@@ -51,9 +51,9 @@ void main() {
         for (uint s = 0; s < STRIPS; ++s) {
             if (STRIPS > 1) load_strip(x, at, s, v);
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {
-                const float d = inside(s, k) ? v[k] - high : 0.0;
-                rest += d;
-                squares += d * d;
+                const vec2 d = in_row(s, k, v[k] - high);
+                rest += sum_of(d);
+                squares += dot(d, d);
             }
         }
         const float low = CENTER ? group_sum(rest) / float(WIDTH) : 0.0;
@@ -65,10 +65,10 @@ void main() {
             if (WEIGHT && STRIPS > 1) load_strip(weight, 0, s, w);
             if (BIAS && STRIPS > 1) load_strip(bias, 0, s, b);
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {
-                float out_k = (v[k] - high - low) * scale;
+                vec2 out_k = (v[k] - high - low) * scale;
                 if (WEIGHT) out_k *= w[k];
                 if (BIAS) out_k += b[k];
-                if (inside(s, k)) y.at[row * WIDTH + column(s, k)] = out_k;
+                store_pair(y, row * WIDTH, s, k, out_k);
             }
         }
         if (gl_LocalInvocationID.x == 0) {

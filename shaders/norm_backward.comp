@@ -9,12 +9,12 @@
 #version 460
 #include "lib/args.glsl"
 #include "lib/group.glsl"
-#include "lib/strip.glsl"
+#include "lib/strip_pairs.glsl"
 
-layout(constant_id = 4) const bool CENTER = true;
-layout(constant_id = 5) const bool WEIGHT = true;
-layout(constant_id = 6) const bool D_WEIGHT = true;
-layout(constant_id = 7) const bool D_BIAS = true;  // only with D_WEIGHT
+layout(constant_id = 5) const bool CENTER = true;
+layout(constant_id = 6) const bool WEIGHT = true;
+layout(constant_id = 7) const bool D_WEIGHT = true;
+layout(constant_id = 8) const bool D_BIAS = true;  // only with D_WEIGHT
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -30,8 +30,9 @@ layout(push_constant, scalar) uniform Args {
 };
 
 // Sums that do not fit the registers grow in memory, each touched by its own lane only.
-void grow(uint at, bool fresh, float value) {
-    partial.at[at] = fresh ? value : partial.at[at] + value;
+void grow(uint at, uint column, bool fresh, vec2 value) {
+    if (column < WIDTH) partial.at[at + column] = fresh ? value.x : partial.at[at + column] + value.x;
+    if (column + 1 < WIDTH) partial.at[at + column + 1] = fresh ? value.y : partial.at[at + column + 1] + value.y;
 }
 
 void main() {
@@ -39,11 +40,11 @@ void main() {
     const uint last = min(first + per_group, rows);
     if (first >= rows) return;
     const uint sums = group_index() * (D_BIAS ? 2 * WIDTH : WIDTH);
-    float v[STRIP], d[STRIP], w[STRIP], d_weight[STRIP], d_bias[STRIP];
+    vec2 v[STRIP], d[STRIP], w[STRIP], d_weight[STRIP], d_bias[STRIP];
     [[unroll]] for (uint k = 0; k < STRIP; ++k) {
-        d_weight[k] = 0.0;
-        d_bias[k] = 0.0;
-        w[k] = 1.0;
+        d_weight[k] = vec2(0.0);
+        d_bias[k] = vec2(0.0);
+        w[k] = vec2(1.0);
     }
     if (WEIGHT && STRIPS == 1) load_strip(weight, 0, 0, w);
 
@@ -57,9 +58,9 @@ void main() {
             if (WEIGHT && STRIPS > 1) load_strip(weight, 0, s, w);
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {
                 v[k] = (v[k] - center) * scale;
-                const float g = d[k] * w[k];
-                g_sum += g;
-                gn_sum += g * v[k];
+                const vec2 g = d[k] * w[k];  // zeros past the end, as d is
+                g_sum += sum_of(g);
+                gn_sum += dot(g, v[k]);
             }
         }
         const float g_mean = CENTER ? group_sum(g_sum) / float(WIDTH) : 0.0;
@@ -73,24 +74,21 @@ void main() {
                 [[unroll]] for (uint k = 0; k < STRIP; ++k) v[k] = (v[k] - center) * scale;
             }
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {
-                const uint j = column(s, k);
-                const float d_x_k = scale * (d[k] * w[k] - g_mean - v[k] * gn_mean);
-                if (inside(s, k)) d_x.at[row * WIDTH + j] = d_x_k;
+                store_pair(d_x, row * WIDTH, s, k, scale * (d[k] * w[k] - g_mean - v[k] * gn_mean));
                 if (STRIPS == 1) {
                     d_weight[k] += d[k] * v[k];
                     d_bias[k] += d[k];
-                } else if (inside(s, k)) {
-                    if (D_WEIGHT) grow(sums + j, row == first, d[k] * v[k]);
-                    if (D_BIAS) grow(sums + WIDTH + j, row == first, d[k]);
+                } else {
+                    if (D_WEIGHT) grow(sums, column(s, k), row == first, d[k] * v[k]);
+                    if (D_BIAS) grow(sums + WIDTH, column(s, k), row == first, d[k]);
                 }
             }
         }
     }
     if (STRIPS == 1 && D_WEIGHT) {
         [[unroll]] for (uint k = 0; k < STRIP; ++k) {
-            if (!inside(0, k)) continue;
-            partial.at[sums + column(0, k)] = d_weight[k];
-            if (D_BIAS) partial.at[sums + WIDTH + column(0, k)] = d_bias[k];
+            store_pair(Out(partial), sums, 0, k, d_weight[k]);
+            if (D_BIAS) store_pair(Out(partial), sums + WIDTH, 0, k, d_bias[k]);
         }
     }
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ops/ops.h"
 #include "ops/rows.h"
+#include "ops/wide.h"
 
 namespace vkf {
 
@@ -62,7 +63,8 @@ public:
         const Tensor x = to.in[0];
         // Few enough groups that their partial sums are a small part of the work.
         const std::int64_t most = std::int64_t{to.device.units} * (to.device.cpu ? 4 : 8);
-        const RowSweep grid = row_sweep(to.device, x.rows(), x.width(), most);
+        const Tensor weight = kind_.weight ? to.in[1] : Tensor();
+        const PairRows grid = pair_rows(to.device, x.rows(), x.width(), {x, weight, to.in[2]}, most);
         const auto groups = static_cast<std::int64_t>(grid.groups);
         const std::int64_t sums = x.width() * (kind_.bias ? 2 : 1);
         const bool direct = groups == 1;
@@ -71,13 +73,14 @@ public:
         to.dispatch({.kernel = "norm_backward",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(x.width())},
-                                   {"STRIP", strip(to.device, grid.group, x.width())},
+                                   {"STRIP", grid.strip},
+                                   {"WIDE", grid.wide},
                                    {"CENTER", kind_.center},
                                    {"WEIGHT", kind_.weight},
                                    {"D_WEIGHT", parameters_},
                                    {"D_BIAS", parameters_ && kind_.bias}},
                      .args = {{"x", x},
-                              {"weight", kind_.weight ? ArgValue{to.in[1]} : ArgValue{}},
+                              {"weight", kind_.weight ? ArgValue{weight} : ArgValue{}},
                               {"d_y", to.in[2]},
                               {"mean", kind_.center ? ArgValue{to.in[4]} : ArgValue{}},
                               {"rstd", to.in[3]},
@@ -149,17 +152,19 @@ public:
 
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0];
-        const RowSweep grid = row_sweep(to.device, x.rows(), x.width());
+        const Tensor weight = kind_.weight ? to.in[1] : Tensor(), bias = kind_.bias ? to.in[2] : Tensor();
+        const PairRows grid = pair_rows(to.device, x.rows(), x.width(), {x, weight, bias});
         to.dispatch({.kernel = "norm",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(x.width())},
-                                   {"STRIP", strip(to.device, grid.group, x.width())},
+                                   {"STRIP", grid.strip},
+                                   {"WIDE", grid.wide},
                                    {"CENTER", kind_.center},
                                    {"WEIGHT", kind_.weight},
                                    {"BIAS", kind_.bias}},
                      .args = {{"x", x},
-                              {"weight", kind_.weight ? ArgValue{to.in[1]} : ArgValue{}},
-                              {"bias", kind_.bias ? ArgValue{to.in[2]} : ArgValue{}},
+                              {"weight", kind_.weight ? ArgValue{weight} : ArgValue{}},
+                              {"bias", kind_.bias ? ArgValue{bias} : ArgValue{}},
                               {"y", to.out[0]},
                               {"mean", kind_.center ? ArgValue{to.out[2]} : ArgValue{}},
                               {"rstd", to.out[1]},

@@ -33,14 +33,6 @@ inline std::uint32_t kept(std::uint32_t group, std::int64_t width, std::int64_t 
     return registers <= most ? extent(registers) : 0;
 }
 
-/// Registers per strip for shaders/lib/strip.glsl: the whole of an invocation's part of a row where
-/// that is bearable, for then the row is read once. On CPUs a spilled register is still several
-/// times as fast as a load of the kernel's own.
-inline std::uint32_t strip(const DeviceTraits& device, std::uint32_t group, std::int64_t width) {
-    const std::uint32_t whole = kept(group, width, device.cpu ? 128 : 16);
-    return whole > 0 ? whole : 16;
-}
-
 /// Elements per invocation and block for shaders/lib/log_sum.glsl.
 inline std::uint32_t block(std::uint32_t group, std::int64_t width) {
     return extent(std::clamp<std::int64_t>((width + group - 1) / group, 1, 16));

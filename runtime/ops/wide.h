@@ -19,12 +19,13 @@ struct PairRows : RowSweep {
     bool wide;
 };
 
-/// `count` rows of `width` elements; `tensors` are all that the kernel reads or writes in pairs.
+/// `count` rows of `width` elements; `tensors` are all that the kernel reads or writes in pairs, some perhaps
+/// absent; `most` bounds the number of workgroups (0: no bound).
 inline PairRows pair_rows(const DeviceTraits& device, std::int64_t count, std::int64_t width,
-                          std::initializer_list<Tensor> tensors) {
+                          std::initializer_list<Tensor> tensors, std::int64_t most = 0) {
     const std::int64_t pairs = (width + 1) / 2;
-    PairRows made{row_sweep(device, count, pairs), 0, width % 2 == 0};
-    for (const Tensor& tensor : tensors) made.wide = made.wide && even(tensor);
+    PairRows made{row_sweep(device, count, pairs, most), 0, width % 2 == 0};
+    for (const Tensor& tensor : tensors) made.wide = made.wide && (!tensor || even(tensor));
     made.strip = kept(made.group, pairs, device.cpu ? 64 : 8);
     if (made.strip == 0) made.strip = 8;
     return made;

@@ -14,6 +14,14 @@ uint column(uint strip, uint k) { return 2 * ((strip * STRIP + k) * GROUP + gl_L
 // Whether no lane's pair k reaches past the end, known before the kernel runs.
 bool surely_inside(uint k) { return STRIPS == 1 && 2 * (k + 1) * GROUP <= WIDTH; }
 
+// The pair's value, with zeros for what is past the end.
+vec2 in_row(uint strip, uint k, vec2 value) {
+    const uint c = column(strip, k);
+    return surely_inside(k) ? value : vec2(c < WIDTH ? value.x : 0.0, c + 1 < WIDTH ? value.y : 0.0);
+}
+
+float sum_of(vec2 pair) { return pair.x + pair.y; }
+
 // x[at .. at + WIDTH) of this lane and strip, with zeros past the end.
 void load_strip(In x, uint at, uint strip, out vec2 values[STRIP]) {
     [[unroll]] for (uint k = 0; k < STRIP; ++k) {
