@@ -40,6 +40,7 @@ struct MemoryUse {
 };
 
 struct NodeTime {
+    std::size_t node = 0;  // its place in the graph
     std::string scope;
     std::string op;
     double ms = 0;

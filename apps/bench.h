@@ -1,0 +1,54 @@
+// What all benchmarks share: the subcommands and one record for whatever was timed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/common.h"
+
+namespace vkf {
+
+void add_bench_images(CLI::App& bench, Common& common);
+void add_bench_kernels(CLI::App& bench, Common& common);
+
+/// Seconds.
+struct Timing {
+    double median = 0, least = 0, most = 0;
+    std::int64_t samples = 0;
+};
+
+/// Of at least one sample.
+Timing timing_of(std::vector<double> seconds);
+
+/// What the device reached in kernels made for nothing else, per second.
+struct Peak {
+    double flops = 0, bytes = 0;
+
+    /// The shortest time that so much work can take.
+    double least_seconds(double work_flops, double work_bytes) const {
+        return std::max(work_flops / flops, work_bytes / bytes);
+    }
+};
+
+/// Something that was timed. Work is what its kernels count: the FLOPs of the algorithm, and each operand's bytes once.
+struct Measurement {
+    std::string family;  // "matmul", "attention", …: what belongs together
+    std::string name;
+    std::string shape;
+    std::string layout;  // of a product: NN, NT or TN
+    Timing seconds;
+    double flops = 0, bytes = 0;
+    std::string item = {};  // what a user counts: "token", "image"; or nothing
+    double items = 0;
+
+    double flops_per_second() const { return flops / seconds.median; }
+    double bytes_per_second() const { return bytes / seconds.median; }
+    bool memory_bound(const Peak& peak) const { return bytes / peak.bytes > flops / peak.flops; }
+    /// Of what the device could do at most; above 1 where caches hold what is counted as memory traffic.
+    double share_of_peak(const Peak& peak) const { return peak.least_seconds(flops, bytes) / seconds.median; }
+};
+
+}  // namespace vkf

@@ -1,0 +1,114 @@
+#include "apps/bench_peak.h"
+
+#include "apps/bench_timing.h"
+#include "ops/grid.h"
+#include "vulkan/device.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr std::uint32_t CHAINS = 12,
+                        LINKS = 32;  // as many registers as every device has, and a loop that does not show
+constexpr std::int64_t PARTS = 16;   // of the memory that is moved
+
+/// shaders/peak_flops.comp: multiply-adds in registers. Its result means nothing.
+class MultiplyAddsOp : public Op {
+public:
+    MultiplyAddsOp(std::uint32_t group, std::uint64_t groups, std::uint32_t turns)
+        : group_(group), groups_(groups), turns_(turns) {}
+
+    std::string_view name() const override { return "multiply_adds"; }
+    std::vector<TensorType> infer(std::span<const TensorType>) const override { return {{DType::f32, {threads()}}}; }
+
+    void lower(Lowering& to) const override {
+        to.dispatch({.kernel = "peak_flops",
+                     .constants = {{"GROUP", group_}, {"CHAINS", CHAINS}, {"LINKS", LINKS}},
+                     .args = {{"y", to.out[0]}, {"turns", turns_}, {"factor", 0.5f}, {"shift", 1.0f}},
+                     .groups = groups_,
+                     .flops = 2.0 * CHAINS * LINKS * turns_ * static_cast<double>(threads())});
+    }
+
+private:
+    std::int64_t threads() const { return static_cast<std::int64_t>(group_ * groups_); }
+
+    std::uint32_t group_;
+    std::uint64_t groups_;
+    std::uint32_t turns_;
+};
+
+/// shaders/peak_bytes.comp: one of the PARTS of y [2·words] becomes that of x, in place.
+class MoveOp : public Op {
+public:
+    explicit MoveOp(std::int64_t part) : part_(part) {}
+
+    std::string_view name() const override { return "move"; }
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override { return {in[1]}; }
+    std::optional<std::size_t> updates(std::size_t) const override { return 1; }
+
+    void lower(Lowering& to) const override {
+        const std::int64_t words = to.in[0].elements() / 2 / PARTS;
+        const Sweep grid = sweep(to.device, words);
+        to.dispatch({.kernel = "peak_bytes",
+                     .constants = {{"GROUP", grid.group}},
+                     .args = {{"x", to.in[0]},
+                              {"y", to.out[0]},
+                              {"start", extent(part_ * words)},
+                              {"count", extent(words)},
+                              {"per_group", grid.per_group}},
+                     .groups = grid.groups,
+                     .bytes = 16.0 * static_cast<double>(words)});
+    }
+
+private:
+    std::int64_t part_;
+};
+
+Measurement timed(Device& device, double seconds, const std::function<Repetition(Operands&)>& prepare) {
+    std::string reason;
+    const auto made = time_case(device, {.prepare = prepare}, {.seconds = seconds}, reason);
+    if (!made) throw Error("cannot measure the device's peak: ", reason);
+    return *made;
+}
+
+/// A sample is to take about a millisecond: the overhead of a launch does not show then, and on a processor that others
+/// use as well some samples are left alone.
+std::shared_ptr<const Op> multiply_adds(const DeviceTraits& device) {
+    const std::uint32_t group = sweep(device, 1).group;
+    const std::uint64_t groups = std::uint64_t{device.units} * (device.cpu ? 16 : 32);
+    const double turn = 2.0 * CHAINS * LINKS * group * static_cast<double>(groups);
+    const double turns = std::clamp(device.flops_per_second * 5e-3 / turn, 16.0, 4096.0);
+    return std::make_shared<MultiplyAddsOp>(group, groups, static_cast<std::uint32_t>(turns));
+}
+
+/// Elements to move: parts of about a millisecond each, together far larger than caches if the device has the room.
+std::int64_t moved(const DeviceInfo& info, const DeviceTraits& device) {
+    constexpr double least = 256 << 20;
+    const double room = static_cast<double>(std::min(info.memory_bytes / 8, info.max_buffer_bytes));
+    const double bytes = std::min(std::max(device.bytes_per_second * 0.5e-3 * PARTS, least), room);
+    return static_cast<std::int64_t>(bytes) / (8 * PARTS) * 2 * PARTS;
+}
+
+}  // namespace
+
+Peak measure_peak(Device& device, double seconds) {
+    const DeviceTraits device_traits = traits(device);
+    const Measurement arithmetic = timed(device, seconds, [&](Operands& operands) -> Repetition {
+        return [&] { return operands.graph().add(multiply_adds(device_traits), {}); };
+    });
+    const Shape shape{moved(device.info(), device_traits)};
+    const Measurement memory = timed(device, seconds, [&](Operands& operands) -> Repetition {
+        const Tensor x = operands.numbers(shape);
+        return [x, y = operands.zeros(shape), part = std::int64_t{0}]() mutable {
+            y = add_one(x.graph(), MoveOp(part++ % PARTS), {x, y});
+            return std::vector{y};
+        };
+    });
+    return {arithmetic.flops / arithmetic.seconds.least, memory.bytes / memory.seconds.least};
+}
+
+Peak higher(const Peak& a, const Peak& b) {
+    return {std::max(a.flops, b.flops), std::max(a.bytes, b.bytes)};
+}
+
+}  // namespace vkf

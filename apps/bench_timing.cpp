@@ -1,0 +1,155 @@
+#include "apps/bench_timing.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "apps/analysis.h"
+#include "base/random.h"
+#include "ops/ops.h"
+#include "vulkan/device.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr double BATCH_SECONDS = 0.02;  // of repetitions in one submission
+constexpr double MOST_REPETITIONS = 16;
+constexpr std::size_t DRAWN = 1 << 16;  // numbers, repeated through larger tensors
+
+/// A graph of some repetitions, and which of its nodes are whose.
+struct CaseGraph {
+    Graph graph;
+    Operands operands{graph};
+    std::vector<std::size_t> ends;  // the node behind each repetition
+    std::vector<std::size_t> begins;
+
+    CaseGraph(const Case& c, std::size_t repetitions) {
+        const Repetition once = c.prepare(operands);
+        for (std::size_t i = 0; i < repetitions; ++i) {
+            begins.push_back(graph.nodes().size());
+            const std::vector<Tensor> results = once();
+            ends.push_back(graph.nodes().size());
+            for (const Tensor& result : results) keep(result);
+        }
+    }
+
+    /// Nodes that nobody needs are not run. Looking at one element is enough, and lets the rest of the memory go.
+    void keep(Tensor result) {
+        if (graph.storage(result).role != Role::transient) return;
+        const Tensor first = slice(reshape(result, {result.elements()}), 0, 0, 1);
+        graph.output(text("kept ", graph.outputs().size()), scale(first, 1.0f));
+    }
+};
+
+/// A case made executable.
+struct CaseProgram {
+    CaseGraph made;
+    State state;
+    Program program;
+
+    CaseProgram(Device& device, const Case& c, std::size_t repetitions)
+        : made(c, repetitions), state(device), program(device, made.graph, state, {.stamps = true}) {
+        made.operands.write(program, state);
+        program.run();  // drivers compile at the first launch
+    }
+
+    /// Of each repetition in the last run; the work is the same in all of them.
+    std::vector<double> seconds(Measurement& work) const {
+        std::vector<double> spent(made.ends.size(), 0.0);
+        work.flops = work.bytes = 0;
+        for (const NodeTime& node : program.node_times())
+            for (std::size_t i = 0; i < spent.size(); ++i) {
+                if (node.node < made.begins[i] || node.node >= made.ends[i]) continue;
+                spent[i] += node.ms * 1e-3;
+                if (i > 0) continue;
+                work.flops += node.flops;
+                work.bytes += node.bytes;
+            }
+        return spent;
+    }
+};
+
+/// Why a case cannot be run; empty if it can.
+std::string obstacle(const Device& device, const Case& c, const TimingLimits& limits) {
+    const CaseGraph once(c, 1);
+    const Analysis analysis = analyse(once.graph, traits(device));
+    if (static_cast<std::uint64_t>(analysis.bytes()) > device.info().memory_bytes)
+        return text("needs ", bytes_text(static_cast<double>(analysis.bytes())), " of memory, the device has ",
+                    bytes_text(static_cast<double>(device.info().memory_bytes)));
+    if (!limits.peak) return {};
+    double seconds = 0;
+    for (const NodeCost& cost : analysis.costs) seconds += limits.peak->least_seconds(cost.flops, cost.bytes);
+    if (seconds <= limits.longest_repetition) return {};
+    return text("would take more than ", fixed(seconds, 1), " s each time");
+}
+
+}  // namespace
+
+// --- Operands ------------------------------------------------------------------------------------
+
+Tensor Operands::numbers(const Shape& shape) {
+    drawn_.push_back(text("numbers ", made_));
+    return graph_.state(text("numbers ", made_++), {DType::f32, shape});
+}
+
+Tensor Operands::zeros(const Shape& shape) {
+    return graph_.state(text("zeros ", made_++), {DType::f32, shape});
+}
+
+Tensor Operands::indices(const Shape& shape, std::int64_t end) {
+    const std::string name = text("indices ", made_++);
+    Random random(1, name);
+    std::vector<std::int32_t>& list = indices_[name];
+    for (std::int64_t i = 0; i < shape.elements(); ++i)
+        list.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(end))));
+    return graph_.input(name, {DType::i32, shape});
+}
+
+Tensor Operands::values(std::vector<float> values) {
+    const std::string name = text("values ", made_++);
+    const auto count = std::ssize(values);
+    values_[name] = std::move(values);
+    return graph_.input(name, {DType::f32, {count}});
+}
+
+void Operands::write(Program& program, State& state) const {
+    Random random(1, "operands");
+    std::vector<float> block(DRAWN);
+    for (float& number : block) number = 2 * random.uniform() - 1;
+    for (const std::string& name : drawn_) {
+        std::vector<float> whole(static_cast<std::size_t>(state.type(name).shape.elements()));
+        for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = block[i % DRAWN];
+        state.write(name, whole);
+    }
+    for (const auto& [name, list] : indices_) program.write(name, list);
+    for (const auto& [name, list] : values_) program.write(name, list);
+}
+
+// --- Timing --------------------------------------------------------------------------------------
+
+std::optional<Measurement> time_case(Device& device, const Case& c, const TimingLimits& limits, std::string& reason) {
+    using Clock = std::chrono::steady_clock;
+    reason = obstacle(device, c, limits);
+    if (!reason.empty()) return std::nullopt;
+    Measurement made{.family = c.family, .name = c.name, .shape = c.shape, .layout = c.layout};
+    std::size_t repetitions = 1;
+    {
+        CaseProgram trial(device, c, 1);
+        trial.program.run();
+        const double seconds = std::max(trial.seconds(made).front(), 1e-9);
+        repetitions = static_cast<std::size_t>(std::clamp(BATCH_SECONDS / seconds, 1.0, MOST_REPETITIONS));
+    }
+    CaseProgram timed(device, c, repetitions);
+    std::vector<double> samples;
+    const auto start = Clock::now();
+    do {
+        if (interrupted()) throw Interrupted();
+        timed.program.run();
+        const std::vector<double> seconds = timed.seconds(made);
+        samples.insert(samples.end(), seconds.begin(), seconds.end());
+    } while (std::chrono::duration<double>(Clock::now() - start).count() < limits.seconds);
+    made.seconds = timing_of(std::move(samples));
+    return made;
+}
+
+}  // namespace vkf

@@ -1,0 +1,63 @@
+// Timing a computation the way the product runs it: as nodes of a graph, compiled by Program.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/bench.h"
+#include "graph/graph.h"
+#include "program/program.h"
+
+namespace vkf {
+
+class Device;
+
+/// The leaves of a case's graph, in the memory where a model has them, and what they are filled with.
+class Operands {
+public:
+    explicit Operands(Graph& graph) : graph_(graph) {}
+
+    /// Numbers drawn from [-1, 1), and zeros; both in the device's own memory, as parameters and gradients are.
+    Tensor numbers(const Shape& shape);
+    Tensor zeros(const Shape& shape);
+    /// Whole numbers below `end`, drawn anew for each element.
+    Tensor indices(const Shape& shape, std::int64_t end);
+    /// A few numbers that the host writes, such as an optimiser's rates.
+    Tensor values(std::vector<float> values);
+
+    Graph& graph() const { return graph_; }
+    /// Fills them all.
+    void write(Program& program, State& state) const;
+
+private:
+    Graph& graph_;
+    std::vector<std::string> drawn_;
+    std::map<std::string, std::vector<std::int32_t>> indices_;
+    std::map<std::string, std::vector<float>> values_;
+    int made_ = 0;
+};
+
+/// Appends the timed nodes once; returns their results.
+using Repetition = std::function<std::vector<Tensor>()>;
+
+/// A computation at one size. `prepare` makes operands, and what else has to be there before the clock runs.
+struct Case {
+    std::string family, name, shape, layout;
+    std::function<Repetition(Operands&)> prepare;
+};
+
+struct TimingLimits {
+    double seconds = 0.5;             // spent on samples, of which there is at least one
+    std::optional<Peak> peak = {};    // where known, tells how long a case will take at least
+    double longest_repetition = 2.0;  // seconds; what must take longer is left out
+};
+
+/// Timestamps around every node, with a barrier before each; several repetitions follow each other in one submission if
+/// they are short. The first run is not counted. Nothing, and why in `reason`, if the case is too large for device or
+/// limits. Throws Interrupted after Ctrl-C, and Error if the device has no timestamps.
+std::optional<Measurement> time_case(Device& device, const Case& c, const TimingLimits& limits, std::string& reason);
+
+}  // namespace vkf
