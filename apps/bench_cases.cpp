@@ -1,12 +1,38 @@
 #include "apps/bench_cases.h"
 
+#include <array>
+
+#include "ops/backward.h"
 #include "ops/ops.h"
 
 namespace vkf {
 
-namespace {
+std::vector<Case> kernel_cases() {
+    Cases list;
+    add_products(list);
+    add_attention(list);
+    add_rows(list);
+    add_elements(list);
+    add_optimizers(list);
+    return list;
+}
+
+void add_with_gradient(Cases& list, const Function& f) {
+    list.push_back({f.family, f.name + " forward", f.shape, "", [f](Operands& operands) -> Repetition {
+                        return [apply = f.apply, in = f.operands(operands)] { return std::vector{apply(in)}; };
+                    }});
+    list.push_back({f.family, f.name + " backward", f.shape, "", [f](Operands& operands) -> Repetition {
+                        std::vector<Tensor> in = f.operands(operands);
+                        const Tensor y = f.apply(in);
+                        const Tensor d_y = operands.numbers(y.shape());
+                        std::erase_if(in, [](Tensor x) { return x.dtype() != DType::f32; });
+                        return [y, d_y, in] { return gradients(std::span(&y, 1), std::span(&d_y, 1), in); };
+                    }});
+}
 
 // --- Products ------------------------------------------------------------------------------------
+
+namespace {
 
 /// y [m, n] = op(a) · op(b), summed over k; `layout` says which operand is transposed.
 Case product(std::string name, std::int64_t m, std::int64_t n, std::int64_t k, const char* layout) {
@@ -19,40 +45,67 @@ Case product(std::string name, std::int64_t m, std::int64_t n, std::int64_t k, c
             }};
 }
 
-/// A linear map of `rows` tokens with both of its gradients. GPT-2 keeps weights as [in, out], vision transformers as
-/// [out, in].
-void linear(std::vector<Case>& list, const std::string& name, std::int64_t rows, std::int64_t in, std::int64_t out,
-            bool in_by_out) {
+/// A linear map of `rows` tokens with both of its gradients. GPT-2 keeps weights as [in, out], its head and vision
+/// transformers as [out, in].
+void add_linear(Cases& list, const std::string& name, std::int64_t rows, std::int64_t in, std::int64_t out,
+                bool in_by_out) {
     list.push_back(product(name + " forward", rows, out, in, in_by_out ? "NN" : "NT"));
     list.push_back(product(name + " d_x", rows, in, out, in_by_out ? "NT" : "NN"));
     list.push_back(in_by_out ? product(name + " d_weight", in, out, rows, "TN")
                              : product(name + " d_weight", out, in, rows, "TN"));
 }
 
-void products(std::vector<Case>& list) {
+}  // namespace
+
+void add_products(Cases& list) {
     for (const char* layout : {"NN", "NT", "TN"}) list.push_back(product("square", 768, 768, 768, layout));
-    linear(list, "small GPT c_attn", 768, 128, 384, true);
-    linear(list, "small GPT c_proj", 768, 128, 128, true);
-    linear(list, "small GPT c_fc", 768, 128, 512, true);
-    linear(list, "small GPT mlp.c_proj", 768, 512, 128, true);
-    linear(list, "small GPT head", 768, 128, 65, false);
-    linear(list, "ViT qkv", 8320, 192, 576, false);
-    linear(list, "ViT proj", 8320, 192, 192, false);
-    linear(list, "ViT fc1", 8320, 192, 384, false);
-    linear(list, "ViT fc2", 8320, 384, 192, false);
-    linear(list, "GPT-2 c_attn", 1024, 768, 2304, true);
-    linear(list, "GPT-2 c_fc", 1024, 768, 3072, true);
-    linear(list, "GPT-2 head", 1024, 768, 50257, false);
+    add_linear(list, "small GPT c_attn", 768, 128, 384, true);
+    add_linear(list, "small GPT c_proj", 768, 128, 128, true);
+    add_linear(list, "small GPT c_fc", 768, 128, 512, true);
+    add_linear(list, "small GPT mlp.c_proj", 768, 512, 128, true);
+    add_linear(list, "small GPT head", 768, 128, 65, false);
+    add_linear(list, "ViT qkv", 8320, 192, 576, false);
+    add_linear(list, "ViT proj", 8320, 192, 192, false);
+    add_linear(list, "ViT fc1", 8320, 192, 384, false);
+    add_linear(list, "ViT fc2", 8320, 384, 192, false);
+    add_linear(list, "GPT-2 c_attn", 1024, 768, 2304, true);
+    add_linear(list, "GPT-2 c_fc", 1024, 768, 3072, true);
+    add_linear(list, "GPT-2 head", 1024, 768, 50257, false);
     list.push_back(product("GPT-2 c_attn, one token", 1, 2304, 768, "NN"));
     list.push_back(product("GPT-2 head, one token", 1, 50257, 768, "NT"));
 }
 
+// --- Attention -----------------------------------------------------------------------------------
+
+namespace {
+
+/// q, k and v as a model has them: slices of one product.
+void add_self_attention(Cases& list, const std::string& name, std::int64_t batch, std::int64_t length,
+                        std::int64_t heads, std::int64_t width, bool causal) {
+    const std::int64_t channels = heads * width;
+    add_with_gradient(
+        list,
+        {"attention", name, text(batch, 'x', length, ", ", heads, " heads of ", width, causal ? ", causal" : ""),
+         [=](Operands& operands) {
+             return split(operands.numbers({batch, length, 3 * channels}), std::array{channels, channels, channels});
+         },
+         [=](std::span<const Tensor> in) {
+             return attention(in[0], in[1], in[2], {.heads = heads, .causal = causal});
+         }});
+}
+
 }  // namespace
 
-std::vector<Case> kernel_cases() {
-    std::vector<Case> list;
-    products(list);
-    return list;
+void add_attention(Cases& list) {
+    add_self_attention(list, "small GPT", 12, 64, 4, 32, true);
+    add_self_attention(list, "ViT", 128, 65, 12, 16, false);
+    add_self_attention(list, "GPT-2", 1, 1024, 12, 64, true);
+    list.push_back(
+        {"attention", "GPT-2, one token", "1x1 of 1024, 12 heads of 64", "", [](Operands& operands) -> Repetition {
+             const Tensor q = operands.numbers({1, 1, 768});
+             const Tensor k = operands.numbers({1, 1024, 768}), v = operands.numbers({1, 1024, 768});
+             return [=] { return std::vector{attention(q, k, v, {.heads = 12, .causal = true})}; };
+         }});
 }
 
 }  // namespace vkf

@@ -4,19 +4,15 @@
 #include <regex>
 
 #include "apps/bench_cases.h"
-#include "apps/bench_peak.h"
 #include "apps/bench_report.h"
 #include "apps/progress.h"
-#include "base/file.h"
-#include "vulkan/device.h"
 
 namespace vkf {
 
 namespace {
 
-struct Options {
-    double seconds = 0.5;
-    std::string only, out, markdown_file;
+struct Options : ReportOptions {
+    std::string only;
 };
 
 /// The cases whose line in the table holds the pattern.
@@ -36,28 +32,16 @@ std::vector<Case> chosen(const std::string& pattern) {
 
 void bench_kernels(const Common& common, const Options& o) {
     const std::vector<Case> cases = chosen(o.only);
-    for (const std::string& file : {o.out, o.markdown_file})
-        if (!file.empty()) require_directory_of(file);
-    catch_interrupts();
-    with_device(common, [&](Device& device) {
+    run_benchmark(common, o, [&](Device& device, BenchReport& report) {
         Progress progress(common, "bench kernels", "kernels", std::ssize(cases));
-        const Peak peak = measure_peak(device, o.seconds);
-        BenchReport report = begin_report(device);
         for (std::size_t i = 0; i < cases.size(); ++i) {
             std::string reason;
-            if (auto made = time_case(device, cases[i], {.seconds = o.seconds, .peak = peak}, reason))
+            if (auto made = time_case(device, cases[i], {.seconds = o.seconds, .peak = report.peak}, reason))
                 report.measurements.push_back(std::move(*made));
             else
                 progress.line(text("left out: ", cases[i].name, ' ', cases[i].shape, ": ", reason));
             progress.update(static_cast<std::int64_t>(i + 1), cases[i].name);
         }
-        // Once more: what else the machine does may have disturbed one of them, and nothing raises them.
-        report.peak = higher(peak, measure_peak(device, o.seconds));
-        const auto rows = rows_of(report);
-        if (!o.out.empty()) write_atomically(o.out, document(report).dump(2) + "\n");
-        if (!o.markdown_file.empty()) write_atomically(o.markdown_file, heading(report) + "\n" + markdown(rows));
-        if (common.json) return print_json(document(report));
-        print(heading(report) + "\n" + table(rows));
     });
 }
 
@@ -67,14 +51,15 @@ void add_bench_kernels(CLI::App& bench, Common& common) {
     auto o = std::make_shared<Options>();
     CLI::App* command = bench.add_subcommand("kernels", "Time, FLOP/s and bytes/s of every kernel, beside the peak");
     add_common(*command, common);
-    command->add_option("--seconds", o->seconds, "Length of each measurement")
-        ->type_name("S")
-        ->check(at_least(0.001))
-        ->capture_default_str();
     command->add_option("--only", o->only, "Only kernels whose family, name, shape and layout match")
         ->type_name("PATTERN");
-    command->add_option("--out", o->out, "Write the JSON document here too")->type_name("FILE.json");
-    command->add_option("--markdown", o->markdown_file, "Write the table as Markdown")->type_name("FILE.md");
+    o->declare(*command);
+    command->footer(
+        "Examples:\n"
+        "  vkformer bench kernels\n"
+        "  vkformer bench kernels --only 'matmul.*ViT' --seconds 2\n"
+        "\n"
+        "Of peak: the time that the work takes at least by the device's measured FLOP/s and bytes/s, by the median.");
     command->callback([o, &common] { bench_kernels(common, *o); });
 }
 

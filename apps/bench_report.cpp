@@ -2,6 +2,8 @@
 
 #include <ctime>
 
+#include "apps/bench_peak.h"
+#include "base/file.h"
 #include "vulkan/device.h"
 
 namespace vkf {
@@ -34,8 +36,7 @@ std::string percent(double share) {
     return fixed(100 * share, 0) + " %";
 }
 
-}  // namespace
-
+/// A report of this device and this moment, without measurements.
 BenchReport begin_report(const Device& device) {
     const DeviceInfo& info = device.info();
     return {.device = info.name,
@@ -47,6 +48,8 @@ BenchReport begin_report(const Device& device) {
             .peak = {},
             .measurements = {}};
 }
+
+}  // namespace
 
 ordered_json document(const BenchReport& report) {
     ordered_json list = ordered_json::array();
@@ -82,11 +85,12 @@ ordered_json document(const BenchReport& report) {
 
 std::vector<std::vector<std::string>> rows_of(const BenchReport& report) {
     std::vector<std::vector<std::string>> rows{
-        {"what", "shape", "layout", "ms", "least", "most", "GFLOP/s", "GB/s", "of peak", "bound by"}};
+        {"family", "what", "shape", "layout", "ms", "least", "most", "GFLOP/s", "GB/s", "of peak", "bound by"}};
     for (const Measurement& m : report.measurements)
-        rows.push_back({m.name, m.shape, m.layout, milliseconds(m.seconds.median), milliseconds(m.seconds.least),
-                        milliseconds(m.seconds.most), giga(m.flops_per_second()), giga(m.bytes_per_second()),
-                        percent(m.share_of_peak(report.peak)), m.memory_bound(report.peak) ? "memory" : "compute"});
+        rows.push_back({m.family, m.name, m.shape, m.layout, milliseconds(m.seconds.median),
+                        milliseconds(m.seconds.least), milliseconds(m.seconds.most), giga(m.flops_per_second()),
+                        giga(m.bytes_per_second()), percent(m.share_of_peak(report.peak)),
+                        m.memory_bound(report.peak) ? "memory" : "compute"});
     return rows;
 }
 
@@ -105,6 +109,34 @@ std::string markdown(const std::vector<std::vector<std::string>>& rows) {
         lines += "|\n";
     }
     return lines;
+}
+
+void ReportOptions::declare(CLI::App& app) {
+    app.add_option("--seconds", seconds, "Length of each measurement")
+        ->type_name("S")
+        ->check(at_least(0.001))
+        ->capture_default_str();
+    app.add_option("--out", out, "Write the JSON document here too")->type_name("FILE.json");
+    app.add_option("--markdown", markdown, "Write the table as Markdown")->type_name("FILE.md");
+}
+
+void run_benchmark(const Common& common, const ReportOptions& o,
+                   const std::function<void(Device&, BenchReport&)>& work) {
+    for (const std::string& file : {o.out, o.markdown})
+        if (!file.empty()) require_directory_of(file);
+    catch_interrupts();
+    with_device(common, [&](Device& device) {
+        BenchReport report = begin_report(device);
+        report.peak = measure_peak(device, o.seconds);
+        work(device, report);
+        // Once more: what else the machine does may have disturbed one of them, and nothing raises them.
+        report.peak = higher(report.peak, measure_peak(device, o.seconds));
+        const auto rows = rows_of(report);
+        if (!o.out.empty()) write_atomically(o.out, document(report).dump(2) + "\n");
+        if (!o.markdown.empty()) write_atomically(o.markdown, heading(report) + "\n" + vkf::markdown(rows));
+        if (common.json) return print_json(document(report));
+        print(heading(report) + "\n" + table(rows));
+    });
 }
 
 }  // namespace vkf

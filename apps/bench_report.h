@@ -1,6 +1,7 @@
 // A finished benchmark: on paper, in a file, and read back.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -19,9 +20,6 @@ struct BenchReport {
     std::vector<Measurement> measurements;
 };
 
-/// A report of this device and this moment, without measurements.
-BenchReport begin_report(const Device& device);
-
 nlohmann::ordered_json document(const BenchReport& report);
 /// Columns of text for people; the first row is the heading.
 std::vector<std::vector<std::string>> rows_of(const BenchReport& report);
@@ -29,5 +27,17 @@ std::string heading(const BenchReport& report);
 
 /// The same rows as a Markdown table.
 std::string markdown(const std::vector<std::vector<std::string>>& rows);
+
+/// What every benchmark of a device can be told.
+struct ReportOptions {
+    double seconds = 0.5;
+    std::string out, markdown;
+
+    void declare(CLI::App& app);
+};
+
+/// Opens the device and measures its peak; `work` adds measurements to the report, which is then printed and written.
+void run_benchmark(const Common& common, const ReportOptions& options,
+                   const std::function<void(Device&, BenchReport&)>& work);
 
 }  // namespace vkf

@@ -1,0 +1,93 @@
+#include "apps/bench_models.h"
+
+#include "apps/vit_options.h"
+#include "base/random.h"
+#include "models/gpt2.h"
+#include "models/vit.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr std::int64_t LABELS = 10, SIDE = 32;
+
+/// configs/shakespeare-char-cpu.toml
+Gpt2Config small_gpt() {
+    Gpt2Config made{.vocab_size = 65, .n_positions = 64, .n_embd = 128, .n_layer = 4, .n_head = 4};
+    made.activation = Activation::gelu;
+    made.bias = false;
+    return made;
+}
+
+std::vector<std::int32_t> random_tokens(std::int64_t count, std::int64_t vocabulary) {
+    Random random(1, "tokens");
+    std::vector<std::int32_t> made(static_cast<std::size_t>(count));
+    for (std::int32_t& token : made)
+        token = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(vocabulary)));
+    return made;
+}
+
+BenchModel text_model(std::string name, std::string title, const Gpt2Config& config, std::int64_t batch,
+                      std::int64_t length) {
+    return {.name = std::move(name),
+            .title = std::move(title),
+            .shape = text(batch, 'x', length, " tokens"),
+            .item = "token",
+            .items = static_cast<double>(batch * length),
+            .loss = [=](const Scope& scope) { return gpt2_loss(scope, config, batch, length); },
+            .fill =
+                [=](Program& program) {
+                    const auto tokens = random_tokens(batch * length, config.vocab_size);
+                    program.write("tokens", tokens);
+                    program.write("targets", tokens);
+                },
+            .trainer = {},
+            .text = config};
+}
+
+/// The plain one of both published recipes.
+BenchModel image_model(std::int64_t batch) {
+    const VitConfig config = VitOptions().fresh_model(SIDE, LABELS);
+    return {.name = "vit",
+            .title = "ViT",
+            .shape = text(batch, " images"),
+            .item = "image",
+            .items = static_cast<double>(batch),
+            .loss = [=](const Scope& scope) { return vit_loss(scope, config, batch); },
+            .fill =
+                [=](Program& program) {
+                    Random random(1, "images");
+                    std::vector<float> images(static_cast<std::size_t>(batch * config.num_channels * SIDE * SIDE));
+                    for (float& number : images) number = 2 * random.uniform() - 1;
+                    program.write("images", images);
+                    program.write("targets", std::vector(static_cast<std::size_t>(batch * LABELS), 1.0f / LABELS));
+                },
+            .trainer = {},
+            .text = {}};
+}
+
+}  // namespace
+
+Parameters BenchModel::parameters() const {
+    Graph graph;
+    Parameters made;
+    loss(Scope(graph, made));
+    return made;
+}
+
+std::span<const BenchModel> bench_models() {
+    static const std::vector<BenchModel> list{text_model("small-gpt", "small GPT", small_gpt(), 12, 64),
+                                              image_model(128), text_model("gpt2", "GPT-2 124M", Gpt2Config(), 1, 256)};
+    return list;
+}
+
+const BenchModel& bench_model(const std::string& name) {
+    std::string known;
+    for (const BenchModel& model : bench_models()) {
+        if (model.name == name) return model;
+        known += (known.empty() ? "" : ", ") + model.name;
+    }
+    throw InputError("--model is '", name, "', wanted ", known);
+}
+
+}  // namespace vkf
