@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "apps/common.h"
+#include "ops/backward.h"
+#include "vulkan/device.h"
+
 namespace vkf {
 
 namespace {
@@ -43,6 +47,31 @@ std::string part_of(const std::string& path) {
         at = end + 1;
     }
     return part;
+}
+
+double Analysis::traffic() const {
+    double sum = 0;
+    for (const NodeCost& cost : costs) sum += cost.bytes;
+    return sum;
+}
+
+std::string lacking_memory(const Device& device, const Analysis& analysis) {
+    const auto needed = static_cast<double>(analysis.bytes()),
+               present = static_cast<double>(device.info().memory_bytes);
+    if (needed <= present) return {};
+    return text("needs ", bytes_text(needed), " of memory, the device has ", bytes_text(present));
+}
+
+void describe_step(Graph& graph, Parameters& parameters, const LossGraph& loss_graph,
+                   const OptimizerConfig& optimizer) {
+    const Tensor loss = loss_graph(Scope(graph, parameters));
+    graph.output("loss", loss);
+    std::vector<Tensor> list;
+    for (const Parameter& parameter : parameters.list()) list.push_back(parameter.tensor);
+    const std::vector<Tensor> d = gradients(loss, list);
+    graph.scope = "update";
+    const Tensor rates = graph.input("rates", {DType::f32, {4}});
+    graph.output("grad_norm", append_update(parameters.list(), d, rates, optimizer));
 }
 
 Analysis analyse(const Graph& graph, const DeviceTraits& device) {

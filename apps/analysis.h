@@ -7,6 +7,7 @@
 
 #include "graph/graph.h"
 #include "graph/plan.h"
+#include "models/train/trainer.h"
 
 namespace vkf {
 
@@ -34,11 +35,19 @@ struct Analysis {
                  bound = 0;  // bytes; no arrangement of the arena is smaller than `bound`
     std::int64_t states = 0, inputs = 0, outputs = 0;
 
+    /// Bytes that kernels read and write.
+    double traffic() const;
     std::int64_t bytes() const { return arena + states + inputs + outputs; }
 };
 
 /// Lowers and plans as Program does, for a device with these traits.
 Analysis analyse(const Graph& graph, const DeviceTraits& device);
+
+/// "needs 3 GiB of memory, the device has 2 GiB"; empty if it has enough.
+std::string lacking_memory(const Device& device, const Analysis& analysis);
+
+/// The graph of a training step as Trainer records it without accumulation and without dropout.
+void describe_step(Graph& graph, Parameters& parameters, const LossGraph& loss, const OptimizerConfig& optimizer);
 
 /// "h.3.attn.c_attn" → "h.*.attn".
 std::string part_of(const std::string& path);

@@ -2,6 +2,8 @@
 
 #include "apps/bench.h"
 
+#include <chrono>
+
 #include "apps/commands.h"
 
 namespace vkf {
@@ -12,15 +14,38 @@ Timing timing_of(std::vector<double> seconds) {
     return {(seconds[(count - 1) / 2] + seconds[count / 2]) / 2, seconds.front(), seconds.back(), std::ssize(seconds)};
 }
 
+Timing time_calls(double seconds, const std::function<void()>& call) {
+    using Clock = std::chrono::steady_clock;
+    const auto since = [](Clock::time_point start) {
+        return std::chrono::duration<double>(Clock::now() - start).count();
+    };
+    std::vector<double> samples;
+    call();
+    const auto start = Clock::now();
+    do {
+        if (interrupted()) throw Interrupted();
+        const auto from = Clock::now();
+        call();
+        samples.push_back(since(from));
+    } while (since(start) < seconds);
+    return timing_of(std::move(samples));
+}
+
 void add_bench(CLI::App& app, Common& common) {
     CLI::App* command = app.add_subcommand("bench", "Measure how fast the parts of training are");
     command->require_subcommand(1);
     command->footer(
         "Examples:\n"
         "  vkformer bench kernels\n"
-        "  vkformer bench images");
+        "  vkformer bench step --model small-gpt --by-op\n"
+        "  vkformer bench generate --model gpt2\n"
+        "  vkformer bench images\n"
+        "  vkformer bench compare a.json b.json");
     add_bench_kernels(*command, common);
+    add_bench_step(*command, common);
+    add_bench_generate(*command, common);
     add_bench_images(*command, common);
+    add_bench_compare(*command, common);
 }
 
 }  // namespace vkf

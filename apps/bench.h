@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace vkf {
 
 void add_bench_images(CLI::App& bench, Common& common);
 void add_bench_kernels(CLI::App& bench, Common& common);
+void add_bench_step(CLI::App& bench, Common& common);
+void add_bench_generate(CLI::App& bench, Common& common);
+void add_bench_compare(CLI::App& bench, Common& common);
 
 /// Seconds.
 struct Timing {
@@ -22,6 +26,9 @@ struct Timing {
 
 /// Of at least one sample.
 Timing timing_of(std::vector<double> seconds);
+/// Samples of the clock for `seconds`, at least one; what runs once before is not counted. Throws Interrupted after
+/// Ctrl-C.
+Timing time_calls(double seconds, const std::function<void()>& call);
 
 /// What the device reached in kernels made for nothing else, per second.
 struct Peak {

@@ -58,6 +58,7 @@ void add_bench_kernels(CLI::App& bench, Common& common) {
         "Examples:\n"
         "  vkformer bench kernels\n"
         "  vkformer bench kernels --only 'matmul.*ViT' --seconds 2\n"
+        "  vkformer bench kernels --out report.json --markdown report.md --plot roofline.svg\n"
         "\n"
         "Of peak: the time that the work takes at least by the device's measured FLOP/s and bytes/s, by the median.");
     command->callback([o, &common] { bench_kernels(common, *o); });

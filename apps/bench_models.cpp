@@ -19,14 +19,6 @@ Gpt2Config small_gpt() {
     return made;
 }
 
-std::vector<std::int32_t> random_tokens(std::int64_t count, std::int64_t vocabulary) {
-    Random random(1, "tokens");
-    std::vector<std::int32_t> made(static_cast<std::size_t>(count));
-    for (std::int32_t& token : made)
-        token = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(vocabulary)));
-    return made;
-}
-
 BenchModel text_model(std::string name, std::string title, const Gpt2Config& config, std::int64_t batch,
                       std::int64_t length) {
     return {.name = std::move(name),
@@ -68,6 +60,14 @@ BenchModel image_model(std::int64_t batch) {
 
 }  // namespace
 
+std::vector<std::int32_t> random_tokens(std::int64_t count, std::int64_t vocabulary) {
+    Random random(1, "tokens");
+    std::vector<std::int32_t> made(static_cast<std::size_t>(count));
+    for (std::int32_t& token : made)
+        token = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(vocabulary)));
+    return made;
+}
+
 Parameters BenchModel::parameters() const {
     Graph graph;
     Parameters made;
@@ -81,13 +81,15 @@ std::span<const BenchModel> bench_models() {
     return list;
 }
 
-const BenchModel& bench_model(const std::string& name) {
+std::vector<const BenchModel*> chosen_models(const std::string& name) {
+    std::vector<const BenchModel*> made;
     std::string known;
     for (const BenchModel& model : bench_models()) {
-        if (model.name == name) return model;
+        if (name.empty() || model.name == name) made.push_back(&model);
         known += (known.empty() ? "" : ", ") + model.name;
     }
-    throw InputError("--model is '", name, "', wanted ", known);
+    require(!made.empty(), "--model is '", name, "', wanted ", known);
+    return made;
 }
 
 }  // namespace vkf

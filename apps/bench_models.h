@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "models/gpt2.h"
 #include "models/train/trainer.h"
@@ -27,7 +28,10 @@ struct BenchModel {
 };
 
 std::span<const BenchModel> bench_models();
-/// Throws InputError listing the known names.
-const BenchModel& bench_model(const std::string& name);
+/// The named one, or all of them. Throws InputError listing the known names.
+std::vector<const BenchModel*> chosen_models(const std::string& name);
+
+/// Below the vocabulary's size, the same each time.
+std::vector<std::int32_t> random_tokens(std::int64_t count, std::int64_t vocabulary);
 
 }  // namespace vkf

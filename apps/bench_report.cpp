@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "apps/bench_peak.h"
+#include "apps/roofline.h"
 #include "base/file.h"
 #include "vulkan/device.h"
 
@@ -21,19 +22,10 @@ std::string now() {
     return {digits, std::strftime(digits, sizeof digits, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-std::string milliseconds(double seconds) {
-    const double ms = seconds * 1e3;
-    return fixed(ms, ms < 1 ? 4 : ms < 100 ? 3 : 1);
-}
-
 /// In units of 10⁹, with three digits that matter.
 std::string giga(double value) {
     const double scaled = value * 1e-9;
     return fixed(scaled, scaled < 10 ? 2 : scaled < 100 ? 1 : 0);
-}
-
-std::string percent(double share) {
-    return fixed(100 * share, 0) + " %";
 }
 
 /// A report of this device and this moment, without measurements.
@@ -50,6 +42,15 @@ BenchReport begin_report(const Device& device) {
 }
 
 }  // namespace
+
+std::string milliseconds_text(double seconds) {
+    const double ms = seconds * 1e3;
+    return fixed(ms, ms < 1 ? 4 : ms < 100 ? 3 : 1);
+}
+
+std::string share_text(double share) {
+    return fixed(100 * share, 0) + " %";
+}
 
 ordered_json document(const BenchReport& report) {
     ordered_json list = ordered_json::array();
@@ -87,10 +88,10 @@ std::vector<std::vector<std::string>> rows_of(const BenchReport& report) {
     std::vector<std::vector<std::string>> rows{
         {"family", "what", "shape", "layout", "ms", "least", "most", "GFLOP/s", "GB/s", "of peak", "bound by"}};
     for (const Measurement& m : report.measurements)
-        rows.push_back({m.family, m.name, m.shape, m.layout, milliseconds(m.seconds.median),
-                        milliseconds(m.seconds.least), milliseconds(m.seconds.most), giga(m.flops_per_second()),
-                        giga(m.bytes_per_second()), percent(m.share_of_peak(report.peak)),
-                        m.memory_bound(report.peak) ? "memory" : "compute"});
+        rows.push_back({m.family, m.name, m.shape, m.layout, milliseconds_text(m.seconds.median),
+                        milliseconds_text(m.seconds.least), milliseconds_text(m.seconds.most),
+                        giga(m.flops_per_second()), giga(m.bytes_per_second()),
+                        share_text(m.share_of_peak(report.peak)), m.memory_bound(report.peak) ? "memory" : "compute"});
     return rows;
 }
 
@@ -111,6 +112,38 @@ std::string markdown(const std::vector<std::vector<std::string>>& rows) {
     return lines;
 }
 
+BenchReport read_report(const std::filesystem::path& path) {
+    const std::string words = read_text(path);
+    try {
+        const ordered_json root = ordered_json::parse(words);
+        BenchReport made{.device = root.at("device").at("name"),
+                         .kind = root.at("device").at("kind"),
+                         .driver = root.at("device").at("driver"),
+                         .version = root.at("vkformer"),
+                         .date = root.at("date"),
+                         .subgroup_size = root.at("device").at("subgroup_size"),
+                         .peak = {root.at("peak").at("gflops").get<double>() * 1e9,
+                                  root.at("peak").at("gb_per_s").get<double>() * 1e9},
+                         .measurements = {}};
+        for (const ordered_json& entry : root.at("measurements")) {
+            const ordered_json& seconds = entry.at("seconds");
+            made.measurements.push_back(
+                {.family = entry.at("family"),
+                 .name = entry.at("name"),
+                 .shape = entry.at("shape"),
+                 .layout = entry.value("layout", ""),
+                 .seconds = {seconds.at("median"), seconds.at("min"), seconds.at("max"), seconds.at("samples")},
+                 .flops = entry.at("flops"),
+                 .bytes = entry.at("bytes")});
+            require(made.measurements.back().seconds.median > 0, path.string(), ": a measurement took no time");
+        }
+        require(made.peak.flops > 0 && made.peak.bytes > 0, path.string(), ": the peak is not above 0");
+        return made;
+    } catch (const nlohmann::json::exception& error) {
+        throw InputError(path.string(), ": is no report of vkformer bench: ", error.what());
+    }
+}
+
 void ReportOptions::declare(CLI::App& app) {
     app.add_option("--seconds", seconds, "Length of each measurement")
         ->type_name("S")
@@ -118,11 +151,12 @@ void ReportOptions::declare(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--out", out, "Write the JSON document here too")->type_name("FILE.json");
     app.add_option("--markdown", markdown, "Write the table as Markdown")->type_name("FILE.md");
+    app.add_option("--plot", plot, "Draw the roofline")->type_name("FILE.svg");
 }
 
 void run_benchmark(const Common& common, const ReportOptions& o,
                    const std::function<void(Device&, BenchReport&)>& work) {
-    for (const std::string& file : {o.out, o.markdown})
+    for (const std::string& file : {o.out, o.markdown, o.plot})
         if (!file.empty()) require_directory_of(file);
     catch_interrupts();
     with_device(common, [&](Device& device) {
@@ -134,6 +168,7 @@ void run_benchmark(const Common& common, const ReportOptions& o,
         const auto rows = rows_of(report);
         if (!o.out.empty()) write_atomically(o.out, document(report).dump(2) + "\n");
         if (!o.markdown.empty()) write_atomically(o.markdown, heading(report) + "\n" + vkf::markdown(rows));
+        if (!o.plot.empty()) write_atomically(o.plot, roofline_svg(report));
         if (common.json) return print_json(document(report));
         print(heading(report) + "\n" + table(rows));
     });

@@ -1,6 +1,7 @@
 // A finished benchmark: on paper, in a file, and read back.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -21,6 +22,12 @@ struct BenchReport {
 };
 
 nlohmann::ordered_json document(const BenchReport& report);
+/// Throws InputError naming the file if it is no such document.
+BenchReport read_report(const std::filesystem::path& path);
+
+std::string milliseconds_text(double seconds);  // "0.1234", "12.345"
+std::string share_text(double share);           // 0.5 → "50 %"
+
 /// Columns of text for people; the first row is the heading.
 std::vector<std::vector<std::string>> rows_of(const BenchReport& report);
 std::string heading(const BenchReport& report);
@@ -31,7 +38,7 @@ std::string markdown(const std::vector<std::vector<std::string>>& rows);
 /// What every benchmark of a device can be told.
 struct ReportOptions {
     double seconds = 0.5;
-    std::string out, markdown;
+    std::string out, markdown, plot;
 
     void declare(CLI::App& app);
 };

@@ -1,7 +1,7 @@
 #include "apps/bench_timing.h"
 
-#include <chrono>
 #include <cmath>
+#include <memory>
 
 #include "apps/analysis.h"
 #include "base/random.h"
@@ -50,7 +50,6 @@ struct CaseProgram {
     CaseProgram(Device& device, const Case& c, std::size_t repetitions)
         : made(c, repetitions), state(device), program(device, made.graph, state, {.stamps = true}) {
         made.operands.write(program, state);
-        program.run();  // drivers compile at the first launch
     }
 
     /// Of each repetition in the last run; the work is the same in all of them.
@@ -73,10 +72,7 @@ struct CaseProgram {
 std::string obstacle(const Device& device, const Case& c, const TimingLimits& limits) {
     const CaseGraph once(c, 1);
     const Analysis analysis = analyse(once.graph, traits(device));
-    if (static_cast<std::uint64_t>(analysis.bytes()) > device.info().memory_bytes)
-        return text("needs ", bytes_text(static_cast<double>(analysis.bytes())), " of memory, the device has ",
-                    bytes_text(static_cast<double>(device.info().memory_bytes)));
-    if (!limits.peak) return {};
+    if (std::string lack = lacking_memory(device, analysis); !lack.empty() || !limits.peak) return lack;
     double seconds = 0;
     for (const NodeCost& cost : analysis.costs) seconds += limits.peak->least_seconds(cost.flops, cost.bytes);
     if (seconds <= limits.longest_repetition) return {};
@@ -128,26 +124,25 @@ void Operands::write(Program& program, State& state) const {
 // --- Timing --------------------------------------------------------------------------------------
 
 std::optional<Measurement> time_case(Device& device, const Case& c, const TimingLimits& limits, std::string& reason) {
-    using Clock = std::chrono::steady_clock;
     reason = obstacle(device, c, limits);
     if (!reason.empty()) return std::nullopt;
     Measurement made{.family = c.family, .name = c.name, .shape = c.shape, .layout = c.layout};
-    std::size_t repetitions = 1;
-    {
-        CaseProgram trial(device, c, 1);
-        trial.program.run();
-        const double seconds = std::max(trial.seconds(made).front(), 1e-9);
-        repetitions = static_cast<std::size_t>(std::clamp(BATCH_SECONDS / seconds, 1.0, MOST_REPETITIONS));
+    auto program = std::make_unique<CaseProgram>(device, c, 1);
+    program->program.run();  // drivers compile at the first launch
+    program->program.run();
+    const double once = std::max(program->seconds(made).front(), 1e-9);
+    const auto repetitions = static_cast<std::size_t>(std::clamp(BATCH_SECONDS / once, 1.0, MOST_REPETITIONS));
+    if (repetitions > 1) {
+        program.reset();  // its memory first
+        program = std::make_unique<CaseProgram>(device, c, repetitions);
     }
-    CaseProgram timed(device, c, repetitions);
     std::vector<double> samples;
-    const auto start = Clock::now();
-    do {
-        if (interrupted()) throw Interrupted();
-        timed.program.run();
-        const std::vector<double> seconds = timed.seconds(made);
+    time_calls(limits.seconds, [&] {
+        program->program.run();
+        const std::vector<double> seconds = program->seconds(made);
         samples.insert(samples.end(), seconds.begin(), seconds.end());
-    } while (std::chrono::duration<double>(Clock::now() - start).count() < limits.seconds);
+    });
+    samples.erase(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(repetitions));  // of the first call
     made.seconds = timing_of(std::move(samples));
     return made;
 }

@@ -14,7 +14,6 @@
 #include "models/files/gpt2_config.h"
 #include "models/files/vit_config.h"
 #include "models/train/optimizer.h"
-#include "ops/backward.h"
 #include "program/program.h"
 #include "vulkan/device.h"
 
@@ -80,19 +79,10 @@ Subject image_subject(const VitConfig& c, std::int64_t batch) {
     return made;
 }
 
-/// The step's graph as Trainer records it without accumulation, or only its forward half.
+/// A training step's graph, or only its forward half.
 void describe(Graph& graph, Parameters& parameters, const Subject& subject, bool training) {
-    const Scope scope(graph, parameters);
-    if (!training) return graph.output("logits", subject.logits(scope));
-    const Tensor loss = subject.loss(scope);
-    graph.output("loss", loss);
-    std::vector<Tensor> list;
-    for (const Parameter& parameter : parameters.list()) list.push_back(parameter.tensor);
-    const std::vector<Tensor> d = gradients(loss, list);
-    graph.scope = "update";
-    const Tensor rates = graph.input("rates", {DType::f32, {4}});
-    const OptimizerConfig config{.kind = optimizer_named(subject.optimizer)};
-    graph.output("grad_norm", append_update(parameters.list(), d, rates, config));
+    if (training) return describe_step(graph, parameters, subject.loss, {.kind = optimizer_named(subject.optimizer)});
+    graph.output("logits", subject.logits(Scope(graph, parameters)));
 }
 
 struct Part {

@@ -15,6 +15,15 @@ constexpr std::uint64_t LONGEST_PIECE = 256;
 
 }  // namespace
 
+void describe_reading(const Scope& scope, const Gpt2Config& config, std::int64_t length) {
+    Graph& graph = scope.graph();
+    const Tensor tokens = graph.input("tokens", {DType::i32, {1, length}});
+    const KeyValueCache cache{.length = graph.input("length", {DType::i32, {1}}),
+                              .positions = graph.input("positions", {DType::i32, {length}}),
+                              .capacity = config.n_positions};
+    graph.output("logits", gpt2(scope, config, tokens, &cache, true));
+}
+
 Generator::Generator(Device& device, const Gpt2Config& config) : device_(device), config_(config), state_(device) {
     reader(1);
 }
@@ -23,13 +32,8 @@ Generator::Reader& Generator::reader(std::int64_t length) {
     std::unique_ptr<Reader>& made = readers_[length];
     if (made) return *made;
     auto fresh = std::make_unique<Reader>();
-    Graph& graph = fresh->graph;
-    const Tensor tokens = graph.input("tokens", {DType::i32, {1, length}});
-    const KeyValueCache cache{.length = graph.input("length", {DType::i32, {1}}),
-                              .positions = graph.input("positions", {DType::i32, {length}}),
-                              .capacity = config_.n_positions};
-    graph.output("logits", gpt2(Scope(graph, parameters_), config_, tokens, &cache, true));
-    fresh->program.emplace(device_, graph, state_);
+    describe_reading(Scope(fresh->graph, parameters_), config_, length);
+    fresh->program.emplace(device_, fresh->graph, state_);
     made = std::move(fresh);
     return *made;
 }

@@ -1,0 +1,93 @@
+// vkformer bench generate: how fast a language model reads a prompt, and how fast it then writes.
+
+#include <memory>
+
+#include "apps/analysis.h"
+#include "apps/bench_models.h"
+#include "apps/bench_report.h"
+#include "apps/progress.h"
+#include "models/generate.h"
+#include "vulkan/device.h"
+
+namespace vkf {
+
+namespace {
+
+struct Options : ReportOptions {
+    std::string model;
+};
+
+Analysis reading(const Gpt2Config& config, std::int64_t length, const DeviceTraits& device) {
+    Graph graph;
+    Parameters parameters;
+    describe_reading(Scope(graph, parameters), config, length);
+    return analyse(graph, device);
+}
+
+/// Up to 256 tokens, at most half the context.
+std::int64_t prompt_length(const Gpt2Config& config) {
+    return std::min<std::int64_t>(256, config.n_positions / 2);
+}
+
+/// Reading a prompt, and single tokens behind it.
+void time_generation(Device& device, const BenchModel& model, double seconds, BenchReport& report) {
+    const Gpt2Config& config = *model.text;
+    const std::int64_t length = prompt_length(config);
+    const std::vector<std::int32_t> prompt = random_tokens(length, config.vocab_size);
+    Generator generator(device, config);
+    for (const Parameter& p : generator.parameters().list()) generator.state().write(p.name, initial_values(p, 1));
+    const auto add = [&](const char* name, std::int64_t tokens, const Timing& timing) {
+        const Analysis analysis = reading(config, tokens, traits(device));
+        report.measurements.push_back({.family = "generate",
+                                       .name = text(model.title, ' ', name),
+                                       .shape = tokens > 1 ? text(tokens, " tokens") : text("1 token"),
+                                       .layout = {},
+                                       .seconds = timing,
+                                       .flops = analysis.flops,
+                                       .bytes = analysis.traffic(),
+                                       .item = "token",
+                                       .items = static_cast<double>(tokens)});
+    };
+    add("prefill", length, time_calls(seconds, [&] { generator.start(prompt); }));
+    generator.start(prompt);
+    add("decode", 1, time_calls(seconds, [&] {
+            // A full context would be read anew, half of it at once.
+            if (std::ssize(generator.context()) == config.n_positions) generator.start(prompt);
+            generator.append(prompt.front());
+        }));
+}
+
+void bench_generate(const Common& common, const Options& o) {
+    auto models = chosen_models(o.model);
+    std::erase_if(models, [](const BenchModel* model) { return !model->text; });
+    require(!models.empty(), "--model is '", o.model, "', which generates no text");
+    run_benchmark(common, o, [&](Device& device, BenchReport& report) {
+        Progress progress(common, "bench generate", "models", std::ssize(models));
+        for (std::size_t i = 0; i < models.size(); ++i) {
+            const Gpt2Config& config = *models[i]->text;
+            progress.update(static_cast<std::int64_t>(i), models[i]->title);
+            const Analysis analysis = reading(config, prompt_length(config), traits(device));
+            if (const std::string lack = lacking_memory(device, analysis); !lack.empty())
+                progress.line(text("left out: ", models[i]->title, ": ", lack));
+            else
+                time_generation(device, *models[i], o.seconds, report);
+        }
+    });
+}
+
+}  // namespace
+
+void add_bench_generate(CLI::App& bench, Common& common) {
+    auto o = std::make_shared<Options>();
+    CLI::App* command = bench.add_subcommand("generate", "Reading a prompt and writing tokens");
+    add_common(*command, common);
+    command->add_option("--model", o->model, "small-gpt or gpt2; else each in turn")->type_name("NAME");
+    o->declare(*command);
+    command->footer(
+        "Examples:\n"
+        "  vkformer bench generate\n"
+        "  vkformer bench generate --model gpt2 --seconds 5 --json");
+    command->callback([o, &common] { bench_generate(common, *o); });
+}
+
+}  // namespace vkf

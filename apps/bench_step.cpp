@@ -1,0 +1,116 @@
+// vkformer bench step: whole training steps, and which ops they spend their time in.
+
+#include <map>
+#include <memory>
+
+#include "apps/analysis.h"
+#include "apps/bench_models.h"
+#include "apps/bench_report.h"
+#include "apps/progress.h"
+#include "vulkan/device.h"
+
+namespace vkf {
+
+namespace {
+
+struct Options : ReportOptions {
+    std::string model;
+    bool by_op = false;
+};
+
+/// The clock around Trainer's step: batch written, device done, loss read.
+Measurement time_step(Device& device, const BenchModel& model, double seconds) {
+    Trainer trainer(device, model.loss, model.loss, model.trainer);
+    std::int64_t step = 0;
+    const auto feed = [&](Program& program, std::uint64_t) { model.fill(program); };
+    return {.family = "step",
+            .name = model.title,
+            .shape = model.shape,
+            .layout = {},
+            .seconds = time_calls(seconds, [&] { trainer.step(step++, 1e-4, feed); }),
+            .item = model.item,
+            .items = model.items};
+}
+
+/// The step's nodes by what they compute, most time first. A barrier and a timestamp around every node make them
+/// together slower than the step.
+std::vector<Measurement> time_ops(Device& device, const BenchModel& model, double seconds) {
+    Graph graph;
+    Parameters parameters;
+    describe_step(graph, parameters, model.loss, model.trainer.optimizer);
+    State state(device);
+    Program program(device, graph, state, {.stamps = true});
+    for (const Parameter& p : parameters.list()) state.write(p.name, initial_values(p, 1));
+    model.fill(program);
+    program.write("rates", step_rates(1e-4, 0.9, 0.95, 1));
+    std::map<std::string, std::vector<double>> samples;
+    std::map<std::string, Measurement> ops;
+    bool warm = false;
+    time_calls(seconds, [&] {
+        program.run();
+        if (!std::exchange(warm, true)) return;
+        std::map<std::string, double> sums;
+        ops.clear();
+        std::map<std::string, int> nodes;
+        for (const NodeTime& node : program.node_times()) {
+            sums[node.op] += node.ms * 1e-3;
+            Measurement& op = ops[node.op];
+            op.flops += node.flops;
+            op.bytes += node.bytes;
+            op.shape = text(++nodes[node.op], " nodes");
+        }
+        for (const auto& [op, sum] : sums) samples[op].push_back(sum);
+    });
+    std::vector<Measurement> list;
+    for (auto& [name, op] : ops) {
+        op.family = model.title;
+        op.name = name;
+        op.seconds = timing_of(samples[name]);
+        list.push_back(op);
+    }
+    std::ranges::sort(list, std::ranges::greater(), [](const Measurement& m) { return m.seconds.median; });
+    return list;
+}
+
+void bench_step(const Common& common, const Options& o) {
+    const auto models = chosen_models(o.model);
+    run_benchmark(common, o, [&](Device& device, BenchReport& report) {
+        Progress progress(common, "bench step", "models", std::ssize(models));
+        for (std::size_t i = 0; i < models.size(); ++i) {
+            const BenchModel& model = *models[i];
+            progress.update(static_cast<std::int64_t>(i), model.title);
+            Graph graph;
+            Parameters parameters;
+            describe_step(graph, parameters, model.loss, model.trainer.optimizer);
+            const Analysis analysis = analyse(graph, traits(device));
+            if (const std::string lack = lacking_memory(device, analysis); !lack.empty()) {
+                progress.line(text("left out: ", model.title, ": ", lack));
+                continue;
+            }
+            Measurement step = time_step(device, model, o.seconds);
+            step.flops = analysis.flops;
+            step.bytes = analysis.traffic();
+            report.measurements.push_back(std::move(step));
+            if (!o.by_op) continue;
+            for (Measurement& op : time_ops(device, model, o.seconds)) report.measurements.push_back(std::move(op));
+        }
+    });
+}
+
+}  // namespace
+
+void add_bench_step(CLI::App& bench, Common& common) {
+    auto o = std::make_shared<Options>();
+    CLI::App* command = bench.add_subcommand("step", "Whole training steps of real models");
+    add_common(*command, common);
+    command->add_option("--model", o->model, "small-gpt, vit or gpt2; else each in turn")->type_name("NAME");
+    command->add_flag("--by-op", o->by_op, "Also the ops that the step consists of, most time first");
+    o->declare(*command);
+    command->footer(
+        "Examples:\n"
+        "  vkformer bench step\n"
+        "  vkformer bench step --model vit --by-op --seconds 10 --out step.json");
+    command->callback([o, &common] { bench_step(common, *o); });
+}
+
+}  // namespace vkf
