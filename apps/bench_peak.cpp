@@ -83,7 +83,7 @@ std::shared_ptr<const Op> multiply_adds(const DeviceTraits& device) {
 
 /// Elements to move: parts of about a millisecond each, together far larger than caches if the device has the room.
 std::int64_t moved(const DeviceInfo& info, const DeviceTraits& device) {
-    constexpr double least = 256 << 20;
+    constexpr double least = 128 << 20;
     const double room = static_cast<double>(std::min(info.memory_bytes / 8, info.max_buffer_bytes));
     const double bytes = std::min(std::max(device.bytes_per_second * 0.5e-3 * PARTS, least), room);
     return static_cast<std::int64_t>(bytes) / (8 * PARTS) * 2 * PARTS;
