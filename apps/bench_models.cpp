@@ -28,8 +28,7 @@ BenchModel text_model(std::string name, std::string title, const Gpt2Config& con
             .items = static_cast<double>(batch * length),
             .loss = [=](const Scope& scope) { return gpt2_loss(scope, config, batch, length); },
             .fill =
-                [=](Program& program) {
-                    const auto tokens = random_tokens(batch * length, config.vocab_size);
+                [tokens = random_tokens(batch * length, config.vocab_size)](Program& program) {
                     program.write("tokens", tokens);
                     program.write("targets", tokens);
                 },
@@ -40,6 +39,10 @@ BenchModel text_model(std::string name, std::string title, const Gpt2Config& con
 /// The plain one of both published recipes.
 BenchModel image_model(std::int64_t batch) {
     const VitConfig config = VitOptions().fresh_model(SIDE, LABELS);
+    Random random(1, "images");
+    std::vector<float> images(static_cast<std::size_t>(batch * config.num_channels * SIDE * SIDE));
+    for (float& number : images) number = 2 * random.uniform() - 1;
+    const std::vector<float> targets(static_cast<std::size_t>(batch * LABELS), 1.0f / LABELS);
     return {.name = "vit",
             .title = "ViT",
             .shape = text(batch, " images"),
@@ -47,12 +50,9 @@ BenchModel image_model(std::int64_t batch) {
             .items = static_cast<double>(batch),
             .loss = [=](const Scope& scope) { return vit_loss(scope, config, batch); },
             .fill =
-                [=](Program& program) {
-                    Random random(1, "images");
-                    std::vector<float> images(static_cast<std::size_t>(batch * config.num_channels * SIDE * SIDE));
-                    for (float& number : images) number = 2 * random.uniform() - 1;
+                [images, targets](Program& program) {
                     program.write("images", images);
-                    program.write("targets", std::vector(static_cast<std::size_t>(batch * LABELS), 1.0f / LABELS));
+                    program.write("targets", targets);
                 },
             .trainer = {},
             .text = {}};

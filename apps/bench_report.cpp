@@ -85,13 +85,18 @@ ordered_json document(const BenchReport& report) {
 }
 
 std::vector<std::vector<std::string>> rows_of(const BenchReport& report) {
+    const bool counted = std::ranges::any_of(report.measurements, [](const Measurement& m) { return !m.item.empty(); });
     std::vector<std::vector<std::string>> rows{
         {"family", "what", "shape", "layout", "ms", "least", "most", "GFLOP/s", "GB/s", "of peak", "bound by"}};
-    for (const Measurement& m : report.measurements)
+    if (counted) rows.front().push_back("speed");
+    for (const Measurement& m : report.measurements) {
         rows.push_back({m.family, m.name, m.shape, m.layout, milliseconds_text(m.seconds.median),
                         milliseconds_text(m.seconds.least), milliseconds_text(m.seconds.most),
                         giga(m.flops_per_second()), giga(m.bytes_per_second()),
                         share_text(m.share_of_peak(report.peak)), m.memory_bound(report.peak) ? "memory" : "compute"});
+        if (counted)
+            rows.back().push_back(m.item.empty() ? "" : text(fixed(m.items / m.seconds.median, 1), ' ', m.item, "s/s"));
+    }
     return rows;
 }
 
