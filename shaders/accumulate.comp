@@ -1,7 +1,6 @@
 #version 460
 // y ← y + factor·x on up to six pairs of tensors in place; with ZERO y ← 0, and x is not read.
 #include "lib/args.glsl"
-#include "lib/wide.glsl"
 #define TENSORS 6
 #include "lib/pack.glsl"
 

@@ -9,7 +9,6 @@
 // and g² below it, count as 0: p then differs by less than 1e-15/ε of a step.
 #include "lib/args.glsl"
 #include "lib/flush.glsl"
-#include "lib/wide.glsl"
 #define TENSORS 3
 #include "lib/pack.glsl"
 

@@ -1,8 +1,10 @@
-#version 460
 // y = factor · x + shift elementwise; with CONSTANT set there is no x and y = shift.
+#version 460
 #include "lib/args.glsl"
+#include "lib/sweep_pairs.glsl"
 
 layout(constant_id = 2) const bool CONSTANT = false;
+layout(constant_id = 3) const bool WIDE = false;
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -13,9 +15,15 @@ layout(push_constant, scalar) uniform Args {
     float shift;
 };
 
+void step(uint i, bool two) {
+    vec2 value = vec2(shift);
+    if (!CONSTANT) value = fma(vec2(factor), load_some(x, i, two, WIDE), vec2(shift));
+    store_some(y, i, value, two, WIDE);
+}
+
 void main() {
     const uint first = group_index() * per_group;
     const uint end = min(first + per_group, count);
-    for (uint i = first + gl_LocalInvocationID.x; i < end; i += GROUP)
-        y.at[i] = CONSTANT ? shift : fma(factor, x.at[i], shift);
+    FOR_PAIRS_IN(first, end, i) step(i, true);
+    if (odd_end(first, end)) step(end - 1, false);
 }

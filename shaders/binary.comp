@@ -1,12 +1,18 @@
 // y = a OP b elementwise; an operand that is broadcast is read at (i / div) % mod.
 //
-// Each workgroup sweeps per_group consecutive elements, its lanes side by side.
+// Each workgroup sweeps per_group consecutive elements by pairs of neighbours. Both of a pair take one element of a
+// broadcast operand where div is even (SHARED), and a pair of it where div is 1 and mod even (PAIRED); else elements go
+// one by one.
 #version 460
 #include "lib/args.glsl"
+#include "lib/sweep_pairs.glsl"
 
 layout(constant_id = 2) const uint OP = 0;         // add, sub, mul, div
 layout(constant_id = 3) const uint STRETCHED = 0;  // the operand that is broadcast: none, a, b
+layout(constant_id = 4) const uint READING = 0;    // of a broadcast operand: one by one, SHARED, PAIRED
+layout(constant_id = 5) const bool WIDE = false;   // of operands that are not broadcast, of y and, PAIRED, of the other
 
+const uint SHARED = 1, PAIRED = 2;
 const uint AXES = 3;  // of a broadcast: repetitions, the operand's elements, repetitions of each
 #include "lib/walk.glsl"
 
@@ -20,22 +26,35 @@ layout(push_constant, scalar) uniform Args {
     uint mod;
 };
 
-float combine(float left, float right) {
+vec2 combine(vec2 left, vec2 right) {
     return OP == 0 ? left + right : OP == 1 ? left - right : OP == 2 ? left * right : left / right;
 }
 
+// Elements `at` and the next of an operand, of which `narrow` is the element where it is broadcast.
+vec2 operand(In x, bool stretched, uint at, uint narrow, bool two) {
+    if (!stretched) return load_some(x, at, two, WIDE);
+    return READING == PAIRED ? load_some(x, narrow, two, WIDE) : vec2(x.at[narrow]);
+}
+
+void step(uint i, uint narrow, bool two) {
+    const vec2 left = operand(a, STRETCHED == 1, i, narrow, two), right = operand(b, STRETCHED == 2, i, narrow, two);
+    store_some(y, i, combine(left, right), two, WIDE);
+}
+
 void main() {
-    const uint first = group_index() * per_group + gl_LocalInvocationID.x;
-    const uint end = min((group_index() + 1) * per_group, count);
+    const uint first = group_index() * per_group;
+    const uint end = min(first + per_group, count);
     if (STRETCHED == 0) {
-        for (uint i = first; i < end; i += GROUP) y.at[i] = combine(a.at[i], b.at[i]);
+        FOR_PAIRS_IN(first, end, i) step(i, 0, true);
+        if (odd_end(first, end)) step(end - 1, 0, false);
         return;
     }
+    const uint each = READING == 0 ? 1 : 2;
     const uint extent[6] = {0, mod, div, 0, 0, 0};
-    const uint step[6] = digits(GROUP, extent);
-    uint at[6] = digits(first, extent);
-    for (uint i = first; i < end; i += GROUP) {
-        y.at[i] = combine(a.at[STRETCHED == 1 ? at[1] : i], b.at[STRETCHED == 2 ? at[1] : i]);
-        advance(at, step, extent);
+    const uint by[6] = digits(each * GROUP, extent);
+    uint at[6] = digits(first + each * gl_LocalInvocationID.x, extent);
+    for (uint i = first + each * gl_LocalInvocationID.x; i < end; i += each * GROUP) {
+        step(i, at[1], READING != 0);  // then the count is even
+        advance(at, by, extent);
     }
 }

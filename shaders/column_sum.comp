@@ -1,11 +1,13 @@
 // y[k, c] = Σ x[r, c] over the rows r of the k-th of equal runs; a second launch with one run adds up the first's.
 //
-// A workgroup makes GROUP · COLUMNS sums of one run, its lanes along the columns.
+// A workgroup makes GROUP · PAIRS pairs of neighbouring sums of one run, its lanes along the columns.
 // Numerics: fp32, rows added in order; the length of the runs decides the rounding, never timing.
 #version 460
 #include "lib/args.glsl"
+#include "lib/wide.glsl"
 
-layout(constant_id = 2) const uint COLUMNS = 8;  // per lane
+layout(constant_id = 2) const uint PAIRS = 4;     // per lane
+layout(constant_id = 3) const bool WIDE = false;  // the width and all rows' starts are even
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -17,26 +19,32 @@ layout(push_constant, scalar) uniform Args {
 };
 
 void main() {
-    const uint blocks = (width + GROUP * COLUMNS - 1) / (GROUP * COLUMNS);
+    const uint blocks = (width + GROUP * PAIRS * 2 - 1) / (GROUP * PAIRS * 2);
     const uint k = group_index() / blocks;
     const uint first = k * run;
     const uint end = min(first + run, rows);
     if (first >= rows) return;
-    const uint column = group_index() % blocks * GROUP * COLUMNS + gl_LocalInvocationID.x;
+    const uint column = (group_index() % blocks * GROUP * PAIRS + gl_LocalInvocationID.x) * 2;
 
-    // Lanes past the last column add that one again and keep it to themselves.
-    float sum[COLUMNS];
-    uint at[COLUMNS];
-    [[unroll]] for (uint j = 0; j < COLUMNS; ++j) {
-        sum[j] = 0.0;
-        at[j] = first * x_pitch + min(column + j * GROUP, width - 1);
+    // Lanes past the last column add the last ones again and keep them to themselves.
+    vec2 sum[PAIRS];
+    uint at[PAIRS];
+    uint next[PAIRS];
+    [[unroll]] for (uint j = 0; j < PAIRS; ++j) {
+        const uint c = column + j * GROUP * 2;
+        sum[j] = vec2(0.0);
+        at[j] = first * x_pitch + min(c, WIDE ? width - 2 : width - 1);
+        next[j] = first * x_pitch + min(c + 1, width - 1);
     }
     for (uint r = first; r < end; ++r) {
-        [[unroll]] for (uint j = 0; j < COLUMNS; ++j) {
-            sum[j] += x.at[at[j]];
+        [[unroll]] for (uint j = 0; j < PAIRS; ++j) {
+            sum[j] += WIDE ? load_two(x, at[j], true) : vec2(x.at[at[j]], x.at[next[j]]);
             at[j] += x_pitch;
+            next[j] += x_pitch;
         }
     }
-    [[unroll]] for (uint j = 0; j < COLUMNS; ++j)
-        if (column + j * GROUP < width) y.at[k * width + column + j * GROUP] = sum[j];
+    [[unroll]] for (uint j = 0; j < PAIRS; ++j) {
+        const uint c = column + j * GROUP * 2;
+        if (c < width) store_some(y, k * width + c, sum[j], c + 1 < width, WIDE);
+    }
 }

@@ -1,12 +1,15 @@
 // y = x over a box of up to six axes, each side with strides of its own: slices, permutations,
 // parts of a concatenation, and with stride 0 a broadcast. With ZERO there is no x and y = 0.
 //
-// Each workgroup sweeps per_group consecutive elements of the box. Words are moved as integers: any 32-bit type.
+// Each workgroup sweeps per_group consecutive elements of the box. Words are moved as integers: any 32-bit type. With
+// WIDE an element is two of them, and all extents and strides count such pairs.
 #version 460
 #include "lib/args.glsl"
+#include "lib/wide.glsl"
 
 layout(constant_id = 2) const uint AXES = 1;
 layout(constant_id = 3) const bool ZERO = false;
+layout(constant_id = 4) const bool WIDE = false;
 #include "lib/walk.glsl"
 
 layout(push_constant, scalar) uniform Args {
@@ -34,7 +37,9 @@ void main() {
     const uint step[6] = digits(GROUP, extent);
     uint at[6] = digits(first + gl_LocalInvocationID.x, extent);
     for (uint i = first + gl_LocalInvocationID.x; i < end; i += GROUP) {
-        y.at[y_start + offset(at, y_stride)] = ZERO ? 0 : x.at[offset(at, x_stride)];
+        const uint to = y_start + offset(at, y_stride), from = offset(at, x_stride);
+        if (WIDE) OutWide(y).at[to] = ZERO ? 0ul : InWide(x).at[from];
+        else y.at[to] = ZERO ? 0 : x.at[from];
         advance(at, step, extent);
     }
 }

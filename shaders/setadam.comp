@@ -8,7 +8,6 @@
 // Numerics: w − ½ min w ≥ ½ √ε: no cancellation. w grows with v, so min w is the w of min v.
 #include "lib/args.glsl"
 #include "lib/group.glsl"
-#include "lib/wide.glsl"
 #define TENSORS 3
 #include "lib/pack.glsl"
 

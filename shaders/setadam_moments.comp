@@ -8,7 +8,6 @@
 #include "lib/args.glsl"
 #include "lib/flush.glsl"
 #include "lib/group.glsl"
-#include "lib/wide.glsl"
 #define TENSORS 3
 #include "lib/pack.glsl"
 

@@ -6,7 +6,6 @@
 // Shapes: p, g, b alike; rates [4] of which the first is lr; clip [] (CLIPPED). b starts as 0.
 #include "lib/args.glsl"
 #include "lib/flush.glsl"
-#include "lib/wide.glsl"
 #define TENSORS 3
 #include "lib/pack.glsl"
 

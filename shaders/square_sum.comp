@@ -4,7 +4,6 @@
 // Numerics: fp32; numbers below 1e-18, whose squares would be subnormal, count as 0.
 #include "lib/args.glsl"
 #include "lib/group.glsl"
-#include "lib/wide.glsl"
 #define TENSORS 8
 #include "lib/pack.glsl"
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "ops/grid.h"
 #include "ops/ops.h"
+#include "ops/wide.h"
 
 namespace vkf {
 
@@ -93,7 +94,9 @@ public:
         const Sweep grid = sweep(to.device, count);
         to.dispatch(
             {.kernel = "activation",
-             .constants = {{"GROUP", grid.group}, {"KIND", static_cast<std::uint32_t>(kind_)}},
+             .constants = {{"GROUP", grid.group},
+                           {"KIND", static_cast<std::uint32_t>(kind_)},
+                           {"WIDE", all_even(to.in) && all_even(to.out)}},
              .args = {{"x", to.in[0]}, {"y", to.out[0]}, {"count", extent(count)}, {"per_group", grid.per_group}},
              .groups = grid.groups,
              .flops = 32.0 * static_cast<double>(count),
@@ -127,7 +130,9 @@ public:
         const std::int64_t count = to.out[0].elements();
         const Sweep grid = sweep(to.device, count);
         to.dispatch({.kernel = "activation_backward",
-                     .constants = {{"GROUP", grid.group}, {"KIND", static_cast<std::uint32_t>(kind_)}},
+                     .constants = {{"GROUP", grid.group},
+                                   {"KIND", static_cast<std::uint32_t>(kind_)},
+                                   {"WIDE", all_even(to.in) && all_even(to.out)}},
                      .args = {{"x", to.in[0]},
                               {"d_y", to.in[1]},
                               {"d_x", to.out[0]},

@@ -6,6 +6,7 @@
 #include "ops/grid.h"
 #include "ops/ops.h"
 #include "ops/stretch.h"
+#include "ops/wide.h"
 
 namespace vkf {
 
@@ -80,13 +81,20 @@ public:
         const bool a_stretched = a.elements() < y.elements(), b_stretched = b.elements() < y.elements();
         Stretch narrow;
         stretch(a_stretched ? a.shape() : b.shape(), y.shape(), narrow);
+        const bool stretched = a_stretched || b_stretched;
+        const bool shared = narrow.div % 2 == 0, paired = narrow.div == 1 && narrow.mod % 2 == 0;
         const Sweep grid = sweep(to.device, y.elements());
         to.dispatch({.kernel = "binary",
                      .constants = {{"GROUP", grid.group},
                                    {"OP", static_cast<std::uint32_t>(kind_)},
                                    {"STRETCHED", a_stretched   ? 1u
                                                  : b_stretched ? 2u
-                                                               : 0u}},
+                                                               : 0u},
+                                   {"READING", !stretched ? 0u
+                                               : shared   ? 1u
+                                               : paired   ? 2u
+                                                          : 0u},
+                                   {"WIDE", all_even(std::array{a, b, y})}},
                      .args = {{"a", a},
                               {"b", b},
                               {"y", y},
@@ -132,7 +140,9 @@ public:
     void lower(Lowering& to) const override {
         const Sweep grid = sweep(to.device, to.out[0].elements());
         to.dispatch({.kernel = "affine",
-                     .constants = {{"GROUP", grid.group}, {"CONSTANT", to.in.empty()}},
+                     .constants = {{"GROUP", grid.group},
+                                   {"CONSTANT", to.in.empty()},
+                                   {"WIDE", all_even(to.in) && all_even(to.out)}},
                      .args = {{"x", to.in.empty() ? ArgValue{} : ArgValue{to.in[0]}},
                               {"y", to.out[0]},
                               {"count", extent(to.out[0].elements())},

@@ -1,7 +1,11 @@
 #include "ops/copy.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/error.h"
 #include "ops/grid.h"
+#include "ops/wide.h"
 
 namespace vkf {
 
@@ -24,6 +28,24 @@ std::vector<CopyAxis> merged(const std::vector<CopyAxis>& axes) {
     return kept;
 }
 
+/// Whether the innermost axis runs over neighbours on both sides and every run of them can be cut into aligned pairs.
+bool in_pairs(const std::vector<CopyAxis>& walk, bool from_x) {
+    const CopyAxis& inner = walk.back();
+    if (inner.extent % 2 != 0 || inner.y_stride != 1 || (from_x && inner.x_stride != 1)) return false;
+    return std::all_of(walk.begin(), walk.end() - 1, [&](const CopyAxis& axis) {
+        return axis.y_stride % 2 == 0 && (!from_x || axis.x_stride % 2 == 0);
+    });
+}
+
+/// The same walk in pairs.
+void halve(std::vector<CopyAxis>& walk) {
+    walk.back().extent /= 2;
+    for (std::size_t i = 0; i + 1 < walk.size(); ++i) {
+        walk[i].x_stride /= 2;
+        walk[i].y_stride /= 2;
+    }
+}
+
 }  // namespace
 
 std::vector<std::int64_t> strides(Tensor x) {
@@ -35,20 +57,26 @@ std::vector<std::int64_t> strides(Tensor x) {
 
 Dispatch strided_copy(const DeviceTraits& device, Tensor x, Tensor y, const std::vector<CopyAxis>& axes,
                       std::int64_t y_start) {
-    const std::vector<CopyAxis> walk = merged(axes);
+    std::vector<CopyAxis> walk = merged(axes);
     require(walk.size() <= MAX_AXES, "copies at most ", MAX_AXES, " axes, not ", walk.size());
+    const bool wide = all_even(std::array{x, y}) && y_start % 2 == 0 && in_pairs(walk, static_cast<bool>(x));
+    if (wide) {
+        halve(walk);
+        y_start /= 2;
+    }
     std::int64_t count = 1;
     for (const CopyAxis& axis : walk) count *= axis.extent;
     const Sweep grid = sweep(device, count);
-    Dispatch made{.kernel = "copy",
-                  .constants = {{"GROUP", grid.group}, {"AXES", extent(std::ssize(walk))}, {"ZERO", !x}},
-                  .args = {{"x", x ? ArgValue{x} : ArgValue{}},
-                           {"y", y},
-                           {"count", extent(count)},
-                           {"per_group", grid.per_group},
-                           {"y_start", extent(y_start)}},
-                  .groups = grid.groups,
-                  .bytes = (x ? 8.0 : 4.0) * static_cast<double>(count)};
+    Dispatch made{
+        .kernel = "copy",
+        .constants = {{"GROUP", grid.group}, {"AXES", extent(std::ssize(walk))}, {"ZERO", !x}, {"WIDE", wide}},
+        .args = {{"x", x ? ArgValue{x} : ArgValue{}},
+                 {"y", y},
+                 {"count", extent(count)},
+                 {"per_group", grid.per_group},
+                 {"y_start", extent(y_start)}},
+        .groups = grid.groups,
+        .bytes = (x ? 8.0 : 4.0) * (wide ? 2.0 : 1.0) * static_cast<double>(count)};
     for (std::size_t axis = 0; axis < MAX_AXES; ++axis) {
         const CopyAxis used = axis < walk.size() ? walk[axis] : CopyAxis{1, 0, 0};
         if (axis > 0) made.args.emplace_back(text("extent_", axis), extent(used.extent));

@@ -35,13 +35,6 @@ inline Sweep pack_sweep(const DeviceTraits& device, std::span<const Tensor> tens
     return grid;
 }
 
-/// Whether all of them may be read in pairs; those that are absent may.
-inline bool all_even(std::span<const Tensor> tensors) {
-    for (const Tensor& tensor : tensors)
-        if (tensor && !even(tensor)) return false;
-    return true;
-}
-
 using Args = std::vector<std::pair<std::string, ArgValue>>;
 
 /// Arguments name0, name1, … for the tensors, the null address for the rest of `capacity`.

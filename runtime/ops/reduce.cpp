@@ -7,6 +7,7 @@
 #include "ops/ops.h"
 #include "ops/rows.h"
 #include "ops/stretch.h"
+#include "ops/wide.h"
 
 namespace vkf {
 
@@ -121,16 +122,17 @@ private:
 
 void sum_columns(Lowering& to, ArgValue from, std::int64_t rows, std::int64_t width, std::int64_t pitch,
                  ArgValue into) {
-    const std::uint32_t group = row_group(to.device, width);
-    const std::int64_t columns = to.device.cpu ? std::clamp<std::int64_t>(divided(width, group), 1, 8) : 1;
-    const std::int64_t blocks = divided(width, group * columns);
+    const std::uint32_t group = row_group(to.device, divided(width, 2));
+    const std::int64_t pairs = to.device.cpu ? std::clamp<std::int64_t>(divided(width, 2 * group), 1, 8) : 1;
+    const std::int64_t blocks = divided(width, 2 * group * pairs);
     const std::int64_t wanted = divided(std::int64_t{to.device.units} * 8, blocks);
     const std::int64_t run = divided(rows, std::clamp<std::int64_t>(rows / 16, 1, wanted));
     const std::int64_t runs = divided(rows, run);
     const auto pass = [&](ArgValue x, std::int64_t x_rows, std::int64_t x_pitch, std::int64_t each, ArgValue y) {
         const std::int64_t sums = divided(x_rows, each);
+        const bool wide = width % 2 == 0 && x_pitch % 2 == 0 && even(x) && even(y);
         to.dispatch({.kernel = "column_sum",
-                     .constants = {{"GROUP", group}, {"COLUMNS", extent(columns)}},
+                     .constants = {{"GROUP", group}, {"PAIRS", extent(pairs)}, {"WIDE", wide}},
                      .args = {{"x", x},
                               {"y", y},
                               {"rows", extent(x_rows)},

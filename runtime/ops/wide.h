@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 
 #include "graph/graph.h"
 #include "ops/rows.h"
@@ -11,6 +12,19 @@ namespace vkf {
 /// Whether all rows start at multiples of 8 bytes. Storage itself always does.
 inline bool even(Tensor tensor) {
     return tensor.graph().value(tensor).offset % 2 == 0 && (tensor.rows() <= 1 || tensor.pitch() % 2 == 0);
+}
+
+/// The same of an argument; a temporary always does.
+inline bool even(const ArgValue& value) {
+    const auto* tensor = std::get_if<Tensor>(&value);
+    return !tensor || even(*tensor);
+}
+
+/// Whether all of them may be read in pairs; those that are absent may.
+inline bool all_even(std::span<const Tensor> tensors) {
+    for (const Tensor& tensor : tensors)
+        if (tensor && !even(tensor)) return false;
+    return true;
 }
 
 /// Rows shared out to workgroups whose invocations lie along them, a pair of columns each.

@@ -5,7 +5,8 @@
 // first the odd one that may be left:
 //     FOR_PAIRS(part, i) step(i, true);
 //     if (odd_end(part)) step(part.end - 1, false);
-// `per_group` is even, so that pairs start at even elements; WIDE says that they may be read as one (lib/wide.glsl).
+// `per_group` is even, as lib/sweep_pairs.glsl wants it.
+#include "lib/sweep_pairs.glsl"
 
 struct Part {
     uint which;   // tensor
@@ -32,7 +33,6 @@ Part part_of(uint counts[TENSORS], uint per_group) {
     return part;
 }
 
-#define FOR_PAIRS(part, i) \
-    for (uint i = part.first + 2 * gl_LocalInvocationID.x; i + 1 < part.end; i += 2 * GROUP)
+#define FOR_PAIRS(part, i) FOR_PAIRS_IN(part.first, part.end, i)
 
-bool odd_end(Part part) { return (part.end - part.first) % 2 != 0 && gl_LocalInvocationID.x == 0; }
+bool odd_end(Part part) { return odd_end(part.first, part.end); }

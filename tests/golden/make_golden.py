@@ -4,7 +4,9 @@
   tests/golden/make_golden.py        (Debian's python3-torch and python3-numpy)
 
 Each folder is a model directory (config.json, model.safetensors) with case.safetensors beside it: tokens, targets,
-logits, loss and grad.NAME for every parameter. Written from the papers' equations, independently of the C++ code."""
+logits, loss and grad.NAME for every parameter, and `rounding`: how far the gradients move when every weight is rounded
+to fp32 once, which is what a tolerance can be made of. Written from the papers' equations, independently of the C++
+code."""
 import json
 import math
 import os
@@ -112,6 +114,20 @@ def shapes(config):
         yield "lm_head.weight", (V, C)
 
 
+def rounding(gradients, weights, terms=None, draws=25):
+    """The problem's condition: the median over draws, in float64, of the largest relative difference of a gradient when
+    each weight is off by up to 2^-24 of itself. A gradient counts as no smaller than 1e-4 of the largest, or than the
+    sum of its terms where that is known."""
+    exact = gradients({key: a.astype(np.float64) for key, a in weights.items()})
+    largest = max(np.linalg.norm(d) for d in exact.values())
+    rng, moved = np.random.default_rng(0), []
+    for _ in range(draws):
+        off = gradients({key: a * (1 + 2.0**-24 * rng.uniform(-1, 1, a.shape)) for key, a in weights.items()})
+        floor = lambda key: np.linalg.norm(terms[key]) if terms and key in terms else 1e-4 * largest
+        moved.append(max(np.linalg.norm(off[key] - d) / max(np.linalg.norm(d), floor(key)) for key, d in exact.items()))
+    return np.array(np.median(moved), np.float32)
+
+
 def main():
     for seed, (name, (spec, changes)) in enumerate(CASES.items()):
         rng = np.random.default_rng(seed)
@@ -121,20 +137,26 @@ def main():
                   **changes, "attention": spec}
         weights = {key: (rng.normal(0, 0.4, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
                    .astype(np.float32) for key, shape in shapes(config)}
-        p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in weights.items()}
         tokens, targets = rng.integers(0, V, (B, T)), rng.integers(0, V, (B, T))
         targets[0, 1] = -1  # ignored
-        logits = forward(config, p, torch.tensor(tokens))
-        loss = F.cross_entropy(logits.reshape(-1, V), torch.tensor(targets).reshape(-1), ignore_index=-1)
-        loss.backward()
+
+        def run(values):
+            p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in values.items()}
+            logits = forward(config, p, torch.tensor(tokens))
+            loss = F.cross_entropy(logits.reshape(-1, V), torch.tensor(targets).reshape(-1), ignore_index=-1)
+            loss.backward()
+            return logits, loss, {key: q.grad.numpy() for key, q in p.items()}
+
+        logits, loss, d = run(weights)
         folder = os.path.join(HERE, name)
         os.makedirs(folder, exist_ok=True)
         with open(folder + "/config.json", "w") as file:
             json.dump(config, file, indent=1)
         save(folder + "/model.safetensors", weights)
         case = {"tokens": tokens.astype(np.int64), "targets": targets.astype(np.int64),
-                "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32)}
-        case.update({"grad." + key: q.grad.numpy().astype(np.float32) for key, q in p.items()})
+                "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32),
+                "rounding": rounding(lambda values: run(values)[2], weights)}
+        case.update({"grad." + key: a.astype(np.float32) for key, a in d.items()})
         save(folder + "/case.safetensors", case)
 
 

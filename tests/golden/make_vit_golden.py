@@ -15,7 +15,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from make_golden import HERE, perpendicular, save
+from make_golden import HERE, perpendicular, rounding, save
 from noise import Noise
 
 SIDE, P, CHANNELS, C, M, CLASSES, INNER = 8, 4, 3, 12, 3, 5, 20
@@ -147,30 +147,38 @@ def main():
         deviation = 0.2 if chances else 0.4  # in three blocks, 0.4 makes fp32's own error three to five times larger
         weights = {key: (rng.normal(0, deviation, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
                    .astype(np.float32) for key, shape in shapes(config)}
-        p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in weights.items()}
         B = NOISY_BATCH if chances else BATCH
         images = rng.normal(size=(B, CHANNELS, SIDE, SIDE)).astype(np.float32)
         labels = rng.integers(0, CLASSES, (B,))
-        scales = []
-        logits = forward(config, p, torch.tensor(images, dtype=torch.float64), Noise(**{**QUIET, **chances}), scales)
-        loss = F.cross_entropy(logits, torch.tensor(labels))
-        loss.backward()
+
+        def run(values):
+            p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in values.items()}
+            scales = []
+            noise = Noise(**{**QUIET, **chances})
+            logits = forward(config, p, torch.tensor(images, dtype=torch.float64), noise, scales)
+            loss = F.cross_entropy(logits, torch.tensor(labels))
+            loss.backward()
+            return logits, loss, {key: q.grad.numpy() for key, q in p.items()}, scales
+
+        logits, loss, d, scales = run(weights)
+        sums = {}
+        for key, scale in scales:  # per_layer: d exp(t) = exp(t) dt
+            terms = (scale.grad * (scale if config["locality_self_attention"] == "per_layer" else 1)).abs()
+            sums[key] = terms.sum((0, 2, 3)).view(weights[key].size, -1).sum(1).detach().numpy()
         folder = os.path.join(HERE, name)
         os.makedirs(folder, exist_ok=True)
         with open(folder + "/config.json", "w") as file:
             json.dump(config, file, indent=1)
         save(folder + "/model.safetensors", weights)
         case = {"images": images, "labels": labels.astype(np.int64),
-                "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32)}
+                "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32),
+                "rounding": rounding(lambda values: run(values)[2], weights, sums)}
         if chances:
             rates, numbers = ("dropout", "drop_path"), ("seed", "micro_batch")
             case.update({key: np.array(chances.get(key, 0), np.float32) for key in rates})
             case.update({key: np.array(chances[key], np.int64) for key in numbers})
-        case.update({"grad." + key: q.grad.numpy().astype(np.float32) for key, q in p.items()})
-        for key, scale in scales:  # per_layer: d exp(t) = exp(t) dt
-            terms = (scale.grad * (scale if config["locality_self_attention"] == "per_layer" else 1)).abs()
-            sums = terms.sum((0, 2, 3)).view(p[key].numel(), -1).sum(1)
-            case["terms." + key] = sums.detach().numpy().astype(np.float32)
+        case.update({"grad." + key: a.astype(np.float32) for key, a in d.items()})
+        case.update({"terms." + key: a.astype(np.float32) for key, a in sums.items()})
         save(folder + "/case.safetensors", case)
 
 

@@ -1,0 +1,10 @@
+// Consecutive elements by pairs of neighbours, a workgroup's lanes side by side; an odd last element comes alone:
+//     FOR_PAIRS_IN(first, end, i) step(i, true);
+//     if (odd_end(first, end)) step(end - 1, false);
+// `first` is even, so that pairs start at even elements; WIDE says that they may be moved as one (lib/wide.glsl).
+#include "lib/wide.glsl"
+
+#define FOR_PAIRS_IN(first, end, i) \
+    for (uint i = (first) + 2 * gl_LocalInvocationID.x; i + 1 < (end); i += 2 * GROUP)
+
+bool odd_end(uint first, uint end) { return (end - first) % 2 != 0 && gl_LocalInvocationID.x == 0; }
