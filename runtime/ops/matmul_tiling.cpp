@@ -25,6 +25,20 @@ void split(Tiling& made, const ProductSize& size, std::int64_t wanted, std::int6
     made.splits = up(size.k, made.chunk);
 }
 
+/// Walking down the rows of a matrix, nearly every step of k is on a page of its own. Cuts k into chunks whose pages
+/// the processor's address translation holds, so that the tiles of a chunk find them there one after the other. The
+/// partial products stay small beside the operands.
+void shorten(Tiling& made, const ProductSize& size, std::int64_t step) {
+    constexpr std::int64_t longest = 1024;
+    const bool walks_down = size.transpose_a || !size.transpose_b;
+    if (!walks_down || made.chunk <= longest) return;
+    const std::int64_t operands = size.k * (size.m + size.n), partial = size.m * size.n;
+    const std::int64_t splits = std::min(up(size.k, longest), operands / (4 * partial));
+    if (splits <= made.splits) return;
+    made.chunk = up(up(size.k, splits), step) * step;
+    made.splits = up(size.k, made.chunk);
+}
+
 /// Decoding: a few rows against all of b.
 Tiling few_rows(const DeviceTraits& device, const ProductSize& size) {
     constexpr std::uint32_t pairs = 2;
@@ -69,6 +83,7 @@ Tiling in_registers(const DeviceTraits& device, const ProductSize& size) {
         made.tiles = tiles;
     }
     split(made, size, std::int64_t{device.units} * 4, step);
+    shorten(made, size, step);
     made.kernel = "matmul";
     made.constants = {{"GROUP", device.subgroup_size}, {"ROW_BLOCKS", best.row_blocks},
                       {"PAIRS", best.pairs},           {"STEP", step},
