@@ -1,7 +1,8 @@
 // vkformer bench kernels: every kernel family at the sizes of real models, against the device's own peak.
 
+#include <regex.h>
+
 #include <memory>
-#include <regex>
 
 #include "apps/bench_cases.h"
 #include "apps/bench_report.h"
@@ -18,14 +19,14 @@ struct Options : ReportOptions {
 /// The cases whose line in the table holds the pattern.
 std::vector<Case> chosen(const std::string& pattern) {
     std::vector<Case> list = kernel_cases();
-    try {
-        const std::regex wanted(pattern, std::regex::icase);
-        std::erase_if(list, [&](const Case& c) {
-            return !std::regex_search(text(c.family, ' ', c.name, ' ', c.shape, ' ', c.layout), wanted);
-        });
-    } catch (const std::regex_error&) {
-        throw InputError("--only is '", pattern, "', which is no regular expression");
-    }
+    regex_t wanted;
+    require(regcomp(&wanted, pattern.c_str(), REG_EXTENDED | REG_ICASE | REG_NOSUB) == 0, "--only is '", pattern,
+            "', which is no regular expression");
+    const std::unique_ptr<regex_t, void (*)(regex_t*)> owner(&wanted, regfree);
+    std::erase_if(list, [&](const Case& c) {
+        const std::string line = text(c.family, ' ', c.name, ' ', c.shape, ' ', c.layout);
+        return regexec(&wanted, line.c_str(), 0, nullptr, 0) != 0;
+    });
     require(!list.empty(), "--only is '", pattern, "', which no kernel's family, name, shape and layout match");
     return list;
 }
