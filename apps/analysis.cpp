@@ -1,9 +1,9 @@
 #include "apps/analysis.h"
 
 #include <algorithm>
+#include <map>
 
 #include "apps/common.h"
-#include "ops/backward.h"
 #include "vulkan/device.h"
 
 namespace vkf {
@@ -34,6 +34,17 @@ std::vector<Life> lives(const Graph& graph, const std::vector<bool>& live) {
     return made;
 }
 
+/// Of the states of all these graphs, which share those of one name.
+std::int64_t state_bytes(std::initializer_list<const Graph*> graphs) {
+    std::map<std::string_view, std::int64_t> states;
+    for (const Graph* graph : graphs)
+        for (const Storage& storage : graph->storages())
+            if (storage.role == Role::state) states[storage.name] = storage.type.shape.elements() * 4;
+    std::int64_t sum = 0;
+    for (const auto& [name, bytes] : states) sum += bytes;
+    return sum;
+}
+
 }  // namespace
 
 std::string part_of(const std::string& path) {
@@ -62,18 +73,6 @@ std::string lacking_memory(const Device& device, const Analysis& analysis) {
     return text("needs ", bytes_text(needed), " of memory, the device has ", bytes_text(present));
 }
 
-void describe_step(Graph& graph, Parameters& parameters, const LossGraph& loss_graph,
-                   const OptimizerConfig& optimizer) {
-    const Tensor loss = loss_graph(Scope(graph, parameters));
-    graph.output("loss", loss);
-    std::vector<Tensor> list;
-    for (const Parameter& parameter : parameters.list()) list.push_back(parameter.tensor);
-    const std::vector<Tensor> d = gradients(loss, list);
-    graph.scope = "update";
-    const Tensor rates = graph.input("rates", {DType::f32, {4}});
-    graph.output("grad_norm", append_update(parameters.list(), d, rates, optimizer));
-}
-
 Analysis analyse(const Graph& graph, const DeviceTraits& device) {
     Analysis made;
     const std::vector<bool> live = live_nodes(graph);
@@ -95,11 +94,11 @@ Analysis analyse(const Graph& graph, const DeviceTraits& device) {
     const Plan planned = plan(graph, live, scratches);
     made.arena = planned.bytes;
     made.bound = planned.bound;
+    made.states = state_bytes({&graph});
     const std::vector<Life> life = lives(graph, live);
     for (std::size_t s = 0; s < graph.storages().size(); ++s) {
         const Storage& storage = graph.storages()[s];
         const std::int64_t bytes = storage.type.shape.elements() * 4;
-        if (storage.role == Role::state) made.states += bytes;
         if (storage.role == Role::input) made.inputs += bytes;
         if (storage.role == Role::transient && planned.storage[s] != no_place && life[s].maker)
             made.residents.push_back({life[s].maker->scope, std::string(life[s].maker->op->name()), storage.type.shape,
@@ -109,6 +108,25 @@ Analysis analyse(const Graph& graph, const DeviceTraits& device) {
     std::stable_sort(made.residents.begin(), made.residents.end(),
                      [](const Resident& a, const Resident& b) { return a.bytes > b.bytes; });
     return made;
+}
+
+Analysis analyse(const StepGraphs& graphs, const DeviceTraits& device) {
+    Analysis sum = analyse(graphs.step, device);
+    const auto times = static_cast<double>(graphs.micro_batches);
+    for (NodeCost& cost : sum.costs) cost.flops *= times, cost.bytes *= times;
+    sum.flops *= times;
+    sum.dispatches *= graphs.micro_batches;
+    if (!graphs.update) return sum;
+    Analysis update = analyse(*graphs.update, device);
+    sum.costs.insert(sum.costs.end(), update.costs.begin(), update.costs.end());
+    sum.flops += update.flops;
+    sum.dispatches += update.dispatches;
+    sum.arena = std::max(sum.arena, update.arena);
+    sum.bound = std::max(sum.bound, update.bound);
+    sum.states = state_bytes({&graphs.step, &*graphs.update});
+    sum.inputs += update.inputs;
+    sum.outputs += update.outputs;
+    return sum;
 }
 
 }  // namespace vkf

@@ -7,9 +7,11 @@
 
 #include "graph/graph.h"
 #include "graph/plan.h"
-#include "models/train/trainer.h"
+#include "models/train/step_graphs.h"
 
 namespace vkf {
+
+class Device;
 
 struct NodeCost {
     std::string part;  // "h.*.attn": the node's scope with numbers left out, at most three levels
@@ -42,12 +44,11 @@ struct Analysis {
 
 /// Lowers and plans as Program does, for a device with these traits.
 Analysis analyse(const Graph& graph, const DeviceTraits& device);
+/// One update as Trainer runs it: the work of all its micro-batches; memory that its graphs share is counted once.
+Analysis analyse(const StepGraphs& graphs, const DeviceTraits& device);
 
 /// "needs 3 GiB of memory, the device has 2 GiB"; empty if it has enough.
 std::string lacking_memory(const Device& device, const Analysis& analysis);
-
-/// The graph of a training step as Trainer records it without accumulation and without dropout.
-void describe_step(Graph& graph, Parameters& parameters, const LossGraph& loss, const OptimizerConfig& optimizer);
 
 /// "h.3.attn.c_attn" → "h.*.attn".
 std::string part_of(const std::string& path);

@@ -54,8 +54,8 @@ Rates measure(const ImageSet& set, const ImageBatchOptions& options, double seco
     std::uint64_t number = 0;
     batches.at(number++);  // threads and memory are there from now on
     const double busy_from = processor_seconds();
-    std::array<double, SLICES> rates;
-    for (double& rate : rates) {
+    std::vector<double> slices;  // seconds for an image
+    while (slices.size() < SLICES) {
         const std::uint64_t first = number;
         const auto start = Clock::now();
         std::chrono::duration<double> elapsed{};
@@ -64,12 +64,12 @@ Rates measure(const ImageSet& set, const ImageBatchOptions& options, double seco
             batches.at(number++);
             elapsed = Clock::now() - start;
         } while (elapsed.count() < seconds / SLICES);
-        rate = static_cast<double>((number - first) * options.batch) / elapsed.count();
+        slices.push_back(elapsed.count() / static_cast<double>((number - first) * options.batch));
     }
     const double per_core =
         static_cast<double>((number - 1) * options.batch) / std::max(processor_seconds() - busy_from, 1e-9);
-    std::ranges::sort(rates);
-    return {(rates[(SLICES - 1) / 2] + rates[SLICES / 2]) / 2, rates.front(), rates.back(), per_core};
+    const Timing image = timing_of(std::move(slices));
+    return {1 / image.median, 1 / image.most, 1 / image.least, per_core};
 }
 
 std::string whole_text(double value) {

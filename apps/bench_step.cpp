@@ -35,12 +35,10 @@ Measurement time_step(Device& device, const BenchModel& model, double seconds) {
 /// The step's nodes by what they compute, most time first. A barrier and a timestamp around every node make them
 /// together slower than the step.
 std::vector<Measurement> time_ops(Device& device, const BenchModel& model, double seconds) {
-    Graph graph;
-    Parameters parameters;
-    describe_step(graph, parameters, model.loss, model.trainer.optimizer);
+    const StepGraphs graphs(model.loss, model.trainer);
     State state(device);
-    Program program(device, graph, state, {.stamps = true});
-    for (const Parameter& p : parameters.list()) state.write(p.name, initial_values(p, 1));
+    Program program(device, graphs.step, state, {.stamps = true});
+    for (const Parameter& p : graphs.parameters.list()) state.write(p.name, initial_values(p, 1));
     model.fill(program);
     program.write("rates", step_rates(1e-4, 0.9, 0.95, 1));
     std::map<std::string, std::vector<double>> samples;
@@ -79,10 +77,7 @@ void bench_step(const Common& common, const Options& o) {
         for (std::size_t i = 0; i < models.size(); ++i) {
             const BenchModel& model = *models[i];
             progress.update(static_cast<std::int64_t>(i), model.title);
-            Graph graph;
-            Parameters parameters;
-            describe_step(graph, parameters, model.loss, model.trainer.optimizer);
-            const Analysis analysis = analyse(graph, traits(device));
+            const Analysis analysis = analyse(StepGraphs(model.loss, model.trainer), traits(device));
             if (const std::string lack = lacking_memory(device, analysis); !lack.empty()) {
                 progress.line(text("left out: ", model.title, ": ", lack));
                 continue;

@@ -1,7 +1,6 @@
 // vkformer classify: what a vision transformer sees in pictures, and where it looks.
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <numeric>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "models/images/attention_map.h"
 #include "models/images/drawing.h"
 #include "models/images/image_file.h"
+#include "models/sampling.h"
 #include "program/program.h"
 #include "vulkan/device.h"
 
@@ -53,13 +53,7 @@ public:
         normalise_(image, planes);
         program_->write("images", planes);
         program_->run();
-        const std::vector<float> logits = program_->read("logits");
-        const double most = static_cast<double>(std::ranges::max(logits));
-        std::vector<double> share(logits.size());
-        std::ranges::transform(logits, share.begin(), [&](float x) { return std::exp(static_cast<double>(x) - most); });
-        const double sum = std::accumulate(share.begin(), share.end(), 0.0);
-        for (double& x : share) x /= sum;
-        return share;
+        return probabilities(program_->read("logits"), {.temperature = 1.0, .top_k = 0});
     }
 
     /// The attention weights of every block on the last picture.
@@ -148,7 +142,7 @@ void classify(Device& device, const Common& common, const Options& o, const Imag
 void run(const Common& common, const Options& o) {
     const ImageModel model = open_image_model(o.model);
     require(model.config.num_channels == 3, "num_channels is ", model.config.num_channels, ", pictures have 3");
-    const Statistics statistics = o.statistics.empty() ? model.statistics() : statistics_named(o.statistics);
+    const Statistics statistics = model.statistics(o.statistics);
     std::vector<Image> pictures;
     for (const std::string& file : o.images)
         pictures.push_back(read_square_image(file, static_cast<int>(model.config.image_size)));
@@ -176,11 +170,7 @@ void add_classify(CLI::App& app, Common& common) {
         ->add_option("--attention-maps", options->maps,
                      "Directory for IMAGE.rollout.png and IMAGE.heads.png: attention over the picture")
         ->type_name("DIR");
-    command
-        ->add_option("--statistics", options->statistics,
-                     "Mean and deviation instead of preprocessor_config.json's: sl-cifar10, sl-cifar100, kk-cifar10 or "
-                     "kk-cifar100")
-        ->type_name("NAME");
+    add_statistics_option(*command, options->statistics);
     add_common(*command, common);
     command->footer(
         "Examples:\n"

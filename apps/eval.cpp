@@ -5,6 +5,7 @@
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/model.h"
+#include "apps/vit_options.h"
 
 namespace vkf {
 
@@ -54,12 +55,7 @@ void add_options(CLI::App& command, EvalOptions& o) {
     command.add_option("--confusion-matrix", o.confusion_matrix, "Picture to write: what is taken for what")
         ->type_name("FILE.png")
         ->group(vision);
-    command
-        .add_option("--statistics", o.statistics,
-                    "Mean and deviation instead of preprocessor_config.json's: sl-cifar10, sl-cifar100, kk-cifar10 or "
-                    "kk-cifar100")
-        ->type_name("NAME")
-        ->group(vision);
+    add_statistics_option(command, o.statistics)->group(vision);
     command.add_flag("--coarse-labels", o.coarse_labels, "CIFAR-100's 20 coarse labels")->group(vision);
 }
 

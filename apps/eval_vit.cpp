@@ -22,10 +22,7 @@ using nlohmann::ordered_json;
 ImageSet open_set(const EvalOptions& o, const ImageModel& model) {
     const VitConfig& c = model.config;
     ImageSet set = open_images(o.data, {.side = static_cast<std::size_t>(c.image_size), .coarse = o.coarse_labels});
-    require(static_cast<std::int64_t>(set.side) == c.image_size, "data ", o.data, ": images have a side of ", set.side,
-            ", the model's image_size is ", c.image_size);
-    require(std::ssize(set.class_names) == c.num_labels, "data ", o.data, ": has ", set.classes(),
-            " classes, the model's num_labels is ", c.num_labels);
+    require_fit(set, c);
     for (std::size_t i = 0; i < c.labels.size(); ++i)
         require(set.class_names[i] == c.labels[i], "data ", o.data, ": class ", i, " is '", set.class_names[i],
                 "', to the model it is '", c.labels[i], "'");
@@ -93,7 +90,7 @@ void report(const Common& common, const EvalOptions& o, const ImageSet& set, con
 void eval_vit(const Common& common, const EvalOptions& o) {
     if (!o.confusion_matrix.empty()) require_directory_of(o.confusion_matrix);
     const ImageModel model = open_image_model(o.model);
-    const Statistics statistics = o.statistics.empty() ? model.statistics() : statistics_named(o.statistics);
+    const Statistics statistics = model.statistics(o.statistics);
     const ImageSet set = open_set(o, model);
     const Images& images = o.split == "val" ? set.test : set.train;
     require(images.size() > 0, "data ", o.data, ": the split '", o.split, "' has no images");

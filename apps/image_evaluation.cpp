@@ -1,10 +1,19 @@
 #include "apps/image_evaluation.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/error.h"
 #include "program/program.h"
 
 namespace vkf {
+
+void require_fit(const ImageSet& set, const VitConfig& model) {
+    require(std::cmp_equal(set.side, model.image_size), "the data's images have a side of ", set.side,
+            ", the model's image_size is ", model.image_size);
+    require(std::cmp_equal(set.classes(), model.num_labels), "the data has ", set.classes(),
+            " classes, the model's num_labels is ", model.num_labels);
+}
 
 ImageEvaluation::ImageEvaluation(const ImageSet& set, const Images& images, const Statistics& statistics,
                                  std::int64_t batch)

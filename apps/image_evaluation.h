@@ -5,8 +5,12 @@
 
 #include "models/images/confusion.h"
 #include "models/train/image_feed.h"
+#include "models/vit.h"
 
 namespace vkf {
+
+/// Throws InputError where the set's images have another side or number of classes than the model takes.
+void require_fit(const ImageSet& set, const VitConfig& model);
 
 /// Feeds all images of a split in order to a program with the inputs of vit_loss, and keeps what its outputs `logits`
 /// and `loss` say of them.

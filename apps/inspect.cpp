@@ -41,14 +41,16 @@ struct View {
 /// A model of either kind: how its graphs are described and what its work is counted in.
 struct Subject {
     std::string config_text;
-    std::string optimizer = "adamw";
+    TrainerConfig trainer;
     std::int64_t batch_size = 0;
     std::function<Tensor(const Scope&)> logits, loss;  // with their inputs
     const char* item = "token";
-    double items = 0;   // in a batch
+    double items = 0;   // in a micro-batch
     std::string batch;  // for people
     double cache = 0;   // bytes of keys and values of one sequence
     std::int64_t block_size = 0;
+
+    double items_in_step() const { return items * static_cast<double>(trainer.gradient_accumulation_steps); }
 };
 
 Subject text_subject(const Gpt2Config& c, std::int64_t batch, std::int64_t block) {
@@ -79,16 +81,10 @@ Subject image_subject(const VitConfig& c, std::int64_t batch) {
     return made;
 }
 
-/// A training step's graph, or only its forward half.
-void describe(Graph& graph, Parameters& parameters, const Subject& subject, bool training) {
-    if (training) return describe_step(graph, parameters, subject.loss, {.kind = optimizer_named(subject.optimizer)});
-    graph.output("logits", subject.logits(Scope(graph, parameters)));
-}
-
 struct Part {
     std::string name;
     std::int64_t parameters = 0;
-    double forward = 0, step = 0;  // FLOPs
+    double forward = 0, step = 0;  // FLOPs of a batch and of an update
 };
 
 /// Parameters and work by part, in the order of the model.
@@ -143,8 +139,8 @@ std::string parts_text(const std::vector<Part>& list, const Subject& subject) {
     std::vector<std::vector<std::string>> rows{{"part", "parameters", per_item + " forward", per_item + " training"}};
     Part total{"total"};
     const auto add = [&](const Part& p) {
-        rows.push_back(
-            {p.name, text(p.parameters), count_text(p.forward / subject.items), count_text(p.step / subject.items)});
+        rows.push_back({p.name, text(p.parameters), count_text(p.forward / subject.items),
+                        count_text(p.step / subject.items_in_step())});
     };
     for (const Part& p : list) {
         add(p);
@@ -170,17 +166,20 @@ std::string memory_text(const Analysis& forward, const Analysis& step, double ca
 }
 
 void report(const Common& common, const View& view, const Subject& subject, const DeviceTraits& device) {
-    Graph forward_graph, step_graph;
+    Graph inference;
     Parameters parameters;
-    describe(forward_graph, parameters, subject, false);
-    describe(step_graph, parameters, subject, true);
-    const Analysis forward = analyse(forward_graph, device), step = analyse(step_graph, device);
+    inference.output("logits", subject.logits(Scope(inference, parameters)));
+    const StepGraphs training(subject.loss, subject.trainer);
+    const Analysis forward = analyse(inference, device), step = analyse(training, device);
     const std::vector<Part> list = parts(parameters, forward, step);
+    const std::string graph = training.step.dump() + (training.update ? training.update->dump() : "");
+    const std::int64_t micro_batches = subject.trainer.gradient_accumulation_steps;
+    const std::string_view optimizer = name_of(subject.trainer.optimizer.kind);
     if (!common.json) {
-        if (view.graph) return print(step_graph.dump());
-        print(text(parts_text(list, subject), "\nA batch of ", subject.batch, ", ", subject.optimizer, ": ",
-                   count_text(step.flops), " FLOPs a step in ", step.dispatches, " dispatches\n\n",
-                   memory_text(forward, step, subject.cache)));
+        if (view.graph) return print(graph);
+        print(text(parts_text(list, subject), "\n", micro_batches > 1 ? text(micro_batches, " batches") : "A batch",
+                   " of ", subject.batch, ", ", optimizer, ": ", count_text(step.flops), " FLOPs a step in ",
+                   step.dispatches, " dispatches\n\n", memory_text(forward, step, subject.cache)));
         return view.plan ? print(plan_text(step, static_cast<std::size_t>(view.top))) : void();
     }
     const std::string per_item = text("flops_per_", subject.item);
@@ -188,16 +187,17 @@ void report(const Common& common, const View& view, const Subject& subject, cons
                           {"parameters", parameters.count()},
                           {"batch_size", subject.batch_size}};
     if (subject.block_size > 0) document["block_size"] = subject.block_size;
-    document["optimizer"] = subject.optimizer;
+    document["gradient_accumulation_steps"] = micro_batches;
+    document["optimizer"] = optimizer;
     document[per_item + "_forward"] = forward.flops / subject.items;
-    document[per_item + "_training"] = step.flops / subject.items;
+    document[per_item + "_training"] = step.flops / subject.items_in_step();
     document["flops_per_step"] = step.flops;
     for (const Part& p : list)
         document["parts"].push_back(
             {{"part", p.name}, {"parameters", p.parameters}, {"flops_forward", p.forward}, {"flops_training", p.step}});
     document["memory"] = {{"inference", memory(forward)}, {"training", memory(step)}, {"cache", subject.cache}};
     if (view.plan) document["plan"] = plan_document(step);
-    if (view.graph) document["graph"] = step_graph.dump();
+    if (view.graph) document["graph"] = graph;
     print_json(document);
 }
 
@@ -226,7 +226,7 @@ Subject subject_of(const ModelOptions& o) {
         return text_subject(config, o.batch_size, o.block_size.value_or(config.n_positions));
     };
     Subject subject = made();
-    subject.optimizer = o.optimizer;
+    subject.trainer.optimizer.kind = optimizer_named(o.optimizer);
     return subject;
 }
 
@@ -245,6 +245,12 @@ void add_model_options(CLI::App& command, ModelOptions& o) {
 
 // --- What a training command would make ----------------------------------------------------------
 
+/// What starts from a model is that model's size, whatever the flags say.
+void require_fresh(const RunOptions& o) {
+    require(o.origin().empty(), "--", o.resume ? "resume" : "init-from",
+            " has no effect on what the flags describe; of a model there is, `inspect --model` tells");
+}
+
 void add_gpt(CLI::App& inspect_command, Common& common) {
     struct Options : GptOptions {
         View view;
@@ -260,10 +266,11 @@ void add_gpt(CLI::App& inspect_command, Common& common) {
         "  vkformer inspect gpt --config configs/shakespeare-char-cpu.toml --vocab-size 65\n");
     command->callback([o, &common] {
         o->check();
+        require_fresh(*o);
         const Gpt2Config config = o->fresh_model(Gpt2Config().vocab_size);
         validate(config);
         Subject subject = text_subject(config, o->batch_size, o->block_size);
-        subject.optimizer = o->optimizer;
+        subject.trainer = o->trainer;
         inspect(common, o->view, subject);
     });
 }
@@ -290,10 +297,11 @@ void add_vit(CLI::App& inspect_command, Common& common) {
         "      --num-hidden-layers 12 --intermediate-size 768 --qkv-bias --num-labels 1000\n");
     command->callback([o, &common] {
         o->check();
+        require_fresh(*o);
         const VitConfig config = o->fresh_model(o->image_size > 0 ? o->image_size : 32, o->num_labels);
         validate(config);
         Subject subject = image_subject(config, o->batch_size);
-        subject.optimizer = o->optimizer;
+        subject.trainer = o->trainer;
         inspect(common, o->view, subject);
     });
 }

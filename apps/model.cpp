@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "apps/vit_options.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/safetensors.h"
@@ -97,7 +98,8 @@ void ImageModel::load(const Parameters& parameters, State& state) const {
     load_weights(path / "model.safetensors", parameters.list(), "", state);
 }
 
-Statistics ImageModel::statistics() const {
+Statistics ImageModel::statistics(const std::string& name) const {
+    if (!name.empty()) return statistics_named(name);
     const fs::path file = path / "preprocessor_config.json";
     std::error_code ignored;
     require(fs::exists(file, ignored), file.string(),

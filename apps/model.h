@@ -36,8 +36,8 @@ struct ImageModel {
     VitConfig config;
 
     void load(const Parameters& parameters, State& state) const;
-    /// Of preprocessor_config.json. Throws InputError if there is none: then they must be given.
-    Statistics statistics() const;
+    /// Those that go by a name, or without one preprocessor_config.json's. Throws InputError if there are none.
+    Statistics statistics(const std::string& name) const;
 };
 
 ImageModel open_image_model(const std::filesystem::path& path, bool weights = true);

@@ -37,10 +37,7 @@ VitConfig model_config(const VitOptions& o, const ImageSet& set) {
     const auto side = static_cast<std::int64_t>(set.side), classes = static_cast<std::int64_t>(set.classes());
     VitConfig c = origin.empty() ? o.fresh_model(side, classes) : read_vit_config(origin / "config.json");
     validate(c);
-    require(c.image_size == side, "the data's images have a side of ", set.side, ", the model's image_size is ",
-            c.image_size);
-    require(c.num_labels == classes, "the data has ", set.classes(), " classes, the model's num_labels is ",
-            c.num_labels);
+    require_fit(set, c);
     c.labels = set.class_names;
     return c;
 }

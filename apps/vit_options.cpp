@@ -35,6 +35,14 @@ const Statistics& statistics_named(const std::string& name) {
     return named("--statistics", name, all_statistics);
 }
 
+CLI::Option* add_statistics_option(CLI::App& app, std::string& name) {
+    return app
+        .add_option("--statistics", name,
+                    "Mean and deviation instead of preprocessor_config.json's: sl-cifar10, sl-cifar100, kk-cifar10 or "
+                    "kk-cifar100")
+        ->type_name("NAME");
+}
+
 VitOptions::VitOptions() {
     batch_size = 128;
     schedule.learning_rate = 1e-3;

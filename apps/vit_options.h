@@ -58,5 +58,7 @@ struct VitOptions : RunOptions {
 
 /// sl-cifar10, sl-cifar100, kk-cifar10 or kk-cifar100. Throws InputError.
 const Statistics& statistics_named(const std::string& name);
+/// --statistics of a command that reads a model.
+CLI::Option* add_statistics_option(CLI::App& app, std::string& name);
 
 }  // namespace vkf

@@ -47,7 +47,7 @@ std::vector<double> probabilities(std::span<const float> logits, const Sampling&
     require(!logits.empty(), "sampling: there are no logits");
     for (std::size_t i = 0; i < logits.size(); ++i)
         if (!std::isfinite(logits[i]))
-            throw Error("the model's logit of token ", i, " is ", logits[i], ", wanted a finite number");
+            throw Error("the model's logit ", i, " is ", logits[i], ", wanted a finite number");
     const auto greatest = std::max_element(logits.begin(), logits.end());
     std::vector<double> weights(logits.size(), 0.0);
     if (sampling.temperature == 0) {

@@ -7,24 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
-#include "models/scope.h"
-#include "models/train/optimizer.h"
+#include "models/train/step_graphs.h"
 #include "program/program.h"
 
 namespace vkf {
 
-struct TrainerConfig {
-    std::int64_t gradient_accumulation_steps = 1;
-    float dropout = 0.0f;
-    float drop_path = 0.0f;
-    OptimizerConfig optimizer;
-    std::uint64_t seed = 1337;
-};
-
-/// Describes the loss of a micro-batch, a scalar; declares the inputs that a micro-batch is written to, and whatever
-/// outputs are wanted of an evaluation.
-using LossGraph = std::function<Tensor(const Scope&)>;
 /// Writes a micro-batch, found by its number, into a program's inputs.
 using Feed = std::function<void(Program&, std::uint64_t number)>;
 
@@ -33,8 +20,7 @@ struct StepResult {
     double grad_norm = 0;  // global, before clipping
 };
 
-/// With one micro-batch a step is one program: forward, backward, update. With more, one program adds each
-/// micro-batch's gradient to a state and another updates from their mean.
+/// Runs StepGraphs, and evaluation beside it.
 class Trainer {
 public:
     /// Parameters begin at their initial values, drawn from the seed; moments at zero. Evaluation has a graph of its
@@ -51,7 +37,7 @@ public:
 
     State& state() { return state_; }
     const State& state() const { return state_; }
-    const Parameters& parameters() const { return parameters_; }
+    const Parameters& parameters() const { return graphs_.parameters; }
     /// All states that a resumed run needs: parameters and moments.
     std::vector<std::string> kept_states() const;
     /// The step's programs, for reports: one, or two with accumulation.
@@ -60,22 +46,16 @@ public:
     std::string find_non_finite();
 
 private:
-    struct Stage {
-        Graph graph;
-        std::optional<Program> program;
-    };
-
-    std::vector<Tensor> append_gradients(const LossGraph& training);
-    void build_single(const LossGraph& training);
-    void build_accumulating(const LossGraph& training);
+    Program& last() { return update_ ? *update_ : step_; }
 
     Device& device_;
     TrainerConfig config_;
     State state_;
-    Parameters parameters_;
-    Stage step_;    // forward and backward, and the update too without accumulation
-    Stage update_;  // with accumulation only
-    Stage evaluation_;
+    StepGraphs graphs_;
+    Program step_;
+    std::optional<Program> update_;  // with accumulation only
+    Graph evaluation_graph_;
+    std::optional<Program> evaluation_;
 };
 
 }  // namespace vkf

@@ -82,13 +82,13 @@ Program::Program(Device& device, const Graph& graph, State& state, const Program
     }
     plan_ = plan(graph, live, scratches, {.guard = guarded_ ? guard_bytes : 0});
     scratches_ = std::move(scratches);
-    allocate();
+    allocate(options.shares);
     for (const auto& [node, dispatches] : lowered)
         for (const Dispatch& dispatch : dispatches) launches_.push_back(resolve(node, dispatch));
     record(options);
 }
 
-void Program::allocate() {
+void Program::allocate(const Program* shares) {
     std::vector<NamedTensor> states;
     std::uint64_t input_bytes = 0, output_bytes = 0;
     for (std::size_t id = 0; id < graph_->values().size(); ++id) {
@@ -122,11 +122,15 @@ void Program::allocate() {
                     mebibytes(memory_.inputs), ", outputs ", mebibytes(memory_.outputs), "), ", device_->info().name,
                     " has ", mebibytes(available));
     state_->reserve(states);
-    arena_ = Buffer(*device_, static_cast<std::uint64_t>(plan_.bytes), Memory::device, "activations");
+    const auto arena_bytes = static_cast<std::uint64_t>(plan_.bytes);
+    if (shares && !guarded_ && shares->arena_->bytes() >= arena_bytes)
+        arena_ = shares->arena_;
+    else
+        arena_ = std::make_shared<Buffer>(*device_, arena_bytes, Memory::device, "activations");
     inputs_ = Buffer(*device_, input_bytes, Memory::upload, "inputs");
     outputs_ = Buffer(*device_, output_bytes, Memory::readback, "outputs");
     std::memset(inputs_.mapped().data(), 0, inputs_.mapped().size());
-    if (guarded_) arena_.fill(poison);
+    if (guarded_) arena_->fill(poison);
 }
 
 std::uint64_t Program::address(Tensor tensor) const {
@@ -141,7 +145,7 @@ std::uint64_t Program::address(Tensor tensor) const {
         case Role::transient:
             break;
     }
-    return arena_.address() + static_cast<std::uint64_t>(plan_.storage[value.storage]) + offset;
+    return arena_->address() + static_cast<std::uint64_t>(plan_.storage[value.storage]) + offset;
 }
 
 Program::Launch Program::resolve(std::size_t node, const Dispatch& dispatch) {
@@ -168,7 +172,7 @@ Program::Launch Program::resolve(std::size_t node, const Dispatch& dispatch) {
             if (const auto* tensor = std::get_if<Tensor>(&value)) {
                 if (*tensor) at = address(*tensor), bytes = reach(*tensor);
             } else if (const auto* scratch = std::get_if<Scratch>(&value)) {
-                at = arena_.address() + static_cast<std::uint64_t>(plan_.scratch[node][scratch->index]);
+                at = arena_->address() + static_cast<std::uint64_t>(plan_.scratch[node][scratch->index]);
                 bytes = static_cast<std::uint64_t>(scratches_[node][scratch->index]) * 4;
             } else if (!std::holds_alternative<std::monostate>(value)) {
                 fail("argument '", member.name, "' is an address, given a number");
@@ -219,7 +223,7 @@ void Program::record(const ProgramOptions& options) {
         const Role role = graph_->storage(tensor).role;
         require(role == Role::transient, "output '", output_places_[i].name, "' must be computed, not a leaf");
         const std::uint64_t from = static_cast<std::uint64_t>(plan_.storage[value.storage] + value.offset * 4);
-        recorder.copy(arena_, from, outputs_, output_places_[i].offset,
+        recorder.copy(*arena_, from, outputs_, output_places_[i].offset,
                       static_cast<std::uint64_t>(tensor.elements()) * 4);
     }
     commands_ = recorder.finish();
@@ -308,7 +312,7 @@ std::string Program::find_non_finite() {
             if (graph_->storage(out).role == Role::state)
                 values = state_->read(graph_->storage(out).name);
             else
-                arena_.read(address(out) - arena_.address(), std::as_writable_bytes(std::span(values)));
+                arena_->read(address(out) - arena_->address(), std::as_writable_bytes(std::span(values)));
             const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
             if (bad != values.end())
                 found = text(node.scope, node.scope.empty() ? "" : ": ", node.op->name(), ": output ", k, ", element ",
@@ -322,7 +326,7 @@ std::string Program::find_non_finite() {
 std::string Program::damaged_guards() const {
     require(guarded_, "guard bands need a program compiled with them");
     std::vector<std::uint32_t> words(static_cast<std::size_t>(plan_.bytes / 4));
-    arena_.read(0, std::as_writable_bytes(std::span(words)));
+    arena_->read(0, std::as_writable_bytes(std::span(words)));
     std::vector<bool> owned(words.size(), false);
     const auto own = [&](std::int64_t offset, std::int64_t elements) {
         const auto begin = owned.begin() + offset / 4;

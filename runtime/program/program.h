@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +19,7 @@
 namespace vkf {
 
 class Device;
+class Program;
 
 /// What ops are told of a device.
 DeviceTraits traits(const Device& device);
@@ -28,11 +29,12 @@ struct ProgramOptions {
     bool guarded = false;     // for tests: guard bands around every transient tensor, NaN in all unused memory
     double segment_ms = 100;  // estimated time after which a submission is cut
     std::optional<DeviceTraits> traits = {};  // for tests: lower as for another device
+    const Program* shares = nullptr;          // take its arena if that is large enough; the two never run at once
 };
 
 /// Where a program's memory goes, in bytes.
 struct MemoryUse {
-    std::int64_t arena = 0;  // transient tensors
+    std::int64_t arena = 0;  // transient tensors; another program's where it is shared
     std::int64_t bound = 0;  // the smallest an arena could be
     std::int64_t states = 0;
     std::int64_t inputs = 0;
@@ -97,7 +99,7 @@ private:
         std::uint64_t offset;
     };
 
-    void allocate();
+    void allocate(const Program* shares);
     Launch resolve(std::size_t node, const Dispatch& dispatch);
     std::uint64_t address(Tensor tensor) const;
     void record(const ProgramOptions& options);
@@ -109,7 +111,8 @@ private:
     const Graph* graph_;
     Plan plan_;
     std::vector<std::vector<std::int64_t>> scratches_;  // elements, by node
-    Buffer arena_, inputs_, outputs_;
+    std::shared_ptr<Buffer> arena_;
+    Buffer inputs_, outputs_;
     std::vector<Place> input_places_, output_places_;
     std::vector<Launch> launches_;
     Commands commands_;

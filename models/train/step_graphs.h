@@ -1,0 +1,42 @@
+// One update of a model described: what a Trainer records, and what `inspect` counts without running it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "graph/graph.h"
+#include "models/scope.h"
+#include "models/train/optimizer.h"
+
+namespace vkf {
+
+struct TrainerConfig {
+    std::int64_t gradient_accumulation_steps = 1;
+    float dropout = 0.0f;
+    float drop_path = 0.0f;
+    OptimizerConfig optimizer;
+    std::uint64_t seed = 1337;
+
+    bool noisy() const { return dropout > 0 || drop_path > 0; }
+};
+
+/// Describes the loss of a micro-batch, a scalar; declares the inputs that a micro-batch is written to, and whatever
+/// outputs are wanted of an evaluation.
+using LossGraph = std::function<Tensor(const Scope&)>;
+
+/// With one micro-batch `step` is all: forward, backward, update. With more it adds each micro-batch's gradient to a
+/// state, and `update` moves the parameters by their mean.
+/// Inputs: the loss's own; "seed", i32[2], if the config is noisy; "rates" of step_rates. Outputs: "loss" and
+/// "grad_norm".
+struct StepGraphs {
+    Parameters parameters;
+    Graph step;
+    std::optional<Graph> update;
+    std::int64_t micro_batches;
+
+    StepGraphs(const LossGraph& loss, const TrainerConfig& config);
+    StepGraphs(const StepGraphs&) = delete;
+};
+
+}  // namespace vkf
