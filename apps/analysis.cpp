@@ -98,7 +98,7 @@ Analysis analyse(const Graph& graph, const DeviceTraits& device) {
     const std::vector<Life> life = lives(graph, live);
     for (std::size_t s = 0; s < graph.storages().size(); ++s) {
         const Storage& storage = graph.storages()[s];
-        const std::int64_t bytes = storage.type.shape.elements() * 4;
+        const std::int64_t bytes = storage.bytes();
         if (storage.role == Role::input) made.inputs += bytes;
         if (storage.role == Role::transient && planned.storage[s] != no_place && life[s].maker)
             made.residents.push_back({life[s].maker->scope, std::string(life[s].maker->op->name()), storage.type.shape,

@@ -75,7 +75,8 @@ void bench_step(const Common& common, const Options& o) {
     run_benchmark(common, o, [&](Device& device, BenchReport& report) {
         Progress progress(common, "bench step", "models", std::ssize(models));
         for (std::size_t i = 0; i < models.size(); ++i) {
-            const BenchModel& model = *models[i];
+            BenchModel model = *models[i];
+            model.trainer.activations = common.activations();
             progress.update(static_cast<std::int64_t>(i), model.title);
             const Analysis analysis = analyse(StepGraphs(model.loss, model.trainer), traits(device));
             if (const std::string lack = lacking_memory(device, analysis); !lack.empty()) {

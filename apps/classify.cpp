@@ -9,6 +9,7 @@
 #include "apps/common.h"
 #include "apps/model.h"
 #include "apps/vit_options.h"
+#include "graph/narrow.h"
 #include "models/images/attention_map.h"
 #include "models/images/drawing.h"
 #include "models/images/image_file.h"
@@ -32,7 +33,7 @@ struct Options {
 /// One picture at a time through the model, with every block's queries and keys as outputs.
 class Classifier {
 public:
-    Classifier(Device& device, const ImageModel& model, const Statistics& statistics, bool looks)
+    Classifier(Device& device, const Common& common, const ImageModel& model, const Statistics& statistics, bool looks)
         : config_(model.config), normalise_(statistics), state_(device) {
         Parameters parameters;
         const VitConfig& c = config_;
@@ -43,6 +44,7 @@ public:
             graph_.output(text("q", i), contiguous(looks_[i].q));
             graph_.output(text("k", i), contiguous(looks_[i].k));
         }
+        narrow(graph_, common.activations());
         program_.emplace(device, graph_, state_);
         model.load(parameters, state_);
     }
@@ -119,7 +121,7 @@ std::vector<std::size_t> ranking(std::span<const double> share, std::size_t top)
 
 void classify(Device& device, const Common& common, const Options& o, const ImageModel& model,
               const Statistics& statistics, std::span<const Image> pictures) {
-    Classifier classifier(device, model, statistics, !o.maps.empty());
+    Classifier classifier(device, common, model, statistics, !o.maps.empty());
     auto document = ordered_json::array();
     for (std::size_t n = 0; n < pictures.size(); ++n) {
         if (interrupted()) throw Interrupted();

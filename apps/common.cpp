@@ -26,13 +26,12 @@ void add_common(CLI::App& app, Common& common) {
         ->type_name("INDEX|NAME")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
-    app.add_option("--precision", common.precision, "Precision of the computation")
+    app.add_option("--precision", common.precision,
+                   "mixed: activations in bfloat16; sums, norms, weights and the optimizer in fp32")
         ->type_name("fp32|mixed")
         ->check(
             [](const std::string& word) -> std::string {
-                if (word == "fp32") return {};
-                if (word == "mixed") return "mixed precision is not built yet, wanted fp32";
-                return "'" + word + "' is unknown, wanted fp32";
+                return word == "fp32" || word == "mixed" ? "" : "'" + word + "' is unknown, wanted fp32 or mixed";
             },
             "")
         ->capture_default_str()

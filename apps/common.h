@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "graph/tensor.h"
 
 namespace vkf {
 
@@ -22,6 +23,9 @@ struct Common {
     std::uint64_t seed = 1337;
     bool json = false;
     bool quiet = false;
+
+    /// What activations are kept in.
+    Format activations() const { return precision == "mixed" ? Format::bf16 : Format::f32; }
 };
 
 void add_common(CLI::App& app, Common& common);

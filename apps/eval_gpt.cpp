@@ -8,6 +8,7 @@
 #include "apps/eval.h"
 #include "apps/model.h"
 #include "apps/progress.h"
+#include "graph/narrow.h"
 #include "program/program.h"
 #include "vulkan/device.h"
 
@@ -49,6 +50,7 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
     const TensorType type{DType::i32, {windows.rows, windows.length}};
     const Tensor logits = gpt2(Scope(graph, parameters), model.config, graph.input("tokens", type));
     graph.output("loss", cross_entropy(logits, graph.input("targets", type)));
+    narrow(graph, common.activations());
     Program program(device, graph, state);
     model.load(parameters, state);
 

@@ -86,7 +86,7 @@ std::vector<std::int32_t> write(Generator& generator, const Options& options, st
 
 void run(Device& device, const Common& common, const Options& options, const Model& model,
          const std::vector<std::int32_t>& prompt) {
-    Generator generator(device, model.config);
+    Generator generator(device, model.config, common.activations());
     model.load(generator.parameters(), generator.state());
     if (std::ssize(prompt) > model.config.n_positions)
         note(common,

@@ -10,6 +10,7 @@
 #include "apps/gpt_options.h"
 #include "apps/model.h"
 #include "apps/vit_options.h"
+#include "graph/narrow.h"
 #include "models/files/config_keys.h"
 #include "models/files/gpt2_config.h"
 #include "models/files/vit_config.h"
@@ -169,6 +170,7 @@ void report(const Common& common, const View& view, const Subject& subject, cons
     Graph inference;
     Parameters parameters;
     inference.output("logits", subject.logits(Scope(inference, parameters)));
+    narrow(inference, common.activations());
     const StepGraphs training(subject.loss, subject.trainer);
     const Analysis forward = analyse(inference, device), step = analyse(training, device);
     const std::vector<Part> list = parts(parameters, forward, step);
@@ -216,7 +218,7 @@ struct ModelOptions {
     View view;
 };
 
-Subject subject_of(const ModelOptions& o) {
+Subject subject_of(const ModelOptions& o, Format activations) {
     const auto made = [&] {
         if (model_type(o.model) == "vit") {
             require(!o.block_size, "--block-size is for language models, ", o.model, " is a vit");
@@ -227,6 +229,7 @@ Subject subject_of(const ModelOptions& o) {
     };
     Subject subject = made();
     subject.trainer.optimizer.kind = optimizer_named(o.optimizer);
+    subject.trainer.activations = activations;
     return subject;
 }
 
@@ -265,6 +268,7 @@ void add_gpt(CLI::App& inspect_command, Common& common) {
         "  vkformer inspect gpt --n-layer 12 --n-head 12 --n-embd 768 --attention belief-star --plan\n"
         "  vkformer inspect gpt --config configs/shakespeare-char-cpu.toml --vocab-size 65\n");
     command->callback([o, &common] {
+        o->take(common);
         o->check();
         require_fresh(*o);
         const Gpt2Config config = o->fresh_model(Gpt2Config().vocab_size);
@@ -296,6 +300,7 @@ void add_vit(CLI::App& inspect_command, Common& common) {
         "  vkformer inspect vit --image-size 224 --patch-size 16 --hidden-size 192 --num-attention-heads 3 \\\n"
         "      --num-hidden-layers 12 --intermediate-size 768 --qkv-bias --num-labels 1000\n");
     command->callback([o, &common] {
+        o->take(common);
         o->check();
         require_fresh(*o);
         const VitConfig config = o->fresh_model(o->image_size > 0 ? o->image_size : 32, o->num_labels);
@@ -323,7 +328,7 @@ void add_inspect(CLI::App& app, Common& common) {
     command->callback([command, options, &common] {
         if (!command->get_subcommands().empty()) return;
         require(!options->model.empty(), "--model is missing: a model directory; or gpt or vit with their options");
-        inspect(common, options->view, subject_of(*options));
+        inspect(common, options->view, subject_of(*options, common.activations()));
     });
 }
 

@@ -44,6 +44,12 @@ void RunOptions::declare_run(CLI::App& app) {
     option(app, "--grad-clip", trainer.optimizer.grad_clip, "limit of the gradient's global norm; 0: none");
 }
 
+void RunOptions::take(const Common& common) {
+    seed = common.seed;
+    precision = common.precision;
+    trainer.activations = common.activations();
+}
+
 void RunOptions::check_run() {
     require(!(resume && overwrite), "--resume and --overwrite exclude each other");
     option_at_least("--batch-size", static_cast<double>(batch_size), 1);
@@ -83,7 +89,7 @@ std::string RunOptions::toml() const {
             entry.key == "data" ? toml_value(std::filesystem::absolute(data).string()) : entry.value();
         lines += entry.key + " = " + value + "\n";
     }
-    return lines + "seed = " + std::to_string(seed) + "\n";
+    return lines + "precision = " + toml_value(precision) + "\nseed = " + std::to_string(seed) + "\n";
 }
 
 }  // namespace vkf

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/common.h"
 #include "models/attention/attention.h"
 #include "models/train/schedule.h"
 #include "models/train/trainer.h"
@@ -32,6 +33,10 @@ public:
     double eps = 0;  // 0: 1e-8, and 1e-18 for setadam
     Schedule schedule;
     std::uint64_t seed = 1337;
+    std::string precision = "fp32";
+
+    /// What stands among the options that every command has.
+    void take(const Common& common);
 
     // the run
     std::string out_dir = "out";

@@ -119,7 +119,7 @@ void add_train_gpt(CLI::App& train, Common& common) {
         "  vkformer train gpt --config configs/shakespeare-char-cpu.toml --data input.txt --attention belief-star\n"
         "  vkformer train gpt --out-dir out --resume");
     gpt->callback([options, &common] {
-        options->seed = common.seed;
+        options->take(common);
         require(!options->data.empty(),
                 "--data is missing: a directory with train.bin and val.bin, a token file, or text");
         options->check();

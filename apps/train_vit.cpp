@@ -97,7 +97,7 @@ void add_train_vit(CLI::App& train, Common& common) {
         "  vkformer train vit --config configs/sl-cifar10.toml --data data/cifar10 --attention belief-star\n"
         "  vkformer train vit --out-dir out --resume");
     vit->callback([options, &common] {
-        options->seed = common.seed;
+        options->take(common);
         options->check();
         train_vit(*options, common);
     });

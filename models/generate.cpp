@@ -1,4 +1,5 @@
 #include "models/generate.h"
+#include "graph/narrow.h"
 
 #include <algorithm>
 #include <array>
@@ -24,7 +25,8 @@ void describe_reading(const Scope& scope, const Gpt2Config& config, std::int64_t
     graph.output("logits", gpt2(scope, config, tokens, &cache, true));
 }
 
-Generator::Generator(Device& device, const Gpt2Config& config) : device_(device), config_(config), state_(device) {
+Generator::Generator(Device& device, const Gpt2Config& config, Format activations)
+    : device_(device), config_(config), activations_(activations), state_(device) {
     reader(1);
 }
 
@@ -33,6 +35,7 @@ Generator::Reader& Generator::reader(std::int64_t length) {
     if (made) return *made;
     auto fresh = std::make_unique<Reader>();
     describe_reading(Scope(fresh->graph, parameters_), config_, length);
+    narrow(fresh->graph, activations_);
     fresh->program.emplace(device_, fresh->graph, state_);
     made = std::move(fresh);
     return *made;

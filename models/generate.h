@@ -26,7 +26,7 @@ void describe_reading(const Scope& scope, const Gpt2Config& config, std::int64_t
 class Generator {
 public:
     /// Reserves the weights, which the caller then loads.
-    Generator(Device& device, const Gpt2Config& config);
+    Generator(Device& device, const Gpt2Config& config, Format activations = Format::f32);
 
     State& state() { return state_; }
     const Parameters& parameters() const { return parameters_; }
@@ -51,6 +51,7 @@ private:
 
     Device& device_;
     Gpt2Config config_;
+    Format activations_;
     State state_;
     Parameters parameters_;
     std::map<std::int64_t, std::unique_ptr<Reader>> readers_;  // by tokens per run

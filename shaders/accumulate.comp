@@ -5,7 +5,7 @@
 #include "lib/pack.glsl"
 
 layout(constant_id = 2) const bool ZERO = false;
-layout(constant_id = 3) const bool WIDE = false;
+layout(constant_id = 3) const uint PAIR = APART;
 
 layout(push_constant, scalar) uniform Args {
     InOut y0, y1, y2, y3, y4, y5;
@@ -27,8 +27,8 @@ In source(uint which) {
 
 void step(InOut y, In x, uint i, bool two) {
     vec2 value = vec2(0.0);
-    if (!ZERO) value = load_some(In(y), i, two, WIDE) + factor * load_some(x, i, two, WIDE);
-    store_some(Out(y), i, value, two, WIDE);
+    if (!ZERO) value = load_some(In(y), i, two, PAIR) + factor * load_some(x, i, two, PAIR);
+    store_some(Out(y), i, value, two, PAIR);
 }
 
 void main() {

@@ -7,7 +7,7 @@
 #include "lib/sweep_pairs.glsl"
 
 layout(constant_id = 2) const uint KIND = 1;
-layout(constant_id = 3) const bool WIDE = false;
+layout(constant_id = 3) const uint PAIR = APART;
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -17,8 +17,8 @@ layout(push_constant, scalar) uniform Args {
 };
 
 void step(uint i, bool two) {
-    const vec2 v = load_some(x, i, two, WIDE);
-    store_some(y, i, vec2(activation(KIND, v.x), activation(KIND, v.y)), two, WIDE);
+    const vec2 v = load_some(x, i, two, PAIR);
+    store_some(y, i, vec2(activation(KIND, v.x), activation(KIND, v.y)), two, PAIR);
 }
 
 void main() {

@@ -7,7 +7,7 @@
 #include "lib/sweep_pairs.glsl"
 
 layout(constant_id = 2) const uint KIND = 1;
-layout(constant_id = 3) const bool WIDE = false;
+layout(constant_id = 3) const uint PAIR = APART;
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -18,9 +18,9 @@ layout(push_constant, scalar) uniform Args {
 };
 
 void step(uint i, bool two) {
-    const vec2 v = load_some(x, i, two, WIDE);
+    const vec2 v = load_some(x, i, two, PAIR);
     const vec2 slope = vec2(activation_slope(KIND, v.x), activation_slope(KIND, v.y));
-    store_some(d_x, i, load_some(d_y, i, two, WIDE) * slope, two, WIDE);
+    store_some(d_x, i, load_some(d_y, i, two, PAIR) * slope, two, PAIR);
 }
 
 void main() {

@@ -19,7 +19,7 @@ layout(constant_id = 5) const bool CLIPPED = false;
 layout(constant_id = 6) const float DECAY0 = 0.0;
 layout(constant_id = 7) const float DECAY1 = 0.0;
 layout(constant_id = 8) const float DECAY2 = 0.0;
-layout(constant_id = 9) const bool WIDE = false;
+layout(constant_id = 9) const uint PAIR = APART;
 
 layout(push_constant, scalar) uniform Args {
     InOut p0, p1, p2;
@@ -40,16 +40,16 @@ struct Rates {
 };
 
 void step(InOut p, In gradient, InOut m, InOut v, Rates now, uint i, bool two) {
-    const vec2 g = flush(now.factor * load_some(gradient, i, two, WIDE));
-    const vec2 old_p = load_some(In(p), i, two, WIDE);
-    const vec2 old_m = load_some(In(m), i, two, WIDE);
-    const vec2 old_v = load_some(In(v), i, two, WIDE);
+    const vec2 g = flush(now.factor * load_some(gradient, i, two, PAIR));
+    const vec2 old_p = load_some(In(p), i, two, PAIR);
+    const vec2 old_m = load_some(In(m), i, two, PAIR);
+    const vec2 old_v = load_some(In(v), i, two, PAIR);
     const vec2 new_m = flush(old_m + ONE_MINUS_BETA1 * (g - old_m));
     const vec2 new_v = flush(old_v + ONE_MINUS_BETA2 * (square(g) - old_v));
-    store_some(Out(m), i, new_m, two, WIDE);
-    store_some(Out(v), i, new_v, two, WIDE);
+    store_some(Out(m), i, new_m, two, PAIR);
+    store_some(Out(v), i, new_v, two, PAIR);
     const vec2 change = new_m / (sqrt(new_v) * now.unbias + EPSILON);
-    store_some(Out(p), i, old_p - now.decay * old_p - now.rate * change, two, WIDE);
+    store_some(Out(p), i, old_p - now.decay * old_p - now.rate * change, two, PAIR);
 }
 
 void main() {

@@ -4,7 +4,8 @@
 #include "lib/sweep_pairs.glsl"
 
 layout(constant_id = 2) const bool CONSTANT = false;
-layout(constant_id = 3) const bool WIDE = false;
+layout(constant_id = 3) const uint PAIR = APART;    // of x
+layout(constant_id = 4) const uint PAIR_Y = APART;  // of y
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -17,8 +18,8 @@ layout(push_constant, scalar) uniform Args {
 
 void step(uint i, bool two) {
     vec2 value = vec2(shift);
-    if (!CONSTANT) value = fma(vec2(factor), load_some(x, i, two, WIDE), vec2(shift));
-    store_some(y, i, value, two, WIDE);
+    if (!CONSTANT) value = fma(vec2(factor), load_some(x, i, two, PAIR), vec2(shift));
+    store_some(y, i, value, two, PAIR_Y);
 }
 
 void main() {

@@ -10,7 +10,9 @@
 layout(constant_id = 2) const uint OP = 0;         // add, sub, mul, div
 layout(constant_id = 3) const uint STRETCHED = 0;  // the operand that is broadcast: none, a, b
 layout(constant_id = 4) const uint READING = 0;    // of a broadcast operand: one by one, SHARED, PAIRED
-layout(constant_id = 5) const bool WIDE = false;   // of operands that are not broadcast, of y and, PAIRED, of the other
+layout(constant_id = 5) const uint PAIR_A = APART;  // where a is broadcast: of what PAIRED reads, and packed or not
+layout(constant_id = 6) const uint PAIR_B = APART;
+layout(constant_id = 7) const uint PAIR_Y = APART;
 
 const uint SHARED = 1, PAIRED = 2;
 const uint AXES = 3;  // of a broadcast: repetitions, the operand's elements, repetitions of each
@@ -31,14 +33,15 @@ vec2 combine(vec2 left, vec2 right) {
 }
 
 // Elements `at` and the next of an operand, of which `narrow` is the element where it is broadcast.
-vec2 operand(In x, bool stretched, uint at, uint narrow, bool two) {
-    if (!stretched) return load_some(x, at, two, WIDE);
-    return READING == PAIRED ? load_some(x, narrow, two, WIDE) : vec2(x.at[narrow]);
+vec2 operand(In x, bool stretched, uint at, uint narrow, bool two, uint form) {
+    if (!stretched) return load_some(x, at, two, form);
+    return READING == PAIRED ? load_some(x, narrow, two, form) : vec2(load_one(x, narrow, form));
 }
 
 void step(uint i, uint narrow, bool two) {
-    const vec2 left = operand(a, STRETCHED == 1, i, narrow, two), right = operand(b, STRETCHED == 2, i, narrow, two);
-    store_some(y, i, combine(left, right), two, WIDE);
+    const vec2 left = operand(a, STRETCHED == 1, i, narrow, two, PAIR_A);
+    const vec2 right = operand(b, STRETCHED == 2, i, narrow, two, PAIR_B);
+    store_some(y, i, combine(left, right), two, PAIR_Y);
 }
 
 void main() {

@@ -2,10 +2,11 @@
 // parts of a concatenation, and with stride 0 a broadcast. With ZERO there is no x and y = 0.
 //
 // Each workgroup sweeps per_group consecutive elements of the box. Words are moved as integers: any 32-bit type. With
-// WIDE an element is two of them, and all extents and strides count such pairs.
+// WIDE an element is two of them, and all extents and strides count such pairs; packed 16-bit numbers are moved likewise,
+// a pair being one word.
 #version 460
 #include "lib/args.glsl"
-#include "lib/wide.glsl"
+#include "lib/pairs.glsl"
 
 layout(constant_id = 2) const uint AXES = 1;
 layout(constant_id = 3) const bool ZERO = false;

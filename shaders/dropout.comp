@@ -4,7 +4,10 @@
 // function of (seed, salt, element) alone. Each workgroup sweeps per_group fours.
 #version 460
 #include "lib/args.glsl"
+#include "lib/pairs.glsl"
 #include "lib/random.glsl"
+
+layout(constant_id = 2) const uint PAIR = APART;
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -23,7 +26,10 @@ void main() {
     const uint end = min(first + per_group, fours);
     for (uint i = first + gl_LocalInvocationID.x; i < end; i += GROUP) {
         const vec4 factor = dropout_scale4(key, salt, 0, i, rate);
-        [[unroll]] for (uint k = 0; k < 4; ++k)
-            if (4 * i + k < count) y.at[4 * i + k] = x.at[4 * i + k] * factor[k];
+        [[unroll]] for (uint k = 0; k < 4; k += 2) {
+            const uint at = 4 * i + k;
+            const bool two = at + 1 < count;
+            if (at < count) store_some(y, at, load_some(x, at, two, PAIR) * vec2(factor[k], factor[k + 1]), two, PAIR);
+        }
     }
 }

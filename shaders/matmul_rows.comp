@@ -6,14 +6,12 @@
 // Owner: a workgroup has STRIPE columns. b as it is: lane l has the columns 2 l and 2 l + 1 of each
 //   of PAIRS stripes and goes down k, a's elements handed out by broadcast. b transposed: the lanes
 //   lie along k and fold each column's sum at the end.
-// Numerics: fp32; sums in ascending k, or per lane in ascending k and then over the lanes.
+// y is not packed. Numerics: fp32; sums in ascending k, or per lane in ascending k and then over the lanes.
 #include "lib/matmul.glsl"
 #include "lib/matmul_pairs.glsl"
 
 layout(constant_id = 7) const uint ROWS = 1;
 layout(constant_id = 8) const uint PAIRS = 2;
-layout(constant_id = 9) const bool WIDE_A = false;   // pitch, batch and offset even
-layout(constant_id = 10) const bool WIDE_B = false;  // likewise; and n, unless transposed
 
 const uint LANES = SUBGROUP;
 const uint STRIPE = PAIRS * LANES * 2;
@@ -33,18 +31,18 @@ void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uin
     uint second[PAIRS];
     [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
         const uint column = column0 + (p * LANES + lane) * 2;
-        first[p] = b_begin + min(column, WIDE_B ? n - 2 : n - 1);
+        first[p] = b_begin + min(column, PAIR_B != APART ? n - 2 : n - 1);
         second[p] = b_begin + min(column + 1, n - 1);
     }
     uint k0 = k_begin;
     for (; k0 + LANES <= k_end; k0 += LANES) {
         float left[ROWS];
         [[unroll]] for (uint r = 0; r < ROWS; ++r)
-            left[r] = a.at[a_begin + r * a_pitch + k0 + lane];
+            left[r] = load_one(a, a_begin + r * a_pitch + k0 + lane, PAIR_A);
         [[unroll]] for (uint s = 0; s < LANES; ++s) {
             [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
                 const uint at = (k0 + s) * b_pitch;
-                const vec2 right = load_pair(WIDE_B, b, at + first[p], at + second[p]);
+                const vec2 right = load_pair(PAIR_B, b, at + first[p], at + second[p]);
                 [[unroll]] for (uint r = 0; r < ROWS; ++r)
                     sum[r * PAIRS + p] += subgroupBroadcast(left[r], s) * right;
             }
@@ -53,9 +51,9 @@ void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uin
     for (; k0 < k_end; ++k0) {
         [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
             const uint at = k0 * b_pitch;
-            const vec2 right = load_pair(WIDE_B, b, at + first[p], at + second[p]);
+            const vec2 right = load_pair(PAIR_B, b, at + first[p], at + second[p]);
             [[unroll]] for (uint r = 0; r < ROWS; ++r)
-                sum[r * PAIRS + p] += a.at[a_begin + r * a_pitch + k0] * right;
+                sum[r * PAIRS + p] += load_one(a, a_begin + r * a_pitch + k0, PAIR_A) * right;
         }
     }
     [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
@@ -81,10 +79,10 @@ void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, ui
             vec2 left[ROWS];
             [[unroll]] for (uint r = 0; r < ROWS; ++r) {
                 const uint at = a_begin + r * a_pitch + k0;
-                left[r] = load_pair(WIDE_A, a, at, at + 1);
+                left[r] = load_pair(PAIR_A, a, at, at + 1);
             }
             [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
-                const vec2 right = load_pair(WIDE_B, b, row[c] + k0, row[c] + k0 + 1);
+                const vec2 right = load_pair(PAIR_B, b, row[c] + k0, row[c] + k0 + 1);
                 [[unroll]] for (uint r = 0; r < ROWS; ++r)
                     sum[r * COLUMNS + c] += left[r] * right;
             }
@@ -92,7 +90,8 @@ void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, ui
         if (k0 < k_end) {  // one lane, if k is odd
             [[unroll]] for (uint c = 0; c < COLUMNS; ++c)
                 [[unroll]] for (uint r = 0; r < ROWS; ++r)
-                    sum[r * COLUMNS + c].x += a.at[a_begin + r * a_pitch + k0] * b.at[row[c] + k0];
+                    sum[r * COLUMNS + c].x +=
+                        load_one(a, a_begin + r * a_pitch + k0, PAIR_A) * load_one(b, row[c] + k0, PAIR_B);
         }
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
             [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {

@@ -6,10 +6,15 @@
 #version 460
 #include "lib/args.glsl"
 #include "lib/activation.glsl"
+#include "lib/pairs.glsl"
 
 layout(constant_id = 2) const bool BIAS = false;
 layout(constant_id = 3) const bool ADDEND = false;
 layout(constant_id = 4) const uint ACTIVATION = 0;
+layout(constant_id = 14) const uint PAIR_Y = APART;
+layout(constant_id = 15) const uint PAIR_ADDEND = APART;
+
+const uint PARTS = PAIR_Y == APART ? APART : TOGETHER;  // both are aligned where n is even
 
 layout(push_constant, scalar) uniform Args {
     In parts;
@@ -34,13 +39,14 @@ void main() {
     const uint from = (batch * splits * m + row) * n;
     const uint addend_from = batch * addend_batch + row * addend_pitch;
     const uint to = batch * y_batch + row * y_pitch;
-    for (uint c = gl_LocalInvocationID.x; c < n; c += GROUP) {
-        float sum = parts.at[from + c];
-        for (uint s = 1; s < splits; ++s) sum += parts.at[from + s * m * n + c];
-        float v = alpha * sum;
-        if (BIAS) v += bias.at[c];
-        v = activation(ACTIVATION, v);
-        if (ADDEND) v += addend.at[addend_from + c];
-        y.at[to + c] = v;
+    for (uint c = 2 * gl_LocalInvocationID.x; c < n; c += 2 * GROUP) {
+        const bool two = c + 1 < n;
+        vec2 sum = load_some(parts, from + c, two, PARTS);
+        for (uint s = 1; s < splits; ++s) sum += load_some(parts, from + s * m * n + c, two, PARTS);
+        vec2 v = alpha * sum;
+        if (BIAS) v += load_some(bias, c, two, APART);
+        v = vec2(activation(ACTIVATION, v.x), activation(ACTIVATION, v.y));
+        if (ADDEND) v += load_some(addend, addend_from + c, two, PAIR_ADDEND);
+        store_some(y, to + c, v, two, PAIR_Y);
     }
 }

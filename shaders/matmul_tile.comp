@@ -33,10 +33,10 @@ uvec2 place(uint i, bool along_k, uint tile) {
 }
 
 // Element (row, t) of op(x), 0 past the ends; op(x) is contiguous along k or along its rows.
-float fetch(In x, bool along_k, uint begin, uint pitch, uvec2 at, uvec2 end) {
+float fetch(In x, uint form, bool along_k, uint begin, uint pitch, uvec2 at, uvec2 end) {
     const uvec2 inside = min(at, end - 1);
     const uvec2 stride = along_k ? uvec2(pitch, 1) : uvec2(1, pitch);
-    const float v = x.at[begin + inside.x * stride.x + inside.y * stride.y];
+    const float v = load_one(x, begin + inside.x * stride.x + inside.y * stride.y, form);
     return inside == at ? v : 0.0;
 }
 
@@ -62,12 +62,12 @@ void main() {
             [[unroll]] for (uint i = 0; i < FETCH_M; ++i) {
                 const uvec2 at = place(i, !TRANSPOSE_A, TILE_M);
                 const uvec2 to = uvec2(row0, k0) + at;
-                next_left[i] = fetch(a, !TRANSPOSE_A, a_begin, a_pitch, to, uvec2(m, k_end));
+                next_left[i] = fetch(a, PAIR_A, !TRANSPOSE_A, a_begin, a_pitch, to, uvec2(m, k_end));
             }
             [[unroll]] for (uint i = 0; i < FETCH_N; ++i) {
                 const uvec2 at = place(i, TRANSPOSE_B, TILE_N);
                 const uvec2 to = uvec2(column0, k0) + at;
-                next_right[i] = fetch(b, TRANSPOSE_B, b_begin, b_pitch, to, uvec2(n, k_end));
+                next_right[i] = fetch(b, PAIR_B, TRANSPOSE_B, b_begin, b_pitch, to, uvec2(n, k_end));
             }
         }
         if (k0 > k_begin) {
@@ -100,13 +100,14 @@ void main() {
     [[unroll]] for (uint i = 0; i < THREAD; ++i) {
         const uint row = row0 + i / 4 * (DOWN * 4) + my_row + i % 4;
         if (row < m) {
-            [[unroll]] for (uint j = 0; j < THREAD; ++j) {
+            [[unroll]] for (uint j = 0; j < THREAD; j += 2) {
                 const uint column = column0 + j / 4 * (ACROSS * 4) + my_column + j % 4;
                 if (column < n) {
-                    const float shift = BIAS ? bias.at[column] : 0.0;
+                    const bool two = column + 1 < n;
                     const uint from = batch * addend_batch + row * addend_pitch + column;
-                    const uint to = part * y_batch + row * y_pitch + column;
-                    y.at[to] = finish(sum[i * THREAD + j], shift, from);
+                    vec2 v = vec2(finish(sum[i * THREAD + j], BIAS ? bias.at[column] : 0.0, from), 0.0);
+                    if (two) v.y = finish(sum[i * THREAD + j + 1], BIAS ? bias.at[column + 1] : 0.0, from + 1);
+                    store_some(y, part * y_batch + row * y_pitch + column, v, two, PAIR_Y);
                 }
             }
         }

@@ -14,6 +14,7 @@
 layout(constant_id = 5) const bool CENTER = true;
 layout(constant_id = 6) const bool WEIGHT = true;
 layout(constant_id = 7) const bool BIAS = true;
+layout(constant_id = 8) const uint PAIR_Y = APART;
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -68,7 +69,7 @@ void main() {
                 vec2 out_k = (v[k] - high - low) * scale;
                 if (WEIGHT) out_k *= w[k];
                 if (BIAS) out_k += b[k];
-                store_pair(y, row * WIDTH, s, k, out_k);
+                store_pair(y, row * WIDTH, s, k, out_k, PAIR_Y);
             }
         }
         if (gl_LocalInvocationID.x == 0) {

@@ -12,7 +12,7 @@
 #include "lib/pack.glsl"
 
 layout(constant_id = 2) const float EPSILON = 1e-8;
-layout(constant_id = 3) const bool WIDE = false;
+layout(constant_id = 3) const uint PAIR = APART;
 
 layout(push_constant, scalar) uniform Args {
     InOut p0, p1, p2;
@@ -25,9 +25,9 @@ layout(push_constant, scalar) uniform Args {
 };
 
 void step(InOut p, In m, In v, float shrink, float shift, float rate, uint i, bool two) {
-    const vec2 divisor = sqrt(shrink * load_some(v, i, two, WIDE) + EPSILON) - shift;
-    const vec2 change = rate * (load_some(m, i, two, WIDE) / divisor);
-    store_some(Out(p), i, load_some(In(p), i, two, WIDE) - change, two, WIDE);
+    const vec2 divisor = sqrt(shrink * load_some(v, i, two, PAIR) + EPSILON) - shift;
+    const vec2 change = rate * (load_some(m, i, two, PAIR) / divisor);
+    store_some(Out(p), i, load_some(In(p), i, two, PAIR) - change, two, PAIR);
 }
 
 void main() {

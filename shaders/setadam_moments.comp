@@ -17,7 +17,7 @@ layout(constant_id = 4) const bool CLIPPED = false;
 layout(constant_id = 5) const float DECAY0 = 0.0;
 layout(constant_id = 6) const float DECAY1 = 0.0;
 layout(constant_id = 7) const float DECAY2 = 0.0;
-layout(constant_id = 8) const bool WIDE = false;
+layout(constant_id = 8) const uint PAIR = APART;
 
 layout(push_constant, scalar) uniform Args {
     In p0, p1, p2;
@@ -33,14 +33,14 @@ layout(push_constant, scalar) uniform Args {
 float sum = 0.0, squares = 0.0, least = 3.4e38;  // of this invocation's v
 
 void step(In p, In gradient, InOut m, InOut v, float factor, float decay, uint i, bool two) {
-    vec2 g = factor * load_some(gradient, i, two, WIDE);
-    if (decay != 0.0) g += decay * load_some(p, i, two, WIDE);
+    vec2 g = factor * load_some(gradient, i, two, PAIR);
+    if (decay != 0.0) g += decay * load_some(p, i, two, PAIR);
     g = flush(g);
-    const vec2 old_m = load_some(In(m), i, two, WIDE);
-    const vec2 old_v = load_some(In(v), i, two, WIDE);
+    const vec2 old_m = load_some(In(m), i, two, PAIR);
+    const vec2 old_v = load_some(In(v), i, two, PAIR);
     const vec2 new_v = flush(old_v + ONE_MINUS_BETA2 * (square(g) - old_v));
-    store_some(Out(m), i, flush(old_m + ONE_MINUS_BETA1 * (g - old_m)), two, WIDE);
-    store_some(Out(v), i, new_v, two, WIDE);
+    store_some(Out(m), i, flush(old_m + ONE_MINUS_BETA1 * (g - old_m)), two, PAIR);
+    store_some(Out(v), i, new_v, two, PAIR);
     const vec2 large = mix(new_v, vec2(0.0), lessThan(new_v, vec2(1e-16)));
     sum += new_v.x + new_v.y;
     squares += dot(large, large);

@@ -15,7 +15,7 @@ layout(constant_id = 4) const bool CLIPPED = false;
 layout(constant_id = 5) const float DECAY0 = 0.0;
 layout(constant_id = 6) const float DECAY1 = 0.0;
 layout(constant_id = 7) const float DECAY2 = 0.0;
-layout(constant_id = 8) const bool WIDE = false;
+layout(constant_id = 8) const uint PAIR = APART;
 
 layout(push_constant, scalar) uniform Args {
     InOut p0, p1, p2;
@@ -28,14 +28,14 @@ layout(push_constant, scalar) uniform Args {
 };
 
 void step(InOut p, In gradient, InOut m, float factor, float decay, float rate, uint i, bool two) {
-    const vec2 old_p = load_some(In(p), i, two, WIDE);
-    vec2 g = flush(factor * load_some(gradient, i, two, WIDE) + decay * old_p);
+    const vec2 old_p = load_some(In(p), i, two, PAIR);
+    vec2 g = flush(factor * load_some(gradient, i, two, PAIR) + decay * old_p);
     if (MOMENTUM != 0.0) {
-        const vec2 b = flush(MOMENTUM * load_some(In(m), i, two, WIDE) + g);
-        store_some(Out(m), i, b, two, WIDE);
+        const vec2 b = flush(MOMENTUM * load_some(In(m), i, two, PAIR) + g);
+        store_some(Out(m), i, b, two, PAIR);
         g = NESTEROV ? g + MOMENTUM * b : b;
     }
-    store_some(Out(p), i, old_p - rate * g, two, WIDE);
+    store_some(Out(p), i, old_p - rate * g, two, PAIR);
 }
 
 void main() {

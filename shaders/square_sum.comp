@@ -7,7 +7,7 @@
 #define TENSORS 8
 #include "lib/pack.glsl"
 
-layout(constant_id = 2) const bool WIDE = false;
+layout(constant_id = 2) const uint PAIR = APART;
 
 layout(push_constant, scalar) uniform Args {
     In x0, x1, x2, x3, x4, x5, x6, x7;
@@ -31,7 +31,7 @@ void main() {
     const Part part = part_of(uint[](n0, n1, n2, n3, n4, n5, n6, n7), per_group);
     In x = tensor(part.which);
     float sum = 0.0;
-    FOR_PAIRS(part, i) sum += squares(load_two(x, i, WIDE));
+    FOR_PAIRS(part, i) sum += squares(load_two(x, i, PAIR));
     if (odd_end(part)) sum += squares(vec2(x.at[part.end - 1], 0.0));
     sum = group_sum(sum);
     if (gl_LocalInvocationID.x == 0 && part.end > part.first) partials.at[first + group_index()] = sum;

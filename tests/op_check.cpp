@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "device_fixture.h"
+#include "graph/narrow.h"
 #include "ops/backward.h"
 #include "ops/ops.h"
 #include "program/program.h"
@@ -24,10 +25,22 @@ std::string input_name(std::size_t i) {
     return text('x', i);
 }
 
+/// With VKFORMER_TEST_FORMAT set to bf16 or f16, whatever may be kept in 16 bits is: see narrow().
+Format format_under_test() {
+    const char* word = std::getenv("VKFORMER_TEST_FORMAT");
+    if (!word) return Format::f32;
+    return std::string_view(word) == "f16" ? Format::f16 : Format::bf16;
+}
+
+/// x, or where 16 bits are under test a copy of it that may be kept so.
+Tensor narrowable(Tensor x) {
+    return format_under_test() == Format::f32 || x.dtype() != DType::f32 ? x : scale(x, 1.0f);
+}
+
 /// Something a program can hand out: dense, and no mere view of an input.
 Tensor computed(Tensor tensor) {
     const Tensor dense = contiguous(tensor);
-    return dense.graph().storage(dense).role == Role::transient ? dense : scale(dense, 1.0f);
+    return dense.graph().storage(dense).role == Role::transient ? narrowable(dense) : scale(dense, 1.0f);
 }
 
 /// A case as a graph: inputs, outputs "y0", …, and for each differentiable operand its gradient "d_x0", … of
@@ -42,7 +55,8 @@ struct CaseGraph {
         for (std::size_t i = 0; i < c.operands.size(); ++i) {
             const Operand& operand = c.operands[i];
             whole.push_back(graph.input(input_name(i), {operand.type.dtype, widened(operand)}));
-            operands.push_back(operand.padding ? slice(whole[i], -1, 0, operand.type.shape.width()) : whole[i]);
+            const Tensor x = narrowable(whole[i]);
+            operands.push_back(operand.padding ? slice(x, -1, 0, operand.type.shape.width()) : x);
         }
         const std::vector<Tensor> outputs = c.build(operands);
         for (std::size_t k = 0; k < outputs.size(); ++k) graph.output(text('y', k), computed(outputs[k]));
@@ -52,7 +66,7 @@ struct CaseGraph {
         std::normal_distribution<double> normal;
         for (std::size_t k = 0; k < outputs.size(); ++k) {
             const std::string name = text('w', k);
-            seeds.push_back(graph.input(name, outputs[k].type()));
+            seeds.push_back(narrowable(graph.input(name, outputs[k].type())));
             Array& weights = leaves[name] = {outputs[k].shape(), {}};
             for (std::int64_t j = 0; j < outputs[k].elements(); ++j)
                 weights.at.push_back(static_cast<double>(static_cast<float>(normal(random))));
@@ -224,8 +238,13 @@ void check_kernels(const OpCase& c) {
     bool differentiable = false;
     for (const Operand& operand : c.operands)
         differentiable = differentiable || (operand.differentiate && operand.type.dtype == DType::f32);
-    const CaseGraph made(c, differentiable);
+    CaseGraph made(c, differentiable);
+    const Format format = format_under_test();
+    if (format != Format::f32) narrow(made.graph, format);
     const Arrays wanted = interpret(made.graph, made.leaves);
+    // The interpreter rounds what is kept in 16 bits, as kernels do. A number that lies next to the middle between two
+    // others may be rounded to either: that is one unit in the last place, and another by those it was made from.
+    const double packed = format == Format::f32 ? 0.0 : std::ldexp(2.0, format == Format::bf16 ? -8 : -10);
 
     Device& device = shared_device();
     State state(device);
@@ -240,10 +259,11 @@ void check_kernels(const OpCase& c) {
         double scale = 0;
         for (const double w : want.at) scale = std::max(scale, std::abs(w));
         const double limit =
-            (name[0] == 'd' ? c.gradient_ulps : c.ulps) * std::ldexp(1.0, -24) * std::max(scale, 1e-30);
+            ((name[0] == 'd' ? c.gradient_ulps : c.ulps) * std::ldexp(1.0, -24) + packed) * std::max(scale, 1e-30);
         for (std::size_t i = 0; i < values.size(); ++i) {
             const double error = std::abs(static_cast<double>(values[i]) - want.at[i]);
-            if (error <= limit) continue;
+            const bool neither_is_a_number = std::isnan(values[i]) && std::isnan(want.at[i]);  // beyond 16 bits' range
+            if (error <= limit || neither_is_a_number) continue;
             ADD_FAILURE() << name << ", element " << i << " of " << want.shape << ": " << values[i] << ", wanted "
                           << want.at[i] << " (off by " << error / scale * std::ldexp(1.0, 24)
                           << " ulps of the largest)";

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/narrow.h"
 #include "ops/backward.h"
 #include "ops/ops.h"
 
@@ -43,14 +44,15 @@ StepGraphs::StepGraphs(const LossGraph& loss, const TrainerConfig& config)
     const std::vector<Tensor> d = append_gradients(step, parameters, loss, config);
     if (micro_batches == 1) {
         append_norm_and_update(step, parameters, d, config.optimizer);
-        return;
+    } else {
+        step.scope = "accumulate";
+        add_into(gradient_sums(step, parameters), d, 1.0f / static_cast<float>(micro_batches));
+        update.emplace();
+        const std::vector<Tensor> means = gradient_sums(*update, parameters);
+        append_norm_and_update(*update, parameters, means, config.optimizer);
+        zero(means);
     }
-    step.scope = "accumulate";
-    add_into(gradient_sums(step, parameters), d, 1.0f / static_cast<float>(micro_batches));
-    update.emplace();
-    const std::vector<Tensor> means = gradient_sums(*update, parameters);
-    append_norm_and_update(*update, parameters, means, config.optimizer);
-    zero(means);
+    narrow(step, config.activations);
 }
 
 }  // namespace vkf

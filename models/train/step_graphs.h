@@ -15,6 +15,7 @@ struct TrainerConfig {
     std::int64_t gradient_accumulation_steps = 1;
     float dropout = 0.0f;
     float drop_path = 0.0f;
+    Format activations = Format::f32;  // what narrow() keeps them in
     OptimizerConfig optimizer;
     std::uint64_t seed = 1337;
 

@@ -50,6 +50,9 @@ std::ostream& operator<<(std::ostream& stream, const TensorType& type) {
 const TensorType& Tensor::type() const {
     return graph_->value(*this).type;
 }
+Format Tensor::format() const {
+    return graph_->storage(*this).format;
+}
 std::int64_t Tensor::pitch() const {
     return graph_->value(*this).pitch;
 }
@@ -67,6 +70,9 @@ std::optional<std::vector<Tensor>> Op::vjp(const Vjp&) const {
 }
 std::optional<View> Op::view(std::span<const Tensor>, std::size_t) const {
     return std::nullopt;
+}
+Halves Op::halves(std::span<const Tensor>) const {
+    return {};
 }
 std::optional<std::size_t> Op::updates(std::size_t) const {
     return std::nullopt;
@@ -190,12 +196,21 @@ Tensor Graph::output_named(std::string_view name) const {
     return find(outputs_, "output", name);
 }
 
+namespace {
+
+std::string_view kept(Format format) {
+    return format == Format::f32 ? "" : format == Format::bf16 ? " in bf16" : " in f16";
+}
+
+}  // namespace
+
 std::string Graph::dump() const {
     std::string lines;
     const auto list = [](const std::vector<Tensor>& tensors) {
         std::string joined;
         for (const Tensor& t : tensors)
-            joined += (joined.empty() ? "" : ", ") + (t ? text('%', t.id(), ' ', t.type()) : std::string("-"));
+            joined += (joined.empty() ? "" : ", ") +
+                      (t ? text('%', t.id(), ' ', t.type(), kept(t.format())) : std::string("-"));
         return joined;
     };
     for (const Node& node : nodes_)

@@ -22,6 +22,9 @@ struct Storage {
     Role role = Role::transient;
     std::string name;           // of inputs and states
     std::uint32_t version = 0;  // in-place updates so far
+    Format format = Format::f32;
+
+    std::int64_t bytes() const { return bytes_of(type.shape.elements(), format); }
 };
 
 struct Value {
@@ -73,6 +76,9 @@ public:
     /// The tensor of an input or output by name; throws if there is none.
     Tensor input_named(std::string_view name) const;
     Tensor output_named(std::string_view name) const;
+
+    /// Keeps a transient storage in another format: see narrow().
+    void set_format(std::size_t storage, Format format) { storages_[storage].format = format; }
 
     /// The model part that nodes are being added for.
     std::string scope;

@@ -82,6 +82,13 @@ struct View {
     std::int64_t pitch = 0;   // elements between rows
 };
 
+/// Which operands an op's kernels also take as packed 16-bit floats, a bit for each.
+struct Halves {
+    std::uint32_t in = 0, out = 0;
+    /// Each for itself; outputs only where all inputs are (a sum is kept no worse than its terms); all of them or none.
+    enum class Rule : std::uint8_t { each, outputs_follow, together } rule = Rule::each;
+};
+
 /// An operation with its attributes as members; immutable once built. Inputs may be absent tensors where the op says
 /// so.
 class Op {
@@ -104,6 +111,9 @@ public:
 
     /// The kernels that compute the outputs, in order.
     virtual void lower(Lowering&) const = 0;
+
+    /// What may be kept in 16 bits, with these inputs.
+    virtual Halves halves(std::span<const Tensor> in) const;
 
     /// Set for an output that is only a view of input 0: no kernel, no memory.
     virtual std::optional<View> view(std::span<const Tensor> in, std::size_t output) const;

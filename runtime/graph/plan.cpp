@@ -74,8 +74,7 @@ public:
                     if (!node.in[k] || !node.op->may_alias(o, k) || !whole(node.in[k])) continue;
                     const std::size_t in = home[storage(node.in[k])];
                     if (graph_.storage(node.in[k]).role != Role::transient || last[in] != i ||
-                        graph_.storage(node.in[k]).type.shape.elements() !=
-                            graph_.storages()[out].type.shape.elements() ||
+                        !alike(graph_.storage(node.in[k]), graph_.storages()[out]) ||
                         std::find(taken.begin(), taken.end(), in) != taken.end())
                         continue;
                     taken.push_back(in);
@@ -94,6 +93,11 @@ public:
 
 private:
     std::size_t storage(Tensor tensor) const { return graph_.value(tensor).storage; }
+
+    /// Whether element i of both lies in the same bytes.
+    static bool alike(const Storage& a, const Storage& b) {
+        return a.type.shape.elements() == b.type.shape.elements() && a.format == b.format;
+    }
 
     bool whole(Tensor tensor) const {
         return graph_.value(tensor).offset == 0 && tensor.contiguous() &&
@@ -119,19 +123,19 @@ Plan plan(const Graph& graph, const std::vector<bool>& live, const std::vector<s
     made.storage.assign(graph.storages().size(), no_place);
     made.scratch.resize(graph.nodes().size());
 
-    const auto padded = [&](std::int64_t elements) {
-        const std::int64_t bytes = std::max<std::int64_t>(elements, 1) * 4 + 2 * options.guard;
-        return (bytes + options.alignment - 1) / options.alignment * options.alignment;
+    const auto padded = [&](std::int64_t bytes) {
+        const std::int64_t guarded = std::max<std::int64_t>(bytes, 4) + 2 * options.guard;
+        return (guarded + options.alignment - 1) / options.alignment * options.alignment;
     };
     std::vector<std::size_t> block_of(graph.storages().size(), never);
     for (std::size_t s = 0; s < graph.storages().size(); ++s) {
         if (graph.storages()[s].role != Role::transient || lives.first[s] == never || lives.home[s] != s) continue;
         block_of[s] = made.blocks.size();
-        made.blocks.push_back({padded(graph.storages()[s].type.shape.elements()), lives.first[s], lives.last[s]});
+        made.blocks.push_back({padded(graph.storages()[s].bytes()), lives.first[s], lives.last[s]});
     }
     const std::size_t first_scratch = made.blocks.size();
     for (std::size_t i = 0; i < scratches.size(); ++i)
-        for (const std::int64_t elements : scratches[i]) made.blocks.push_back({padded(elements), i, i});
+        for (const std::int64_t elements : scratches[i]) made.blocks.push_back({padded(elements * 4), i, i});
 
     if (options.guard > 0)
         for (Block& block : made.blocks) block.first = 0, block.last = graph.nodes().size();

@@ -1,6 +1,7 @@
 #include "graph/reference.h"
 
 #include "base/error.h"
+#include "base/half.h"
 
 namespace vkf {
 
@@ -26,6 +27,15 @@ std::vector<Array> expand_and_interpret(const Op& op, std::span<const Array> in,
     std::vector<Array> out;
     for (std::size_t i = 0; i < outputs.size(); ++i) out.push_back(std::move(results.at(text("out", i))));
     return out;
+}
+
+/// To the numbers that a storage of this format can hold.
+void round(Array& array, Format format) {
+    if (format == Format::f32) return;
+    for (double& x : array.at) {
+        const auto value = static_cast<float>(x);
+        x = static_cast<double>(format == Format::bf16 ? from_bfloat16(to_bfloat16(value)) : from_half(to_half(value)));
+    }
 }
 
 }  // namespace
@@ -64,6 +74,7 @@ Arrays interpret(const Graph& graph, const Arrays& leaves) {
         }
         std::vector<Array> out = evaluate(*node.op, in, types);
         for (std::size_t k = 0; k < out.size(); ++k) {
+            round(out[k], node.out[k].format());
             if (node.op->updates(k)) results[graph.storage(node.out[k]).name] = out[k];
             values[node.out[k].id()] = std::move(out[k]);
         }

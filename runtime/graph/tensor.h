@@ -12,8 +12,12 @@ namespace vkf {
 
 enum class DType : std::uint8_t { f32, i32 };
 
-constexpr std::size_t size_of(DType) {
-    return 4;  // both kinds; narrower storage types will differ
+/// How the numbers of a storage lie in memory. What they mean is the DType: f32 may be kept in 16 bits.
+enum class Format : std::uint8_t { f32, bf16, f16 };
+
+/// Bytes of that many elements; in 16 bits they come in pairs.
+constexpr std::int64_t bytes_of(std::int64_t elements, Format format) {
+    return elements * (format == Format::f32 ? 4 : 2);
 }
 
 /// Extents of a row-major tensor, outermost first; an empty shape is a scalar.
@@ -71,6 +75,7 @@ public:
     std::int64_t width() const { return shape().width(); }
     /// Elements between the starts of consecutive rows; the width itself unless the tensor is a slice of wider rows.
     std::int64_t pitch() const;
+    Format format() const;
     bool contiguous() const { return rows() <= 1 || pitch() == width(); }
 
     bool operator==(const Tensor&) const = default;

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "ops/grid.h"
 #include "ops/ops.h"
-#include "ops/wide.h"
+#include "ops/pairs.h"
 
 namespace vkf {
 
@@ -96,7 +96,7 @@ public:
             {.kernel = "activation",
              .constants = {{"GROUP", grid.group},
                            {"KIND", static_cast<std::uint32_t>(kind_)},
-                           {"WIDE", all_even(to.in) && all_even(to.out)}},
+                           {"PAIR", pair_form(std::array{to.in[0], to.out[0]})}},
              .args = {{"x", to.in[0]}, {"y", to.out[0]}, {"count", extent(count)}, {"per_group", grid.per_group}},
              .groups = grid.groups,
              .flops = 32.0 * static_cast<double>(count),
@@ -104,6 +104,9 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }
+    Halves halves(std::span<const Tensor>) const override {
+        return {.in = 0b1, .out = 0b1, .rule = Halves::Rule::together};
+    }
 
 private:
     Activation kind_;
@@ -132,7 +135,7 @@ public:
         to.dispatch({.kernel = "activation_backward",
                      .constants = {{"GROUP", grid.group},
                                    {"KIND", static_cast<std::uint32_t>(kind_)},
-                                   {"WIDE", all_even(to.in) && all_even(to.out)}},
+                                   {"PAIR", pair_form(std::array{to.in[0], to.in[1], to.out[0]})}},
                      .args = {{"x", to.in[0]},
                               {"d_y", to.in[1]},
                               {"d_x", to.out[0]},
@@ -144,6 +147,9 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }
+    Halves halves(std::span<const Tensor>) const override {
+        return {.in = 0b11, .out = 0b1, .rule = Halves::Rule::together};
+    }
 
 private:
     Activation kind_;

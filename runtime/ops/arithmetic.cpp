@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "ops/grid.h"
 #include "ops/ops.h"
+#include "ops/pairs.h"
 #include "ops/stretch.h"
-#include "ops/wide.h"
 
 namespace vkf {
 
@@ -94,7 +94,9 @@ public:
                                                : shared   ? 1u
                                                : paired   ? 2u
                                                           : 0u},
-                                   {"WIDE", all_even(std::array{a, b, y})}},
+                                   {"PAIR_A", pair_form(a)},
+                                   {"PAIR_B", pair_form(b)},
+                                   {"PAIR_Y", pair_form(y)}},
                      .args = {{"a", a},
                               {"b", b},
                               {"y", y},
@@ -108,6 +110,7 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }  // the planner compares sizes
+    Halves halves(std::span<const Tensor>) const override { return {0b11, 0b1, Halves::Rule::outputs_follow}; }
 
 private:
     Binary kind_;
@@ -142,7 +145,8 @@ public:
         to.dispatch({.kernel = "affine",
                      .constants = {{"GROUP", grid.group},
                                    {"CONSTANT", to.in.empty()},
-                                   {"WIDE", all_even(to.in) && all_even(to.out)}},
+                                   {"PAIR", pair_form(to.in)},
+                                   {"PAIR_Y", pair_form(to.out)}},
                      .args = {{"x", to.in.empty() ? ArgValue{} : ArgValue{to.in[0]}},
                               {"y", to.out[0]},
                               {"count", extent(to.out[0].elements())},
@@ -155,6 +159,7 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }
+    Halves halves(std::span<const Tensor>) const override { return {.in = 0b1, .out = 0b1}; }
 
 private:
     float factor_;

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "ops/attention_tile.h"
 #include "ops/ops.h"
-#include "ops/wide.h"
+#include "ops/pairs.h"
 
 namespace vkf {
 
@@ -110,17 +110,22 @@ ArgValue optional(Tensor tensor) {
     return tensor ? ArgValue{tensor} : ArgValue{};
 }
 
+/// q, k, v and whatever has their shape; heads must be made of whole pairs.
+Halves rows_of_heads(Tensor q, std::int64_t heads, std::uint32_t in, std::uint32_t out) {
+    return q.width() / heads % 2 == 0 ? Halves{in, out, Halves::Rule::together} : Halves{};
+}
+
 /// What the three kernels have in common.
 Dispatch attention_dispatch(std::string kernel, const AttentionOptions& options, const Extents& e,
                             const AttentionTile& tile, std::span<const Tensor> in) {
     const Tensor q = in[query], k = in[key], v = in[value];
     for (const Tensor& x : {q, k, v}) extent(x.rows() * x.pitch());  // kernels count elements in 32 bits
-    const bool wide = e.D % 2 == 0 && even(q) && even(k) && even(v);
+    const bool aligned = e.D % 2 == 0 && even(q) && even(k) && even(v);
     return {.kernel = std::move(kernel),
             .constants = {{"GROUP", tile.group},
                           {"D", extent(e.D)},
                           {"ROWS", tile.rows},
-                          {"WIDE", wide},
+                          {"PAIR", pair_form(q, aligned)},
                           {"CAUSAL", options.causal},
                           {"MASK_DIAGONAL", options.mask_diagonal},
                           {"DROPOUT", options.dropout > 0.0f}},
@@ -209,6 +214,10 @@ public:
             {{"dk", to.out[1]}, {"dv", to.out[2]}, {"dk_pitch", extent(k.width())}, {"dv_pitch", extent(v.width())}});
     }
 
+    Halves halves(std::span<const Tensor> at) const override {
+        return rows_of_heads(at[query], options_.heads, 0b111 | 1u << o | 1u << d_o, 0b111);
+    }
+
 private:
     enum Saved : std::size_t { o = 4, lse, d_o };
 
@@ -282,6 +291,10 @@ public:
         made.flops = 4.0 * e.pairs(options_.causal) * static_cast<double>(e.D);
         made.bytes = 8.0 * static_cast<double>(to.in[query].elements() + to.in[key].elements());
         to.dispatch(std::move(made));
+    }
+
+    Halves halves(std::span<const Tensor> at) const override {
+        return rows_of_heads(at[query], options_.heads, 0b111, 0b1);
     }
 
 private:

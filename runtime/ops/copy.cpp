@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "ops/grid.h"
-#include "ops/wide.h"
+#include "ops/pairs.h"
 
 namespace vkf {
 
@@ -59,24 +59,28 @@ Dispatch strided_copy(const DeviceTraits& device, Tensor x, Tensor y, const std:
                       std::int64_t y_start) {
     std::vector<CopyAxis> walk = merged(axes);
     require(walk.size() <= MAX_AXES, "copies at most ", MAX_AXES, " axes, not ", walk.size());
-    const bool wide = all_even(std::array{x, y}) && y_start % 2 == 0 && in_pairs(walk, static_cast<bool>(x));
-    if (wide) {
+    const bool pairs = all_even(std::array{x, y}) && y_start % 2 == 0 && in_pairs(walk, static_cast<bool>(x));
+    const bool packed = y.format() != Format::f32;
+    require(!packed || (pairs && (!x || x.format() == y.format())), "a copy of packed numbers moves whole pairs");
+    if (pairs) {
         halve(walk);
         y_start /= 2;
     }
     std::int64_t count = 1;
     for (const CopyAxis& axis : walk) count *= axis.extent;
     const Sweep grid = sweep(device, count);
-    Dispatch made{
-        .kernel = "copy",
-        .constants = {{"GROUP", grid.group}, {"AXES", extent(std::ssize(walk))}, {"ZERO", !x}, {"WIDE", wide}},
-        .args = {{"x", x ? ArgValue{x} : ArgValue{}},
-                 {"y", y},
-                 {"count", extent(count)},
-                 {"per_group", grid.per_group},
-                 {"y_start", extent(y_start)}},
-        .groups = grid.groups,
-        .bytes = (x ? 8.0 : 4.0) * (wide ? 2.0 : 1.0) * static_cast<double>(count)};
+    Dispatch made{.kernel = "copy",
+                  .constants = {{"GROUP", grid.group},
+                                {"AXES", extent(std::ssize(walk))},
+                                {"ZERO", !x},
+                                {"WIDE", pairs && !packed}},
+                  .args = {{"x", x ? ArgValue{x} : ArgValue{}},
+                           {"y", y},
+                           {"count", extent(count)},
+                           {"per_group", grid.per_group},
+                           {"y_start", extent(y_start)}},
+                  .groups = grid.groups,
+                  .bytes = (x ? 8.0 : 4.0) * (pairs && !packed ? 2.0 : 1.0) * static_cast<double>(count)};
     for (std::size_t axis = 0; axis < MAX_AXES; ++axis) {
         const CopyAxis used = axis < walk.size() ? walk[axis] : CopyAxis{1, 0, 0};
         if (axis > 0) made.args.emplace_back(text("extent_", axis), extent(used.extent));

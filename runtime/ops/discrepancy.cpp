@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "ops/ops.h"
-#include "ops/wide.h"
+#include "ops/pairs.h"
 
 namespace vkf {
 
@@ -39,13 +39,13 @@ public:
 
     void lower(Lowering& to) const override {
         const Tensor o = to.in[0], v = to.in[1], y = to.out[0];
-        const PairRows grid = pair_rows(to.device, y.rows(), y.width(), {o, v});
+        const PairRows grid = pair_rows(to.device, y.rows(), y.width());
         const auto count = static_cast<double>(y.elements());
         to.dispatch({.kernel = "discrepancy",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(y.width())},
                                    {"STRIP", std::min(grid.strip, 8u)},  // each strip is read once anyway
-                                   {"WIDE", grid.wide}},
+                                   {"PAIR", grid.form({o, v, y})}},
                      .args = {{"o", o},
                               {"v", v},
                               {"y", y},
@@ -61,6 +61,9 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }
+    Halves halves(std::span<const Tensor>) const override {
+        return {.in = 0b11, .out = 0b1, .rule = Halves::Rule::together};
+    }
 
 private:
     static Tensor times(Tensor x, float factor) { return factor == 1.0f ? x : scale(x, factor); }

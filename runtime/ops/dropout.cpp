@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "ops/grid.h"
 #include "ops/ops.h"
+#include "ops/pairs.h"
 
 namespace vkf {
 
@@ -39,7 +40,7 @@ public:
         const std::int64_t count = to.out[0].elements();
         const Sweep grid = sweep(to.device, (count + 3) / 4);
         to.dispatch({.kernel = "dropout",
-                     .constants = {{"GROUP", grid.group}},
+                     .constants = {{"GROUP", grid.group}, {"PAIR", pair_form(std::array{to.in[0], to.out[0]})}},
                      .args = {{"x", to.in[0]},
                               {"seed", to.in[1]},
                               {"y", to.out[0]},
@@ -53,6 +54,9 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t input) const override { return input == 0; }
+    Halves halves(std::span<const Tensor>) const override {
+        return {.in = 0b1, .out = 0b1, .rule = Halves::Rule::together};
+    }
 
 private:
     float rate_;

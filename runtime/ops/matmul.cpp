@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "ops/matmul_tiling.h"
 #include "ops/ops.h"
+#include "ops/pairs.h"
 
 namespace vkf {
 
@@ -128,11 +129,10 @@ public:
         ProductSize& size = made.size;
         const auto [batches, m, n, k] = std::tuple(size.batches, size.m, size.n, size.k);
         const std::int64_t more_pitch = more ? more.pitch() : 0;
-        size.wide_a = pairs_aligned(a, made.a, transpose_a_ ? m : 0);
-        size.wide_b = pairs_aligned(b, made.b, transpose_b_ ? 0 : n);
-        size.wide_y = n % 2 == 0 && (!more || pairs_aligned(more, {m * more_pitch, more_pitch}, n));
         const Tiling cut = tiling(to.device, size);
         const bool split = cut.splits > 1;
+        const std::uint32_t parts_form = pair_form(Tensor(), n % 2 == 0), y_form = pair_form(y, n % 2 == 0);
+        const std::uint32_t more_form = pair_form(more, more && pairs_aligned(more, {m * more_pitch, more_pitch}, n));
         const ArgValue result = split ? ArgValue{to.scratch(batches * cut.splits * m * n)} : ArgValue{y};
         const ArgValue bias = to.in[shift] ? ArgValue{to.in[shift]} : ArgValue{};
         const ArgValue onto = more ? ArgValue{more} : ArgValue{};
@@ -181,7 +181,12 @@ public:
                      .groups = static_cast<std::uint64_t>(batches * m),
                      .flops = area * static_cast<double>(cut.splits),
                      .bytes = 4.0 * area * static_cast<double>(cut.splits + 1)};
+        parts.constants.emplace_back("PAIR_A", pair_form(a, pairs_aligned(a, made.a, transpose_a_ ? m : 0)));
+        parts.constants.emplace_back("PAIR_B", pair_form(b, pairs_aligned(b, made.b, transpose_b_ ? 0 : n)));
+        parts.constants.emplace_back("PAIR_Y", split ? parts_form : y_form);
         Dispatch& last = split ? sum : parts;
+        if (split) last.constants.emplace_back("PAIR_Y", y_form);
+        if (more) last.constants.emplace_back("PAIR_ADDEND", more_form);
         if (to.in[shift]) last.constants.emplace_back("BIAS", true);
         if (more) last.constants.emplace_back("ADDEND", true);
         if (activation_ != Activation::none)
@@ -192,6 +197,12 @@ public:
 
     /// Each element of the addend is read by the lane that then writes that element of y.
     bool may_alias(std::size_t, std::size_t input) const override { return input == addend; }
+    /// A weight's gradient stays whole even where it is only a part that is added to another.
+    Halves halves(std::span<const Tensor> in) const override {
+        const Tensor a = in[left], b = in[right];
+        const bool few = has_few_rows(product(a.shape(), b.shape(), a.pitch(), b.pitch()).size);
+        return {.in = 1u << left | 1u << right, .out = few || transpose_a_ ? 0u : 1u};
+    }
 
 private:
     /// Appends a product of two tensors.

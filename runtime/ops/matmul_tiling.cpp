@@ -43,11 +43,7 @@ void shorten(Tiling& made, const ProductSize& size, std::int64_t step) {
 Tiling few_rows(const DeviceTraits& device, const ProductSize& size) {
     constexpr std::uint32_t pairs = 2;
     Tiling made{"matmul_rows",
-                {{"GROUP", device.subgroup_size},
-                 {"ROWS", static_cast<std::uint32_t>(size.m)},
-                 {"PAIRS", pairs},
-                 {"WIDE_A", size.wide_a},
-                 {"WIDE_B", size.wide_b}}};
+                {{"GROUP", device.subgroup_size}, {"ROWS", static_cast<std::uint32_t>(size.m)}, {"PAIRS", pairs}}};
     made.tiles = tiles_of(size, size.m, pairs * 2 * std::int64_t{device.subgroup_size});
     split(made, size, std::int64_t{device.units} * 4, 2 * std::int64_t{device.subgroup_size});
     return made;
@@ -85,10 +81,11 @@ Tiling in_registers(const DeviceTraits& device, const ProductSize& size) {
     split(made, size, std::int64_t{device.units} * 4, step);
     shorten(made, size, step);
     made.kernel = "matmul";
-    made.constants = {{"GROUP", device.subgroup_size}, {"ROW_BLOCKS", best.row_blocks},
-                      {"PAIRS", best.pairs},           {"STEP", step},
-                      {"WIDE_A", size.wide_a},         {"WIDE_B", size.wide_b},
-                      {"WIDE_Y", size.wide_y},         {"TAIL", size.k % step != 0}};
+    made.constants = {{"GROUP", device.subgroup_size},
+                      {"ROW_BLOCKS", best.row_blocks},
+                      {"PAIRS", best.pairs},
+                      {"STEP", step},
+                      {"TAIL", size.k % step != 0}};
     return made;
 }
 
@@ -111,11 +108,14 @@ Tiling in_shared_memory(const DeviceTraits& device, const ProductSize& size) {
 
 }  // namespace
 
+bool has_few_rows(const ProductSize& size) {
+    return size.m <= 4 && !size.transpose_a;
+}
+
 Tiling tiling(const DeviceTraits& device, const ProductSize& size) {
-    constexpr std::int64_t few = 4;
-    Tiling made = size.m <= few && !size.transpose_a ? few_rows(device, size)
-                  : device.cpu                       ? in_registers(device, size)
-                                                     : in_shared_memory(device, size);
+    Tiling made = has_few_rows(size) ? few_rows(device, size)
+                  : device.cpu       ? in_registers(device, size)
+                                     : in_shared_memory(device, size);
     if (made.kernel != "matmul_rows") made.constants.emplace_back("TRANSPOSE_A", size.transpose_a);
     made.constants.emplace_back("TRANSPOSE_B", size.transpose_b);
     return made;

@@ -14,8 +14,10 @@ namespace vkf {
 struct ProductSize {
     std::int64_t batches, m, n, k;
     bool transpose_a, transpose_b;
-    bool wide_a, wide_b, wide_y;  // elements 2 i and 2 i + 1 of a row make one aligned word
 };
+
+/// Whether a kernel for few rows computes it, which writes y number by number.
+bool has_few_rows(const ProductSize& size);
 
 struct Tiling {
     std::string kernel;

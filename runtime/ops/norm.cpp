@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "ops/ops.h"
+#include "ops/pairs.h"
 #include "ops/rows.h"
-#include "ops/wide.h"
 
 namespace vkf {
 
@@ -64,7 +64,7 @@ public:
         // Few enough groups that their partial sums are a small part of the work.
         const std::int64_t most = std::int64_t{to.device.units} * (to.device.cpu ? 4 : 8);
         const Tensor weight = kind_.weight ? to.in[1] : Tensor();
-        const PairRows grid = pair_rows(to.device, x.rows(), x.width(), {x, weight, to.in[2]}, most);
+        const PairRows grid = pair_rows(to.device, x.rows(), x.width(), most);
         const auto groups = static_cast<std::int64_t>(grid.groups);
         const std::int64_t sums = x.width() * (kind_.bias ? 2 : 1);
         const bool direct = groups == 1;
@@ -74,7 +74,8 @@ public:
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(x.width())},
                                    {"STRIP", grid.strip},
-                                   {"WIDE", grid.wide},
+                                   {"PAIR", grid.form({x, weight})},
+                                   {"PAIR_DY", grid.form({to.in[2]})},
                                    {"CENTER", kind_.center},
                                    {"WEIGHT", kind_.weight},
                                    {"D_WEIGHT", parameters_},
@@ -98,6 +99,7 @@ public:
     bool may_alias(std::size_t output, std::size_t input) const override {
         return output == 0 && (input == 0 || input == 2);
     }
+    Halves halves(std::span<const Tensor>) const override { return {.in = 0b100}; }
 
 private:
     NormKind kind_;
@@ -153,12 +155,13 @@ public:
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0];
         const Tensor weight = kind_.weight ? to.in[1] : Tensor(), bias = kind_.bias ? to.in[2] : Tensor();
-        const PairRows grid = pair_rows(to.device, x.rows(), x.width(), {x, weight, bias});
+        const PairRows grid = pair_rows(to.device, x.rows(), x.width());
         to.dispatch({.kernel = "norm",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(x.width())},
                                    {"STRIP", grid.strip},
-                                   {"WIDE", grid.wide},
+                                   {"PAIR", grid.form({x, weight, bias})},
+                                   {"PAIR_Y", grid.form({to.out[0]})},
                                    {"CENTER", kind_.center},
                                    {"WEIGHT", kind_.weight},
                                    {"BIAS", kind_.bias}},
@@ -178,6 +181,7 @@ public:
     }
 
     bool may_alias(std::size_t output, std::size_t input) const override { return output == 0 && input == 0; }
+    Halves halves(std::span<const Tensor>) const override { return {.out = 0b1}; }
 
 private:
     NormKind kind_;

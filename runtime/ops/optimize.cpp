@@ -61,7 +61,7 @@ public:
             double count = 0;
             for (const Tensor& tensor : tensors) count += static_cast<double>(tensor.elements());
             to.dispatch({.kernel = "square_sum",
-                         .constants = {{"GROUP", grids[k].group}, {"WIDE", all_even(tensors)}},
+                         .constants = {{"GROUP", grids[k].group}, {"PAIR", pair_form(tensors)}},
                          .args = std::move(args),
                          .groups = grids[k].groups,
                          .flops = 2 * count,
@@ -122,7 +122,7 @@ public:
         double count = 0;
         for (const Tensor& target : targets) count += static_cast<double>(target.elements());
         to.dispatch({.kernel = "accumulate",
-                     .constants = {{"GROUP", grid.group}, {"ZERO", factor_ == 0.0f}, {"WIDE", all_even(to.in)}},
+                     .constants = {{"GROUP", grid.group}, {"ZERO", factor_ == 0.0f}, {"PAIR", pair_form(to.in)}},
                      .args = std::move(args),
                      .groups = grid.groups,
                      .flops = 2 * count,

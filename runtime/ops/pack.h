@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "ops/grid.h"
-#include "ops/wide.h"
+#include "ops/pairs.h"
 
 namespace vkf {
 

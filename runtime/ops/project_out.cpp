@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "ops/ops.h"
-#include "ops/wide.h"
+#include "ops/pairs.h"
 
 namespace vkf {
 
@@ -30,6 +30,11 @@ struct Products {
     }
     double along(double product) const { return v_v >= least_square ? product / v_v : 0.0; }
 };
+
+/// Whether every group is made of whole pairs.
+bool even_groups(Tensor o, std::int64_t groups) {
+    return o.width() / groups % 2 == 0;
+}
 
 /// Gradients of project_out with respect to o and v.
 class ProjectOutBackwardOp : public Op {
@@ -60,13 +65,13 @@ public:
     void lower(Lowering& to) const override {
         const Tensor o = to.in[0], v = to.in[1], g = to.in[2];
         const std::int64_t width = o.width() / groups_;
-        const PairRows grid = pair_rows(to.device, o.rows() * groups_, width, {o, v, g});
+        const PairRows grid = pair_rows(to.device, o.rows() * groups_, width);
         const auto count = static_cast<double>(o.elements());
         to.dispatch({.kernel = "project_out_backward",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(width)},
                                    {"STRIP", grid.strip},
-                                   {"WIDE", grid.wide},
+                                   {"PAIR", grid.form({o, v, g, to.out[0], to.out[1]})},
                                    {"GROUPS", extent(groups_)}},
                      .args = {{"o", o},
                               {"v", v},
@@ -84,6 +89,9 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }  // a group is read before it is written
+    Halves halves(std::span<const Tensor> in) const override {
+        return even_groups(in[0], groups_) ? Halves{0b111, 0b11, Halves::Rule::together} : Halves{};
+    }
 
 private:
     std::int64_t groups_;
@@ -132,13 +140,13 @@ public:
     void lower(Lowering& to) const override {
         const Tensor o = to.in[0], v = to.in[1];
         const std::int64_t width = o.width() / groups_;
-        const PairRows grid = pair_rows(to.device, o.rows() * groups_, width, {o, v});
+        const PairRows grid = pair_rows(to.device, o.rows() * groups_, width);
         const auto count = static_cast<double>(o.elements());
         to.dispatch({.kernel = "project_out",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(width)},
                                    {"STRIP", grid.strip},
-                                   {"WIDE", grid.wide},
+                                   {"PAIR", grid.form({o, v, to.out[0]})},
                                    {"GROUPS", extent(groups_)}},
                      .args = {{"o", o},
                               {"v", v},
@@ -153,6 +161,9 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }  // a group is read before it is written
+    Halves halves(std::span<const Tensor> in) const override {
+        return even_groups(in[0], groups_) ? Halves{0b11, 0b1, Halves::Rule::together} : Halves{};
+    }
 
 private:
     std::int64_t groups_;

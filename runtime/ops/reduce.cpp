@@ -5,9 +5,9 @@
 #include "base/error.h"
 #include "ops/copy.h"
 #include "ops/ops.h"
+#include "ops/pairs.h"
 #include "ops/rows.h"
 #include "ops/stretch.h"
-#include "ops/wide.h"
 
 namespace vkf {
 
@@ -80,6 +80,8 @@ public:
         const Tensor x = to.in[0];
         sum_columns(to, x, x.rows(), x.width(), x.pitch(), to.out[0]);
     }
+
+    Halves halves(std::span<const Tensor>) const override { return {.in = 0b1}; }
 };
 
 class BroadcastOp : public Op {
@@ -130,9 +132,11 @@ void sum_columns(Lowering& to, ArgValue from, std::int64_t rows, std::int64_t wi
     const std::int64_t runs = divided(rows, run);
     const auto pass = [&](ArgValue x, std::int64_t x_rows, std::int64_t x_pitch, std::int64_t each, ArgValue y) {
         const std::int64_t sums = divided(x_rows, each);
-        const bool wide = width % 2 == 0 && x_pitch % 2 == 0 && even(x) && even(y);
+        const auto* tensor = std::get_if<Tensor>(&x);
+        const std::uint32_t form =
+            pair_form(tensor ? *tensor : Tensor(), width % 2 == 0 && x_pitch % 2 == 0 && even(x) && even(y));
         to.dispatch({.kernel = "column_sum",
-                     .constants = {{"GROUP", group}, {"PAIRS", extent(pairs)}, {"WIDE", wide}},
+                     .constants = {{"GROUP", group}, {"PAIRS", extent(pairs)}, {"PAIR", form}},
                      .args = {{"x", x},
                               {"y", y},
                               {"rows", extent(x_rows)},

@@ -43,7 +43,7 @@ Dispatch StepOp::launch(const Lowering& to, std::string_view kernel, const Sweep
     double count = 0;
     for (const Tensor& parameter : parameters) count += static_cast<double>(parameter.elements());
     Dispatch made{.kernel = std::string(kernel),
-                  .constants = {{"GROUP", grid.group}, {"WIDE", all_even(to.in)}},
+                  .constants = {{"GROUP", grid.group}, {"PAIR", pair_form(to.in)}},
                   .args = {{"per_group", grid.per_group}},
                   .groups = grid.groups,
                   .flops = flops * count,

@@ -96,6 +96,11 @@ public:
         }
     }
 
+    Halves halves(std::span<const Tensor>) const override {
+        const bool even = std::ranges::all_of(widths_, [](std::int64_t width) { return width % 2 == 0; });
+        return even && widths_.size() <= 32 ? Halves{~0u, 0b1, Halves::Rule::together} : Halves{};
+    }
+
 private:
     TensorType type_;
     std::vector<std::int64_t> widths_;
@@ -209,6 +214,12 @@ public:
         for (std::size_t k = 0; k < axes_.size(); ++k)
             walk.push_back({to.out[0].shape().extents()[k], x[index(axes_[k])], y[k]});
         to.dispatch(strided_copy(to.device, to.in[0], to.out[0], walk));
+    }
+
+    /// Pairs stay pairs as long as the last axis stays the last.
+    Halves halves(std::span<const Tensor>) const override {
+        const bool stays = axes_.back() == static_cast<int>(axes_.size()) - 1;
+        return stays ? Halves{0b1, 0b1, Halves::Rule::together} : Halves{};
     }
 
 private:

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/half.h"
 #include "vulkan/device.h"
 #include "vulkan/kernel.h"
 
@@ -43,7 +44,8 @@ std::uint32_t bits(const ConstantValue& value) {
 /// The bytes a tensor reaches over, gaps between its rows included.
 std::uint64_t reach(Tensor tensor) {
     if (tensor.elements() == 0) return 0;
-    return static_cast<std::uint64_t>((tensor.rows() - 1) * tensor.pitch() + tensor.width()) * 4;
+    const std::int64_t elements = (tensor.rows() - 1) * tensor.pitch() + tensor.width();
+    return static_cast<std::uint64_t>(bytes_of(elements, tensor.format()));
 }
 
 double mebibytes(std::int64_t bytes) {
@@ -136,7 +138,7 @@ void Program::allocate(const Program* shares) {
 std::uint64_t Program::address(Tensor tensor) const {
     const Value& value = graph_->value(tensor);
     const Storage& storage = graph_->storages()[value.storage];
-    const auto offset = static_cast<std::uint64_t>(value.offset) * 4;
+    const auto offset = static_cast<std::uint64_t>(bytes_of(value.offset, storage.format));
     switch (storage.role) {
         case Role::input:
             return inputs_.address() + place(input_places_, storage.name).offset + offset;
@@ -293,6 +295,20 @@ std::vector<NodeTime> Program::node_times() const {
     return times;
 }
 
+std::vector<float> Program::transient_values(Tensor tensor) const {
+    const auto count = static_cast<std::size_t>(tensor.elements());
+    const std::uint64_t at = address(tensor) - arena_->address();
+    std::vector<float> values(count);
+    if (tensor.format() == Format::f32) {
+        arena_->read(at, std::as_writable_bytes(std::span(values)));
+        return values;
+    }
+    std::vector<std::uint16_t> packed(count);
+    arena_->read(at, std::as_writable_bytes(std::span(packed)));
+    std::ranges::transform(packed, values.begin(), tensor.format() == Format::bf16 ? from_bfloat16 : from_half);
+    return values;
+}
+
 std::string Program::find_non_finite() {
     std::map<std::string, std::vector<float>> saved;
     for (const Storage& storage : graph_->storages())
@@ -308,11 +324,11 @@ std::string Program::find_non_finite() {
         for (std::size_t k = 0; k < node.out.size() && found.empty(); ++k) {
             const Tensor out = node.out[k];
             if (out.dtype() != DType::f32) continue;
-            std::vector<float> values(static_cast<std::size_t>(out.elements()));
+            std::vector<float> values;
             if (graph_->storage(out).role == Role::state)
                 values = state_->read(graph_->storage(out).name);
             else
-                arena_->read(address(out) - arena_->address(), std::as_writable_bytes(std::span(values)));
+                values = transient_values(out);
             const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
             if (bad != values.end())
                 found = text(node.scope, node.scope.empty() ? "" : ": ", node.op->name(), ": output ", k, ", element ",
@@ -328,14 +344,14 @@ std::string Program::damaged_guards() const {
     std::vector<std::uint32_t> words(static_cast<std::size_t>(plan_.bytes / 4));
     arena_->read(0, std::as_writable_bytes(std::span(words)));
     std::vector<bool> owned(words.size(), false);
-    const auto own = [&](std::int64_t offset, std::int64_t elements) {
+    const auto own = [&](std::int64_t offset, std::int64_t bytes) {
         const auto begin = owned.begin() + offset / 4;
-        std::fill(begin, begin + elements, true);
+        std::fill(begin, begin + bytes / 4, true);
     };
     for (std::size_t s = 0; s < plan_.storage.size(); ++s)
-        if (plan_.storage[s] != no_place) own(plan_.storage[s], graph_->storages()[s].type.shape.elements());
+        if (plan_.storage[s] != no_place) own(plan_.storage[s], graph_->storages()[s].bytes());
     for (std::size_t node = 0; node < scratches_.size(); ++node)
-        for (std::size_t k = 0; k < scratches_[node].size(); ++k) own(plan_.scratch[node][k], scratches_[node][k]);
+        for (std::size_t k = 0; k < scratches_[node].size(); ++k) own(plan_.scratch[node][k], 4 * scratches_[node][k]);
     std::string damage;
     for (std::size_t i = 0; i < words.size(); ++i) {
         if (owned[i] || words[i] == poison) continue;

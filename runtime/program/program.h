@@ -102,6 +102,7 @@ private:
     void allocate(const Program* shares);
     Launch resolve(std::size_t node, const Dispatch& dispatch);
     std::uint64_t address(Tensor tensor) const;
+    std::vector<float> transient_values(Tensor tensor) const;
     void record(const ProgramOptions& options);
     const Place& place(const std::vector<Place>& list, std::string_view name) const;
     void write_bytes(std::string_view input, DType dtype, std::span<const std::byte> data);

@@ -1,10 +1,10 @@
 // A row in registers by pairs of neighbours: the lanes side by side, STRIP pairs each. A row wider than 2 · GROUP ·
 // STRIP comes in several strips. The width is a constant so that a row of one strip needs no bounds but at its end.
-#include "lib/wide.glsl"
+#include "lib/pairs.glsl"
 
 layout(constant_id = 2) const uint WIDTH = 64;
 layout(constant_id = 3) const uint STRIP = 4;
-layout(constant_id = 4) const bool WIDE = false;  // the width is even and all rows start at multiples of 8 bytes
+layout(constant_id = 4) const uint PAIR = APART;  // of every tensor but those with a form of their own
 
 const uint STRIPS = (WIDTH + 2 * GROUP * STRIP - 1) / (2 * GROUP * STRIP);
 
@@ -23,13 +23,13 @@ vec2 in_row(uint strip, uint k, vec2 value) {
 float sum_of(vec2 pair) { return pair.x + pair.y; }
 
 // x[at .. at + WIDTH) of this lane and strip, with zeros past the end.
-void load_strip(In x, uint at, uint strip, out vec2 values[STRIP]) {
+void load_strip(In x, uint at, uint strip, uint form, out vec2 values[STRIP]) {
     [[unroll]] for (uint k = 0; k < STRIP; ++k) {
         const uint c = column(strip, k);
         if (surely_inside(k)) {
-            values[k] = load_two(x, at + c, WIDE);
-        } else if (WIDE) {
-            values[k] = load_two(x, at + (c < WIDTH ? c : 0), true);
+            values[k] = load_two(x, at + c, form);
+        } else if (form != APART) {
+            values[k] = load_two(x, at + (c < WIDTH ? c : 0), form);
             if (c >= WIDTH) values[k] = vec2(0.0);
         } else {
             values[k].x = x.at[at + min(c, WIDTH - 1)];
@@ -40,13 +40,21 @@ void load_strip(In x, uint at, uint strip, out vec2 values[STRIP]) {
     }
 }
 
+void load_strip(In x, uint at, uint strip, out vec2 values[STRIP]) {
+    load_strip(x, at, strip, PAIR, values);
+}
+
 // Pair k of this lane and strip into y[at .. at + WIDTH).
-void store_pair(Out y, uint at, uint strip, uint k, vec2 value) {
+void store_pair(Out y, uint at, uint strip, uint k, vec2 value, uint form) {
     const uint c = column(strip, k);
-    if (surely_inside(k) || (WIDE && c < WIDTH)) {
-        store_two(y, at + c, value, WIDE);
-    } else if (!WIDE) {
+    if (surely_inside(k) || (form != APART && c < WIDTH)) {
+        store_two(y, at + c, value, form);
+    } else if (form == APART) {
         if (c < WIDTH) y.at[at + c] = value.x;
         if (c + 1 < WIDTH) y.at[at + c + 1] = value.y;
     }
+}
+
+void store_pair(Out y, uint at, uint strip, uint k, vec2 value) {
+    store_pair(y, at, strip, k, value, PAIR);
 }

@@ -1,0 +1,75 @@
+// For kernels that read and write two neighbouring elements at a time (shaders/lib/pairs.glsl, strip_pairs.glsl).
+#pragma once
+
+#include <initializer_list>
+#include <span>
+
+#include "graph/graph.h"
+#include "ops/rows.h"
+
+namespace vkf {
+
+/// How pairs of neighbours lie in a tensor's memory, numbered as in shaders/lib/pairs.glsl.
+enum class Pair : std::uint32_t { apart, together, bfloat, half };
+
+/// Whether all rows start at even elements. Storage itself always starts at a multiple of 256 bytes.
+inline bool even(Tensor tensor) {
+    return tensor.graph().value(tensor).offset % 2 == 0 && (tensor.rows() <= 1 || tensor.pitch() % 2 == 0);
+}
+
+/// The same of an argument; a temporary always does.
+inline bool even(const ArgValue& value) {
+    const auto* tensor = std::get_if<Tensor>(&value);
+    return !tensor || even(*tensor);
+}
+
+/// Whether all of them may be read in pairs; those that are absent may.
+inline bool all_even(std::span<const Tensor> tensors) {
+    for (const Tensor& tensor : tensors)
+        if (tensor && !even(tensor)) return false;
+    return true;
+}
+
+/// Of one tensor, whose 32-bit pairs are `aligned`.
+inline std::uint32_t pair_form(Tensor tensor, bool aligned) {
+    const Format format = tensor ? tensor.format() : Format::f32;
+    const Pair form = format == Format::bf16  ? Pair::bfloat
+                      : format == Format::f16 ? Pair::half
+                      : aligned               ? Pair::together
+                                              : Pair::apart;
+    return static_cast<std::uint32_t>(form);
+}
+
+inline std::uint32_t pair_form(Tensor tensor) {
+    return pair_form(tensor, !tensor || even(tensor));
+}
+
+/// Of several that lie alike: in one 16-bit format all, or in none.
+inline std::uint32_t pair_form(std::span<const Tensor> tensors) {
+    for (const Tensor& tensor : tensors)
+        if (tensor && tensor.format() != Format::f32) return pair_form(tensor);
+    return pair_form(Tensor(), all_even(tensors));
+}
+
+/// Rows shared out to workgroups whose invocations lie along them, a pair of columns each.
+struct PairRows : RowSweep {
+    std::uint32_t strip;  // pairs an invocation holds at a time: its whole part of the row where that is bearable
+    bool aligned;         // the width is even
+
+    /// Of these tensors, which lie alike; those that are absent do.
+    std::uint32_t form(std::initializer_list<Tensor> tensors) const {
+        const std::span list(tensors.begin(), tensors.size());
+        return aligned ? pair_form(list) : static_cast<std::uint32_t>(Pair::apart);
+    }
+};
+
+/// `count` rows of `width` elements; `most` bounds the number of workgroups (0: no bound).
+inline PairRows pair_rows(const DeviceTraits& device, std::int64_t count, std::int64_t width, std::int64_t most = 0) {
+    const std::int64_t pairs = (width + 1) / 2;
+    PairRows made{row_sweep(device, count, pairs, most), 0, width % 2 == 0};
+    made.strip = kept(made.group, pairs, device.cpu ? 64 : 8);
+    if (made.strip == 0) made.strip = 8;
+    return made;
+}
+
+}  // namespace vkf

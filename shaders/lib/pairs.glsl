@@ -1,0 +1,67 @@
+// Two neighbouring numbers in one access, as 32-bit or as packed 16-bit floats. On lavapipe an access costs dozens of
+// additions, whatever its width; everywhere 16 bits are half the traffic.
+//
+// `form` says how a tensor's pairs lie (runtime/ops/pairs.h) and must be a constant. Packed ones need no 16-bit storage:
+// a word holds elements 2 i, in its low half, and 2 i + 1, so widths, pitches and starts are even and one invocation
+// writes both. Numerics: bfloat16 rounds to the nearest, ties to even; binary16 as packHalf2x16 does.
+
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+
+const uint APART = 0;     // 32-bit numbers, perhaps not aligned to pairs
+const uint TOGETHER = 1;  // 32-bit numbers, every pair an aligned 64-bit word
+const uint BFLOAT = 2;    // bfloat16
+const uint HALF = 3;      // binary16
+
+REFERENCE readonly buffer InWide { uint64_t at[]; };
+REFERENCE writeonly buffer OutWide { uint64_t at[]; };
+REFERENCE readonly buffer InWord { uint at[]; };
+REFERENCE writeonly buffer OutWord { uint at[]; };
+
+bool packed(uint form) { return form >= BFLOAT; }
+
+uint pack_bfloat(vec2 value) {
+    uvec2 word = floatBitsToUint(value);
+    word += 0x7fffu + ((word >> 16) & 1u);
+    // A NaN whose bits are all ones would be carried into a zero.
+    word = mix(word, uvec2(0x7fc00000u), notEqual(value, value));
+    return word.x >> 16 | (word.y & 0xffff0000u);
+}
+
+vec2 unpack(uint word, uint form) {
+    if (form == HALF) return unpackHalf2x16(word);
+    return uintBitsToFloat(uvec2(word << 16, word & 0xffff0000u));
+}
+
+float load_one(In x, uint at, uint form) {
+    if (!packed(form)) return x.at[at];
+    const vec2 both = unpack(InWord(x).at[at / 2], form);
+    return at % 2 == 0 ? both.x : both.y;
+}
+
+vec2 load_two(In x, uint at, uint form) {
+    if (packed(form)) return unpack(InWord(x).at[at / 2], form);
+    if (form == TOGETHER) return uintBitsToFloat(unpackUint2x32(InWide(x).at[at / 2]));
+    return vec2(x.at[at], x.at[at + 1]);
+}
+
+void store_two(Out y, uint at, vec2 value, uint form) {
+    if (packed(form)) {
+        OutWord(y).at[at / 2] = form == HALF ? packHalf2x16(value) : pack_bfloat(value);
+    } else if (form == TOGETHER) {
+        OutWide(y).at[at / 2] = packUint2x32(floatBitsToUint(value));
+    } else {
+        y.at[at] = value.x;
+        y.at[at + 1] = value.y;
+    }
+}
+
+// Likewise of two elements or one, the other being 0. Packed elements are never stored alone.
+vec2 load_some(In x, uint at, bool two, uint form) {
+    if (two) return load_two(x, at, form);
+    return vec2(load_one(x, at, form), 0.0);
+}
+
+void store_some(Out y, uint at, vec2 value, bool two, uint form) {
+    if (two) store_two(y, at, value, form);
+    else y.at[at] = value.x;
+}

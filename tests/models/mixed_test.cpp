@@ -1,0 +1,162 @@
+// Models whose activations are kept in 16 bits.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "device_fixture.h"
+#include "graph/narrow.h"
+#include "graph/plan.h"
+#include "graph/reference.h"
+#include "models/gpt2.h"
+#include "models/train/token_feed.h"
+#include "models/train/trainer.h"
+#include "ops/ops.h"
+
+namespace vkf::test {
+namespace {
+
+constexpr std::int64_t ROWS = 2, LENGTH = 12;
+
+Gpt2Config model_of(std::string_view variant) {
+    Gpt2Config c;
+    c.vocab_size = 17;
+    c.n_positions = LENGTH;
+    c.n_embd = 24;
+    c.n_layer = 2;
+    c.n_head = 3;
+    c.attention.variant = variant;
+    c.attention.gamma = variant == "attentionx" ? 3.0f : 1.0f;
+    return c;
+}
+
+LossGraph loss_of(const Gpt2Config& model) {
+    return [=](const Scope& scope) { return gpt2_loss(scope, model, ROWS, LENGTH); };
+}
+
+TrainerConfig config_of(Format activations) {
+    TrainerConfig config;
+    config.activations = activations;
+    return config;
+}
+
+Batch some_batch() {
+    Batch batch;
+    for (std::int32_t i = 0; i < ROWS * LENGTH; ++i) {
+        batch.tokens.push_back(i * 7 % 17);
+        batch.targets.push_back((i + 1) * 7 % 17);
+    }
+    return batch;
+}
+
+std::int64_t arena_of(const Graph& graph) {
+    const std::vector<std::vector<std::int64_t>> none(graph.nodes().size());
+    return plan(graph, live_nodes(graph), none).bytes;
+}
+
+TEST(HostMixed, NarrowsActivationsAndNothingElse) {
+    const Gpt2Config model = model_of("belief");
+    const StepGraphs whole(loss_of(model), config_of(Format::f32)), mixed(loss_of(model), config_of(Format::bf16));
+    std::size_t narrow = 0;
+    for (const Storage& storage : mixed.step.storages()) {
+        if (storage.format == Format::f32) continue;
+        ++narrow;
+        EXPECT_EQ(storage.role, Role::transient);
+        EXPECT_EQ(storage.type.shape.width() % 2, 0);
+    }
+    EXPECT_GT(narrow, 20U);
+    const std::vector<std::string_view> wide{"embedding", "cross_entropy", "global_norm"},
+        packed{"attention", "layer_norm", "project_out", "gelu"};
+    const auto of = [](const std::vector<std::string_view>& names, const Node& node) {
+        return std::find(names.begin(), names.end(), node.op->name()) != names.end();
+    };
+    const std::vector<bool> live = live_nodes(mixed.step);
+    for (std::size_t i = 0; i < live.size(); ++i) {
+        const Node& node = mixed.step.nodes()[i];
+        if (!live[i]) continue;
+        const std::string place = node.scope + ": " + std::string(node.op->name());
+        if (of(packed, node) && node.scope.starts_with("h.")) {
+            EXPECT_EQ(node.out[0].format(), Format::bf16) << place;
+        } else if (of(wide, node) || (node.op->name() == "add" && node.scope.find("ln_") != std::string::npos)) {
+            EXPECT_EQ(node.out[0].format(), Format::f32) << place;
+        }
+    }
+    EXPECT_LT(static_cast<double>(arena_of(mixed.step)), 0.75 * static_cast<double>(arena_of(whole.step)));
+}
+
+TEST(HostMixed, LeavesOddRowsAndOutputsAlone) {
+    Graph graph;
+    const Tensor odd = graph.input("odd", {DType::f32, {4, 7}}), even = graph.input("even", {DType::f32, {4, 6}});
+    const Tensor a = scale(odd, 2.0f), b = scale(even, 2.0f), c = scale(even, 3.0f);
+    graph.output("y", activate(a, Activation::relu));
+    graph.output("z", scale(b, 2.0f));
+    graph.output("c", c);
+    narrow(graph, Format::f16);
+    EXPECT_EQ(a.format(), Format::f32);
+    EXPECT_EQ(b.format(), Format::f16);
+    EXPECT_EQ(c.format(), Format::f32);
+}
+
+class DeviceMixed : public ::testing::TestWithParam<std::string> {};
+
+/// The interpreter rounds what is kept in 16 bits as kernels do. A number next to the middle between two others may be
+/// rounded either way, 2^-8 of it; a mean over hundreds of such is far closer than a single one.
+TEST_P(DeviceMixed, StepsAsTheInterpreterDoes) {
+    const Gpt2Config model = model_of(GetParam());
+    const Batch batch = some_batch();
+    for (const Format format : {Format::bf16, Format::f16}) {
+        const StepGraphs graphs(loss_of(model), config_of(format));
+        Arrays leaves;
+        for (const Storage& storage : graphs.step.storages())
+            if (storage.role != Role::transient)
+                leaves[storage.name] = {storage.type.shape,
+                                        std::vector<double>(static_cast<std::size_t>(storage.type.shape.elements()))};
+        State state(shared_device());
+        Program program(shared_device(), graphs.step, state);
+        for (const Parameter& p : graphs.parameters.list()) {
+            const std::vector<float> values = initial_values(p, 5);
+            leaves[p.name].at.assign(values.begin(), values.end());
+            state.write(p.name, values);
+        }
+        leaves["tokens"].at.assign(batch.tokens.begin(), batch.tokens.end());
+        leaves["targets"].at.assign(batch.targets.begin(), batch.targets.end());
+        leaves["rates"].at = {1e-3, 1e-3, 1, 1};
+        write_batch(program, batch);
+        program.write("rates", std::array{1e-3f, 1e-3f, 1.0f, 1.0f});
+        program.run();
+        const Arrays wanted = interpret(graphs.step, leaves);
+        const double unit = format == Format::bf16 ? 0x1p-8 : 0x1p-11;
+        const double loss = wanted.at("loss").at[0], norm = wanted.at("grad_norm").at[0];
+        EXPECT_NEAR(program.read_scalar("loss"), loss, unit / 8 * loss);
+        EXPECT_NEAR(program.read_scalar("grad_norm"), norm, unit * norm);
+    }
+}
+
+TEST_P(DeviceMixed, LearnsAsInFp32) {
+    const LossGraph loss = loss_of(model_of(GetParam()));
+    const Batch batch = some_batch();
+    const Feed feed = [&](Program& program, std::uint64_t) { write_batch(program, batch); };
+    Trainer whole(shared_device(), loss, loss, config_of(Format::f32));
+    Trainer mixed(shared_device(), loss, loss, config_of(Format::bf16));
+    for (std::int64_t it = 0; it < 40; ++it) {
+        const double wanted = whole.step(it, 1e-3, feed).loss, found = mixed.step(it, 1e-3, feed).loss;
+        ASSERT_NEAR(found, wanted, 0.01 * wanted) << "step " << it;
+    }
+}
+
+std::vector<std::string> names() {
+    std::vector<std::string> list;
+    for (const Variant& variant : variants()) list.emplace_back(variant.name);
+    return list;
+}
+
+std::string in_letters(const ::testing::TestParamInfo<std::string>& of) {
+    std::string name = of.param;
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceMixed, ::testing::ValuesIn(names()), in_letters);
+
+}  // namespace
+}  // namespace vkf::test
