@@ -2,8 +2,8 @@
 // parts of a concatenation, and with stride 0 a broadcast. With ZERO there is no x and y = 0.
 //
 // Each workgroup sweeps per_group consecutive elements of the box. Words are moved as integers: any 32-bit type. With
-// WIDE an element is two of them, and all extents and strides count such pairs; packed 16-bit numbers are moved likewise,
-// a pair being one word.
+// WIDE an element is two of them, and all extents and strides count such pairs. Packed 16-bit numbers are moved as
+// words too, and counted in pairs.
 #version 460
 #include "lib/args.glsl"
 #include "lib/pairs.glsl"

@@ -1,7 +1,7 @@
 // Two neighbouring numbers in one access, as 32-bit or as packed 16-bit floats. On lavapipe an access costs dozens of
 // additions, whatever its width; everywhere 16 bits are half the traffic.
 //
-// `form` says how a tensor's pairs lie (runtime/ops/pairs.h) and must be a constant. Packed ones need no 16-bit storage:
+// `form` says how a tensor's pairs lie (runtime/ops/pairs.h) and must be a constant. Packed ones need no feature:
 // a word holds elements 2 i, in its low half, and 2 i + 1, so widths, pitches and starts are even and one invocation
 // writes both. Numerics: bfloat16 rounds to the nearest, ties to even; binary16 as packHalf2x16 does.
 
