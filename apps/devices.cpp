@@ -1,5 +1,7 @@
 // vkformer devices: what there is, what it can do, why one was refused, which is the default.
 
+#include <set>
+
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "vulkan/device.h"
@@ -14,8 +16,21 @@ const char* yes(bool value) {
     return value ? "yes" : "no";
 }
 
+/// Extensions, and the first usable shape of each element type.
 std::string matrices(const DeviceInfo& d) {
-    return d.cooperative_matrix2 ? "KHR, NV2" : d.cooperative_matrix ? "KHR" : "no";
+    std::string list = d.cooperative_matrix2 ? "KHR, NV2" : d.cooperative_matrix ? "KHR" : "no";
+    std::set<MatrixElement> listed;
+    for (const MatrixShape& at : d.matrices)
+        if (listed.insert(at.element).second)
+            list += text(listed.size() == 1 ? ": " : ", ", to_string(at.element), ' ', at.m, "x", at.n, "x", at.k);
+    return list;
+}
+
+ordered_json describe(const std::vector<MatrixShape>& shapes) {
+    ordered_json list = ordered_json::array();
+    for (const MatrixShape& at : shapes)
+        list.push_back({{"element", to_string(at.element)}, {"m", at.m}, {"n", at.n}, {"k", at.k}});
+    return list;
 }
 
 ordered_json describe(const DeviceInfo& d, bool chosen) {
@@ -38,7 +53,8 @@ ordered_json describe(const DeviceInfo& d, bool chosen) {
             {"storage16", d.storage16},
             {"int64", d.int64},
             {"cooperative_matrix", d.cooperative_matrix},
-            {"cooperative_matrix2", d.cooperative_matrix2}};
+            {"cooperative_matrix2", d.cooperative_matrix2},
+            {"matrices", describe(d.matrices)}};
 }
 
 void run(const Common& common) {

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/matrix_shape.h"
 #include "graph/tensor.h"
 
 namespace vkf {
@@ -23,6 +24,8 @@ struct DeviceTraits {
     std::uint32_t units = 2;         // cores or multiprocessors: how many workgroups keep it busy at once
     double flops_per_second = 3e10;  // rough, for cutting long submissions into segments
     double bytes_per_second = 1e10;
+    std::uint32_t shared_bytes = 16384;        // memory shared by a workgroup
+    std::optional<MatrixShape> matrices = {};  // set: products may round their operands to its element type
 };
 
 /// Temporary memory of one node, in elements of 4 bytes; handed out by Lowering::scratch.

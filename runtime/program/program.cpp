@@ -52,9 +52,25 @@ double mebibytes(std::int64_t bytes) {
     return std::round(static_cast<double>(bytes) / (1 << 20) * 10) / 10;
 }
 
+/// The shape that kernels are built for: bf16 before fp16, because gradients leave the range of fp16, and the largest
+/// that divides the tiles of runtime/ops/matmul_tiling.cpp.
+std::optional<MatrixShape> best_matrices(const std::vector<MatrixShape>& shapes) {
+    const auto fits = [](std::uint32_t extent) { return extent == 8 || extent == 16; };
+    const auto made = [](const MatrixShape& at) {
+        return has_kernel(at.element == MatrixElement::bf16 ? "matmul_coopmat_bf16" : "matmul_coopmat");
+    };
+    const auto worth = [](const MatrixShape& at) {
+        return std::pair(at.element == MatrixElement::bf16, at.m * at.n * at.k);
+    };
+    std::optional<MatrixShape> best;
+    for (const MatrixShape& at : shapes)
+        if (fits(at.m) && fits(at.n) && fits(at.k) && made(at) && (!best || worth(at) > worth(*best))) best = at;
+    return best;
+}
+
 }  // namespace
 
-DeviceTraits traits(const Device& device) {
+DeviceTraits traits(const Device& device, Precision precision) {
     const DeviceInfo& info = device.info();
     DeviceTraits made;
     made.cpu = info.kind == DeviceKind::cpu;
@@ -63,6 +79,8 @@ DeviceTraits traits(const Device& device) {
     made.units = made.cpu ? std::max(1u, std::thread::hardware_concurrency()) : 64;
     made.flops_per_second = made.cpu ? 3e10 : info.kind == DeviceKind::discrete ? 5e12 : 5e11;
     made.bytes_per_second = made.cpu ? 5e9 : info.kind == DeviceKind::discrete ? 2e11 : 2e10;
+    made.shared_bytes = info.shared_bytes;
+    if (precision == Precision::mixed) made.matrices = best_matrices(info.matrices);
     return made;
 }
 
@@ -70,7 +88,7 @@ DeviceTraits traits(const Device& device) {
 
 Program::Program(Device& device, const Graph& graph, State& state, const ProgramOptions& options)
     : device_(&device), state_(&state), graph_(&graph), guarded_(options.guarded) {
-    const DeviceTraits device_traits = options.traits ? *options.traits : traits(device);
+    const DeviceTraits device_traits = options.traits ? *options.traits : traits(device, options.precision);
     const std::vector<bool> live = live_nodes(graph);
     std::vector<std::pair<std::size_t, std::vector<Dispatch>>> lowered;
     std::vector<std::vector<std::int64_t>> scratches(graph.nodes().size());

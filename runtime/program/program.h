@@ -21,13 +21,17 @@ namespace vkf {
 class Device;
 class Program;
 
-/// What ops are told of a device.
-DeviceTraits traits(const Device& device);
+/// fp32 means fp32 everywhere; mixed lets matrix products round their operands to 16 bits, and sums in fp32.
+enum class Precision : std::uint8_t { fp32, mixed };
+
+/// What ops are told of a device; of its cooperative matrices only if precision is mixed.
+DeviceTraits traits(const Device& device, Precision precision = Precision::fp32);
 
 struct ProgramOptions {
-    bool stamps = false;      // time every node (with a barrier around each: slower)
-    bool guarded = false;     // for tests: guard bands around every transient tensor, NaN in all unused memory
-    double segment_ms = 100;  // estimated time after which a submission is cut
+    bool stamps = false;   // time every node (with a barrier around each: slower)
+    bool guarded = false;  // for tests: guard bands around every transient tensor, NaN in all unused memory
+    Precision precision = Precision::fp32;
+    double segment_ms = 100;                  // estimated time after which a submission is cut
     std::optional<DeviceTraits> traits = {};  // for tests: lower as for another device
     const Program* shares = nullptr;          // take its arena if that is large enough; the two never run at once
 };

@@ -1,10 +1,12 @@
 #include "vulkan/device.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "base/error.h"
 #include "vulkan/handles.h"
 #include "vulkan/instance.h"
+#include "vulkan/matrices.h"
 
 namespace vkf {
 
@@ -102,14 +104,30 @@ void open_device(DeviceHandles& to, const Candidate& from) {
     features.pNext = &v11;
     features.features.shaderInt64 = VK_TRUE;
 
-    const char* budget = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
+    std::vector<const char*> extensions;
+    if (from.memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices{};
+    matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
+    matrices.cooperativeMatrix = VK_TRUE;
+    Bfloat16Features bf16;
+    bf16.type = bf16.cooperative_matrix = VK_TRUE;
+    if (!from.info.matrices.empty()) {
+        extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+        v12.vulkanMemoryModel = VK_TRUE;
+        v13.pNext = &matrices;
+    }
+    if (std::ranges::any_of(from.info.matrices, [](auto& m) { return m.element == MatrixElement::bf16; })) {
+        extensions.push_back(bfloat16_extension);
+        matrices.pNext = &bf16;
+    }
+
     VkDeviceCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
     info.pNext = &features;
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
-    info.enabledExtensionCount = from.memory_budget ? 1 : 0;
-    info.ppEnabledExtensionNames = &budget;
+    info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
+    info.ppEnabledExtensionNames = extensions.data();
     check(vkCreateDevice(from.physical, &info, nullptr, &to.device), "vkCreateDevice");
     volkLoadDevice(to.device);
     vkGetDeviceQueue(to.device, from.queue_family, 0, &to.queue);

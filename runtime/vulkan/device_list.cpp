@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "vulkan/handles.h"
 #include "vulkan/instance.h"
+#include "vulkan/matrices.h"
 
 namespace vkf {
 
@@ -153,6 +154,8 @@ Candidate judge(VkPhysicalDevice physical) {
     info.int64 = can.core.features.shaderInt64;
     info.cooperative_matrix = extensions.contains("VK_KHR_cooperative_matrix");
     info.cooperative_matrix2 = extensions.contains("VK_NV_cooperative_matrix2");
+    // Only whole subgroups of a known size can hold a matrix together.
+    if (info.refusal.empty() && made.pin_subgroups) info.matrices = matrix_shapes(physical, extensions);
 
     VkPhysicalDeviceMemoryProperties memory{};
     vkGetPhysicalDeviceMemoryProperties(physical, &memory);

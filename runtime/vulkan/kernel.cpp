@@ -15,9 +15,14 @@ namespace vkf {
 
 namespace {
 
-const SpirvModule& module_named(const std::string& name) {
+const SpirvModule* find_module(const std::string& name) {
     for (const SpirvModule& module : embedded_spirv())
-        if (module.name == name) return module;
+        if (module.name == name) return &module;
+    return nullptr;
+}
+
+const SpirvModule& module_named(const std::string& name) {
+    if (const SpirvModule* module = find_module(name)) return *module;
     throw Error("there is no kernel '", name, "' in this build");
 }
 
@@ -97,6 +102,10 @@ std::optional<std::filesystem::path> cache_folder() {
 }
 
 }  // namespace
+
+bool has_kernel(const std::string& name) {
+    return find_module(name) != nullptr;
+}
 
 const Kernel& kernel(Device& device, const std::string& name, const KernelConstants& constants) {
     DeviceHandles& handles = device.handles();

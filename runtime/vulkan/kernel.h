@@ -26,6 +26,8 @@ struct Kernel {
 /// The pipeline for an embedded kernel and constants, made at first use and kept by the device. SUBGROUP is filled in.
 /// Throws Error if there is no such kernel or constant, listing those there are.
 const Kernel& kernel(Device& device, const std::string& name, const KernelConstants& constants);
+/// Whether there is such a kernel: those that need a newer glslc than the build had are left out.
+bool has_kernel(const std::string& name);
 
 /// Opens the pipeline cache that earlier runs left for this driver; a damaged or foreign one counts as none.
 void open_pipeline_cache(Device& device);
