@@ -175,12 +175,17 @@ void write_inputs(Program& program, const Graph& graph, const Arrays& leaves) {
     }
 }
 
-/// With VKFORMER_TEST_AS_GPU set, ops are lowered as for a GPU: large workgroups, shared memory, barriers.
-std::optional<DeviceTraits> traits_under_test(const Device& device) {
-    if (!std::getenv("VKFORMER_TEST_AS_GPU")) return std::nullopt;
-    DeviceTraits made = traits(device);
+/// Ops lowered as for a GPU: large workgroups, shared memory, barriers.
+DeviceTraits traits_as_gpu(const Device& device, Precision precision) {
+    DeviceTraits made = traits(device, precision);
     made.cpu = false;
     return made;
+}
+
+/// With VKFORMER_TEST_AS_GPU set, as for a GPU.
+std::optional<DeviceTraits> traits_under_test(const Device& device) {
+    if (!std::getenv("VKFORMER_TEST_AS_GPU")) return std::nullopt;
+    return traits_as_gpu(device, Precision::fp32);
 }
 
 using Bits = std::map<std::string, std::vector<float>>;
@@ -195,6 +200,31 @@ void expect_same_bits(const Bits& a, const Bits& b, const char* what) {
     for (const auto& [name, values] : a)
         EXPECT_EQ(std::memcmp(values.data(), b.at(name).data(), values.size() * sizeof(float)), 0)
             << name << " differs: " << what;
+}
+
+/// Runs a case, compares guard bands, a second run and a run with shared memory, and returns what it computed.
+Bits run_checked(const CaseGraph& made, const ProgramOptions& lowering) {
+    Device& device = shared_device();
+    State state(device);
+    ProgramOptions with_guards = lowering;
+    with_guards.guarded = true;
+    Program guarded(device, made.graph, state, with_guards);
+    write_inputs(guarded, made.graph, made.leaves);
+    guarded.run();
+    EXPECT_EQ(guarded.damaged_guards(), "");
+    const Bits first = read_outputs(guarded, made.graph);
+    guarded.run();
+    expect_same_bits(first, read_outputs(guarded, made.graph), "second run");
+    Program plain(device, made.graph, state, lowering);
+    write_inputs(plain, made.graph, made.leaves);
+    plain.run();
+    expect_same_bits(first, read_outputs(plain, made.graph), "with shared memory");
+    return first;
+}
+
+bool differentiable(const OpCase& c) {
+    return std::any_of(c.operands.begin(), c.operands.end(),
+                       [](const Operand& at) { return at.differentiate && at.type.dtype == DType::f32; });
 }
 
 }  // namespace
@@ -235,26 +265,15 @@ void check_mathematics(const OpCase& c) {
 }
 
 void check_kernels(const OpCase& c) {
-    bool differentiable = false;
-    for (const Operand& operand : c.operands)
-        differentiable = differentiable || (operand.differentiate && operand.type.dtype == DType::f32);
-    CaseGraph made(c, differentiable);
+    CaseGraph made(c, differentiable(c));
     const Format format = format_under_test();
-    if (format != Format::f32) narrow(made.graph, format);
+    narrow(made.graph, format);
     const Arrays wanted = interpret(made.graph, made.leaves);
     // The interpreter rounds what is kept in 16 bits, as kernels do. A number that lies next to the middle between two
     // others may be rounded to either: that is one unit in the last place, and another by those it was made from.
     const double packed = format == Format::f32 ? 0.0 : std::ldexp(2.0, format == Format::bf16 ? -8 : -10);
-
-    Device& device = shared_device();
-    State state(device);
-    const std::optional<DeviceTraits> lowering = traits_under_test(device);
-    Program guarded(device, made.graph, state, {.guarded = true, .traits = lowering});
-    write_inputs(guarded, made.graph, made.leaves);
-    guarded.run();
-    EXPECT_EQ(guarded.damaged_guards(), "");
-    const Bits first = read_outputs(guarded, made.graph);
-    for (const auto& [name, values] : first) {
+    const Bits found = run_checked(made, {.traits = traits_under_test(shared_device())});
+    for (const auto& [name, values] : found) {
         const Array& want = wanted.at(name);
         double scale = 0;
         for (const double w : want.at) scale = std::max(scale, std::abs(w));
@@ -270,12 +289,34 @@ void check_kernels(const OpCase& c) {
             break;
         }
     }
-    guarded.run();
-    expect_same_bits(first, read_outputs(guarded, made.graph), "second run");
-    Program plain(device, made.graph, state, {.traits = lowering});
-    write_inputs(plain, made.graph, made.leaves);
-    plain.run();
-    expect_same_bits(first, read_outputs(plain, made.graph), "with shared memory");
+}
+
+void check_mixed_kernels(const OpCase& c, double terms) {
+    Device& device = shared_device();
+    const DeviceTraits lowering = traits_as_gpu(device, Precision::mixed);
+    if (!lowering.matrices) GTEST_SKIP() << device.info().name << " has no cooperative matrices that kernels can use";
+    const bool bf16 = lowering.matrices->element == MatrixElement::bf16;
+    const double unit = std::ldexp(1.0, bf16 ? -8 : -11), smallest = std::ldexp(1.0, bf16 ? -126 : -14);
+    // Everything a product adds up, with its sign taken away, is what its rounding errors are relative to. Below the
+    // smallest normal number they are as large as there.
+    CaseGraph made(c, differentiable(c));
+    Arrays magnitudes = made.leaves;
+    for (auto& [name, array] : magnitudes)
+        for (double& x : array.at) x = std::max(std::abs(x), smallest);
+    const Arrays wanted = interpret(made.graph, made.leaves), sums = interpret(made.graph, magnitudes);
+    const Bits found = run_checked(made, {.precision = Precision::mixed, .traits = lowering});
+    const double relative = 2 * unit + unit * unit + terms * std::ldexp(1.0, -24);
+    for (const auto& [name, values] : found) {
+        double worst = 0;
+        std::size_t where = 0;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const double error = std::abs(static_cast<double>(values[i]) - wanted.at(name).at[i]);
+            const double share = std::isnan(error) ? 1e30 : error / (relative * sums.at(name).at[i]);
+            if (share > worst) worst = share, where = i;
+        }
+        EXPECT_LE(worst, 1.0) << name << ", element " << where << " of " << wanted.at(name).shape << ": "
+                              << values[where] << ", wanted " << wanted.at(name).at[where];
+    }
 }
 
 }  // namespace vkf::test

@@ -61,6 +61,11 @@ void check_mathematics(const OpCase&);
 /// memory is never read, and a second run gives the same bits.
 void check_kernels(const OpCase&);
 
+/// Device: the same with operands of products rounded to 16 bits, for cases made of matmul alone without activations.
+/// Every element's limit follows from what was rounded: (2 u + terms · 2^-24) · Σ|a||b|, u = 2^-11 of fp16 or 2^-8 of
+/// bf16, where `terms` is the longest sum of the case. Skipped where the device has no cooperative matrices.
+void check_mixed_kernels(const OpCase&, double terms);
+
 /// The arrays a case's operands are drawn as, by input name "x0", "x1", …; the same for every call.
 Arrays draw(const OpCase&);
 

@@ -106,6 +106,42 @@ Tiling in_shared_memory(const DeviceTraits& device, const ProductSize& size) {
     return made;
 }
 
+/// GPUs with cooperative matrices: a tile's subgroups form a grid, each with a block of matrices. Shared memory holds a
+/// slice of both operands in 16 bits and a finished matrix of each subgroup.
+Tiling in_matrices(const DeviceTraits& device, const ProductSize& size) {
+    const MatrixShape& of = *device.matrices;
+    constexpr std::uint32_t slice = 32;
+    const auto shared = [&](std::uint32_t tile, std::uint32_t subgroups) {
+        return 2 * (tile + 8) * (slice + 8) * 2 + subgroups * of.m * of.n * 4;
+    };
+    const std::uint32_t most = 256 / device.subgroup_size;
+    const bool large =
+        device.max_group >= 256 && shared(128, most) <= device.shared_bytes && tiles_of(size, 128, 128) >= device.units;
+    const std::uint32_t tile = large ? 128 : 64;
+    std::uint32_t down = 1, across = 1;
+    while (2 * down * across * device.subgroup_size <= (large ? 256 : 128)) (down <= across ? down : across) *= 2;
+    Tiling made{of.element == MatrixElement::bf16 ? "matmul_coopmat_bf16" : "matmul_coopmat",
+                {{"GROUP", down * across * device.subgroup_size},
+                 {"MATRIX_M", of.m},
+                 {"MATRIX_N", of.n},
+                 {"MATRIX_K", of.k},
+                 {"DOWN", down},
+                 {"ACROSS", across},
+                 {"ROWS", tile / (down * of.m)},
+                 {"COLUMNS", tile / (across * of.n)},
+                 {"STEPS", slice / of.k}}};
+    made.tiles = tiles_of(size, tile, tile);
+    split(made, size, device.units, slice);
+    return made;
+}
+
+/// Whether matrices are worth their padding. A CPU has no units for them: there they are slower than anything else. Of
+/// fewer than 8 lanes a tile would take more subgroups than it has matrices.
+bool suits_matrices(const DeviceTraits& device, const ProductSize& size) {
+    if (device.cpu || !device.matrices || device.subgroup_size < 8) return false;
+    return size.m >= device.matrices->m && size.n >= device.matrices->n && size.k >= device.matrices->k;
+}
+
 }  // namespace
 
 bool has_few_rows(const ProductSize& size) {
@@ -113,9 +149,10 @@ bool has_few_rows(const ProductSize& size) {
 }
 
 Tiling tiling(const DeviceTraits& device, const ProductSize& size) {
-    Tiling made = has_few_rows(size) ? few_rows(device, size)
-                  : device.cpu       ? in_registers(device, size)
-                                     : in_shared_memory(device, size);
+    Tiling made = has_few_rows(size)               ? few_rows(device, size)
+                  : suits_matrices(device, size) ? in_matrices(device, size)
+                  : device.cpu                   ? in_registers(device, size)
+                                                 : in_shared_memory(device, size);
     if (made.kernel != "matmul_rows") made.constants.emplace_back("TRANSPOSE_A", size.transpose_a);
     made.constants.emplace_back("TRANSPOSE_B", size.transpose_b);
     return made;

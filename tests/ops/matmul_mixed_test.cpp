@@ -1,0 +1,169 @@
+// Matrix products by cooperative matrices: what ops/matmul_test.cpp asks of the others, with operands of 16 bits.
+// Skipped where the device has none; tools/mesa26 runs them with no GPU.
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "device_fixture.h"
+#include "op_check.h"
+#include "ops/ops.h"
+#include "program/program.h"
+
+namespace vkf::test {
+namespace {
+
+using Inputs = std::span<const Tensor>;
+
+enum class Layout { nn, nt, tn };
+
+MatmulOptions options(Layout layout) {
+    return {.transpose_a = layout == Layout::tn, .transpose_b = layout == Layout::nt};
+}
+
+OpCase plain(Layout layout, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t padding = 0) {
+    const char* names[] = {"NN", "NT", "TN"};
+    const Shape a = layout == Layout::tn ? Shape{k, m} : Shape{m, k};
+    const Shape b = layout == Layout::nt ? Shape{n, k} : Shape{k, n};
+    return {text(names[static_cast<int>(layout)], " ", m, " ", n, " ", k, padding > 0 ? text(" padded ", padding) : ""),
+            {padded(a, padding), padded(b, padding)},
+            [layout](Inputs x) { return std::vector{matmul(x[0], x[1], options(layout))}; }};
+}
+
+OpCase batch(const char* name, Layout layout, Operand a, Operand b) {
+    return {name, {std::move(a), std::move(b)}, [layout](Inputs x) {
+                return std::vector{matmul(x[0], x[1], options(layout))};
+            }};
+}
+
+std::vector<OpCase> mixed_cases() {
+    std::vector<OpCase> cases;
+    for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
+        cases.push_back(plain(layout, 1, 1, 1));
+        cases.push_back(plain(layout, 1, 300, 67));  // decoding: stays with the kernels of fp32
+        cases.push_back(plain(layout, 7, 16, 16));
+        cases.push_back(plain(layout, 16, 16, 16));
+        cases.push_back(plain(layout, 17, 19, 23));  // primes
+        cases.push_back(plain(layout, 64, 64, 32));  // one tile, one slice
+        cases.push_back(plain(layout, 63, 65, 33));
+        cases.push_back(plain(layout, 66, 62, 70, 2));
+        cases.push_back(plain(layout, 71, 61, 31, 3));
+        cases.push_back(plain(layout, 64, 128, 96, 4));  // aligned slices
+        cases.push_back(plain(layout, 40, 24, 771));     // k split in chunks, the last one short
+        cases.push_back(plain(layout, 256, 128, 64));    // large tiles
+        cases.push_back(plain(layout, 257, 131, 61));
+    }
+    cases.push_back(batch("batch of products", Layout::nn, normal({3, 20, 27}), normal({3, 27, 39})));
+    cases.push_back(batch("batch of heads NT", Layout::nt, normal({2, 3, 49, 24}), normal({2, 3, 51, 24})));
+    cases.push_back(batch("batch TN", Layout::tn, normal({4, 36, 25}), normal({4, 36, 33})));
+    cases.push_back(batch("batch of slices", Layout::nn, padded({3, 25, 32}, 4), padded({3, 32, 19}, 1)));
+    cases.push_back(batch("shared weight", Layout::nn, normal({3, 25, 37}), normal({37, 70})));
+    cases.push_back(batch("wide spread", Layout::nt, normal({33, 40}, 1e-4), normal({35, 40}, 1e3)));
+    cases.push_back(
+        {"alpha bias addend", {normal({79, 46}), normal({46, 50}), normal({50}), padded({79, 50}, 3)}, [](Inputs x) {
+             return std::vector{matmul(x[0], x[1], {.alpha = 0.3f, .bias = x[2], .addend = x[3]})};
+         }});
+    cases.push_back(
+        {"split with everything", {normal({20, 600}), normal({600, 22}), normal({22}), normal({20, 22})}, [](Inputs x) {
+             return std::vector{matmul(x[0], x[1], {.alpha = 0.7f, .bias = x[2], .addend = x[3]})};
+         }});
+    cases.push_back({"addend in place", {normal({70, 26}), normal({26, 41}), normal({70, 41})}, [](Inputs x) {
+                         const Tensor addend = scale(x[2], 0.5f);  // dies here: y may take its memory
+                         return std::vector{matmul(x[0], x[1], {.addend = addend})};
+                     }});
+    return cases;
+}
+
+/// The longest sum of a case, forward or backward, and a few steps of an epilogue.
+double terms(const OpCase& c) {
+    std::int64_t longest = 0;
+    for (const Operand& operand : c.operands)
+        for (const std::int64_t extent : operand.type.shape.extents()) longest = std::max(longest, extent);
+    return static_cast<double>(longest) * (c.operands[0].type.shape.rank() > 2 ? 3 : 1) + 4;
+}
+
+class DeviceCooperativeMatmul : public ::testing::TestWithParam<OpCase> {};
+
+TEST_P(DeviceCooperativeMatmul, Kernels) {
+    check_mixed_kernels(GetParam(), terms(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeMatmul, ::testing::ValuesIn(mixed_cases()), case_name);
+
+/// y = act(a · b + bias) + addend for a graph of one product, lowered for a GPU in mixed precision.
+std::vector<float> run_product(const std::vector<float>& a, const std::vector<float>& b, const Shape& a_shape,
+                               const Shape& b_shape, const MatmulOptions& how) {
+    Device& device = shared_device();
+    DeviceTraits lowering = traits(device, Precision::mixed);
+    lowering.cpu = false;
+    if (!lowering.matrices) return {};
+    Graph graph;
+    const Tensor left = graph.input("a", {DType::f32, a_shape}), right = graph.input("b", {DType::f32, b_shape});
+    graph.output("y", matmul(left, right, how));
+    State state(device);
+    Program program(device, graph, state, {.precision = Precision::mixed, .traits = lowering});
+    program.write("a", a);
+    program.write("b", b);
+    program.run();
+    return program.read("y");
+}
+
+/// Row 0 of a 16 · 16 matrix is `x`, times the identity.
+std::vector<float> through_sixteen_bits(std::vector<float> x) {
+    std::vector<float> a(256, 0.0f), b(256, 0.0f);
+    std::copy(x.begin(), x.end(), a.begin());
+    for (std::size_t i = 0; i < 16; ++i) b[i * 17] = 1.0f;
+    // Zero times what is not finite would spread over the row: each number gets a row of its own.
+    for (std::size_t i = 0; i < x.size(); ++i) a[i] = 0.0f, a[i * 17] = x[i];
+    const std::vector<float> y = run_product(a, b, {16, 16}, {16, 16}, {});
+    std::vector<float> diagonal;
+    for (std::size_t i = 0; i < x.size() && !y.empty(); ++i) diagonal.push_back(y[i * 17]);
+    return diagonal;
+}
+
+TEST(DeviceCooperativeRounding, IsToNearestEvenAndToInfinity) {
+    const DeviceTraits has = traits(shared_device(), Precision::mixed);
+    if (!has.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
+    const bool fp16 = has.matrices->element == MatrixElement::fp16;
+    const float infinity = std::numeric_limits<float>::infinity();
+    const float step = fp16 ? 0x1p-10f : 0x1p-7f;  // between neighbours above 1
+    const std::vector<float> given{1 + step / 2,
+                                   1 + 1.5f * step,
+                                   1 + 0.51f * step,
+                                   -1 - 0.49f * step,
+                                   fp16 ? 65519.0f : 0x1.fep127f,
+                                   fp16 ? 65520.0f : 0x1.ffp127f,
+                                   -infinity};
+    const std::vector<float> wanted{1, 1 + 2 * step, 1 + step, -1, fp16 ? 65504.0f : 0x1.fep127f, infinity, -infinity};
+    EXPECT_EQ(through_sixteen_bits(given), wanted);
+    EXPECT_TRUE(std::isnan(through_sixteen_bits({std::nanf("")})[0]));
+}
+
+TEST(DeviceCooperativeEpilogue, ActivationsFollowTheProduct) {
+    const DeviceTraits has = traits(shared_device(), Precision::mixed);
+    if (!has.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
+    // Halves are exact in 16 bits, and their products and sums in fp32: only the activation itself rounds.
+    const Shape a{33, 24}, b{24, 35};
+    std::vector<float> x(33 * 24), z(24 * 35);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.5f * static_cast<float>(static_cast<int>(i * 7 % 5) - 2);
+    for (std::size_t i = 0; i < z.size(); ++i) z[i] = 0.5f * static_cast<float>(static_cast<int>(i * 11 % 3) - 1);
+    const std::vector<float> plain = run_product(x, z, a, b, {});
+    const std::vector<float> relu = run_product(x, z, a, b, {.activation = Activation::relu});
+    const std::vector<float> silu = run_product(x, z, a, b, {.activation = Activation::silu});
+    for (std::size_t row = 0; row < 33; ++row)
+        for (std::size_t column = 0; column < 35; ++column) {
+            float sum = 0;
+            for (std::size_t t = 0; t < 24; ++t) sum += x[row * 24 + t] * z[t * 35 + column];
+            const std::size_t at = row * 35 + column;
+            EXPECT_EQ(plain[at], sum);
+            EXPECT_EQ(relu[at], std::max(sum, 0.0f));
+            EXPECT_NEAR(silu[at], sum / (1 + std::exp(-sum)), 8 * 0x1p-24 * (1 + std::abs(sum)));
+        }
+}
+
+TEST(DeviceCooperativeChoice, IsForMixedPrecisionOnly) {
+    EXPECT_FALSE(traits(shared_device()).matrices.has_value());
+    EXPECT_FALSE(traits(shared_device(), Precision::fp32).matrices.has_value());
+}
+
+}  // namespace
+}  // namespace vkf::test
