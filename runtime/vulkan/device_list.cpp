@@ -154,8 +154,10 @@ Candidate judge(VkPhysicalDevice physical) {
     info.int64 = can.core.features.shaderInt64;
     info.cooperative_matrix = extensions.contains("VK_KHR_cooperative_matrix");
     info.cooperative_matrix2 = extensions.contains("VK_NV_cooperative_matrix2");
-    // Only whole subgroups of a known size can hold a matrix together.
-    if (info.refusal.empty() && made.pin_subgroups) info.matrices = matrix_shapes(physical, extensions);
+    // Only whole subgroups of a known size can hold a matrix together. Mesa 26.1's CPU device crashes when it compiles
+    // matrices for subgroups of 16, though it lists them.
+    const bool crashes = has.v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE && info.subgroup_size > 8;
+    if (info.refusal.empty() && made.pin_subgroups && !crashes) info.matrices = matrix_shapes(physical, extensions);
 
     VkPhysicalDeviceMemoryProperties memory{};
     vkGetPhysicalDeviceMemoryProperties(physical, &memory);

@@ -32,15 +32,22 @@ std::string join(const std::vector<SpecConstant>& constants) {
     return names;
 }
 
-/// Values for a pipeline's constants, in the form Vulkan takes them.
+/// Values for a pipeline's constants, in the form Vulkan takes them. Entry i has id i, for the validation layers of
+/// Debian 13 (1.4.309) look there for a cooperative matrix's extents; an id without a value gets one that no kernel
+/// has.
 struct Specialization {
     std::vector<VkSpecializationMapEntry> entries;
     std::vector<std::uint32_t> data;
     VkSpecializationInfo info{};
 
     void set(std::uint32_t id, std::uint32_t value) {
-        entries.push_back({id, static_cast<std::uint32_t>(data.size() * 4), 4});
-        data.push_back(value);
+        constexpr std::uint32_t nobody = 1000;
+        for (auto next = static_cast<std::uint32_t>(entries.size()); next <= id; ++next) {
+            entries.push_back({nobody + next, next * 4, 4});
+            data.push_back(0);
+        }
+        entries[id].constantID = id;
+        data[id] = value;
         info = {static_cast<std::uint32_t>(entries.size()), entries.data(), data.size() * 4, data.data()};
     }
 };
