@@ -41,14 +41,15 @@ shared uvec4 right[BLOCKS_B / LINE_B * PITCH_B];
 shared vec4 finished[DOWN * ACROSS * QUADS];  // each subgroup's own
 
 layout(buffer_reference, scalar, buffer_reference_align = 16) restrict readonly buffer InQuads { vec4 at[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) restrict writeonly buffer OutQuads { vec4 at[]; };
 
 struct Block {
     vec4 low, high;
 };
 
-// Whether every block of a matrix of which 8 elements exist can be loaded as two aligned words of four.
-bool quads_aligned(In x, uint pitch, uint batch_stride) {
-    return ((uint(uint64_t(x)) / 4 | pitch | batch_stride) & 3) == 0;
+// Whether the elements 4 i to 4 i + 3 of every row make one aligned word.
+bool quads_aligned(uint64_t address, uint pitch, uint batch_stride) {
+    return ((uint(address) / 4 | pitch | batch_stride) & 3) == 0;
 }
 
 // Block `block` of the slice of x that begins at `from` = (line, place in the line); 0 past `end`.
@@ -88,7 +89,9 @@ void main() {
     const uint a_begin = batch * a_batch, b_begin = batch * b_batch;
     const uvec2 a_end = TRANSPOSE_A ? uvec2(k_end, m) : uvec2(m, k_end);
     const uvec2 b_end = TRANSPOSE_B ? uvec2(n, k_end) : uvec2(k_end, n);
-    const bool a_aligned = quads_aligned(a, a_pitch, a_batch), b_aligned = quads_aligned(b, b_pitch, b_batch);
+    const bool a_aligned = quads_aligned(uint64_t(a), a_pitch, a_batch);
+    const bool b_aligned = quads_aligned(uint64_t(b), b_pitch, b_batch);
+    const bool y_aligned = quads_aligned(uint64_t(y), y_pitch, y_batch);
     const uint my_row = gl_SubgroupID / ACROSS * ROWS * MATRIX_M;  // in the tile
     const uint my_column = gl_SubgroupID % ACROSS * COLUMNS * MATRIX_N;
 
@@ -155,14 +158,17 @@ void main() {
         for (uint quad = gl_SubgroupInvocationID; quad < QUADS; quad += SUBGROUP) {
             const uint row = row0 + my_row + i / COLUMNS * MATRIX_M + quad / (MATRIX_N / 4);
             const uint column = column0 + my_column + i % COLUMNS * MATRIX_N + quad % (MATRIX_N / 4) * 4;
-            const vec4 v = finished[mine + quad];
+            const uint there = row < m && column < n ? n - column : 0;
             const uint from = batch * addend_batch + row * addend_pitch + column;
             const uint to = part * y_batch + row * y_pitch + column;
-            [[unroll]] for (uint j = 0; j < 4; ++j) {
-                if (row < m && column + j < n) {
-                    const float shift = BIAS ? bias.at[column + j] : 0.0;
-                    y.at[to + j] = finish(v[j], shift, from + j);
-                }
+            vec4 v = finished[mine + quad];
+            [[unroll]] for (uint j = 0; j < 4; ++j)
+                if (j < there) v[j] = finish(v[j], BIAS ? bias.at[column + j] : 0.0, from + j);
+            if (y_aligned && there >= 4) {
+                OutQuads(y).at[to / 4] = v;
+            } else {
+                [[unroll]] for (uint j = 0; j < 4; ++j)
+                    if (j < there) y.at[to + j] = v[j];
             }
         }
         subgroupBarrier();
