@@ -114,7 +114,8 @@ void main() {
             }
         }
         if (k0 > k_begin) {
-            [[unroll]] for (uint step = 0; step < STEPS; ++step) {
+            // Unrolled or not is the driver's choice: on Mesa's CPU device it would take 5 times as long to compile.
+            for (uint step = 0; step < STEPS; ++step) {
                 const uint t = step * MATRIX_K;
                 coopmat<ELEMENT, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> x[ROWS];
                 [[unroll]] for (uint i = 0; i < ROWS; ++i) {
