@@ -1,0 +1,77 @@
+// Which kernel a product gets: what can be said of devices that are not at hand.
+#include "ops/matmul_tiling.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace vkf::test {
+namespace {
+
+DeviceTraits gpu(std::uint32_t subgroup, MatrixShape matrices) {
+    DeviceTraits made;
+    made.cpu = false;
+    made.subgroup_size = subgroup;
+    made.units = 64;
+    made.shared_bytes = 32768;
+    made.matrices = matrices;
+    return made;
+}
+
+ProductSize size(std::int64_t m, std::int64_t n, std::int64_t k) {
+    return {1, m, n, k, false, false, true, true, true};
+}
+
+std::map<std::string, std::uint32_t> constants(const Tiling& of) {
+    std::map<std::string, std::uint32_t> values;
+    for (const auto& [name, value] : of.constants)
+        if (const auto* number = std::get_if<std::uint32_t>(&value)) values[name] = *number;
+    return values;
+}
+
+TEST(HostMatmulTiling, MatricesFillTheirTileAndFitInSharedMemory) {
+    for (const std::uint32_t subgroup : {8u, 16u, 32u, 64u, 128u})
+        for (const std::uint32_t m : {8u, 16u})
+            for (const std::uint32_t n : {8u, 16u})
+                for (const std::uint32_t k : {8u, 16u})
+                    for (const std::int64_t extent : {100, 4096}) {
+                        const DeviceTraits device = gpu(subgroup, {m, n, k, MatrixElement::fp16});
+                        const Tiling made = tiling(device, size(extent, extent, extent));
+                        ASSERT_EQ(made.kernel, "matmul_coopmat");
+                        auto of = constants(made);
+                        SCOPED_TRACE(::testing::Message() << "subgroup " << subgroup << ", matrix " << m << "x" << n
+                                                          << "x" << k << ", extent " << extent);
+                        const std::uint32_t tile = of["DOWN"] * of["ROWS"] * m;
+                        EXPECT_TRUE(tile == 64 || tile == 128);
+                        if (subgroup >= 32) {  // of smaller ones the finished matrices of all take too much memory
+                            EXPECT_EQ(tile, extent > 1000 ? 128u : 64u);
+                        }
+                        EXPECT_EQ(of["ACROSS"] * of["COLUMNS"] * n, tile);
+                        EXPECT_EQ(of["STEPS"] * k, 32u);
+                        EXPECT_EQ(of["DOWN"] * of["ACROSS"] * subgroup, of["GROUP"]);
+                        EXPECT_LE(of["GROUP"], device.max_group);
+                        // Lines of a transposed slice are the longer ones; two operands, then finished matrices.
+                        const std::uint32_t staged = 2 * std::max(tile * (32 + 8), 32 * (tile + 8)) * 2;
+                        EXPECT_LE(staged + of["DOWN"] * of["ACROSS"] * m * n * 4, device.shared_bytes);
+                    }
+}
+
+TEST(HostMatmulTiling, ChoosesMatricesOnlyWhereTheyAreGivenAndPayOff) {
+    const MatrixShape shape{16, 16, 16, MatrixElement::bf16};
+    DeviceTraits device = gpu(32, shape);
+    EXPECT_EQ(tiling(device, size(512, 512, 512)).kernel, "matmul_coopmat_bf16");
+    EXPECT_EQ(tiling(device, size(1, 512, 512)).kernel, "matmul_rows");
+    EXPECT_EQ(tiling(device, size(15, 512, 512)).kernel, "matmul_tile");
+    EXPECT_EQ(tiling(device, size(512, 15, 512)).kernel, "matmul_tile");
+    EXPECT_EQ(tiling(device, size(512, 512, 15)).kernel, "matmul_tile");
+    device.cpu = true;
+    EXPECT_EQ(tiling(device, size(512, 512, 512)).kernel, "matmul");
+    device = gpu(32, shape);
+    device.matrices.reset();  // fp32
+    EXPECT_EQ(tiling(device, size(512, 512, 512)).kernel, "matmul_tile");
+}
+
+}  // namespace
+}  // namespace vkf::test
