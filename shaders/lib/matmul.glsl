@@ -9,10 +9,10 @@ layout(constant_id = 4) const bool BIAS = false;
 layout(constant_id = 5) const bool ADDEND = false;
 layout(constant_id = 6) const uint ACTIVATION = 0;
 // How pairs along rows lie: APART unless pitch, batch, offset and width are even.
-layout(constant_id = 14) const uint PAIR_A = APART;
-layout(constant_id = 15) const uint PAIR_B = APART;
-layout(constant_id = 16) const uint PAIR_Y = APART;
-layout(constant_id = 17) const uint PAIR_ADDEND = APART;  // never packed
+layout(constant_id = 20) const uint PAIR_A = APART;
+layout(constant_id = 21) const uint PAIR_B = APART;
+layout(constant_id = 22) const uint PAIR_Y = APART;
+layout(constant_id = 23) const uint PAIR_ADDEND = APART;  // never packed
 
 layout(push_constant, scalar) uniform Args {
     In a;

@@ -53,13 +53,19 @@ bool quads_aligned(uint64_t address, uint pitch, uint batch_stride) {
 }
 
 // Block `block` of the slice of x that begins at `from` = (line, place in the line); 0 past `end`.
-Block fetch(In x, uint begin, uint pitch, uint block, uint blocks_per_line, uvec2 from, uvec2 end, bool aligned) {
+Block fetch(In x, uint form, uint begin, uint pitch, uint block, uint blocks_per_line, uvec2 from, uvec2 end,
+            bool aligned) {
     const uvec2 at = from + uvec2(block / blocks_per_line, block % blocks_per_line * 8);
     const uint first = begin + at.x * pitch + at.y;
     Block got = Block(vec4(0.0), vec4(0.0));
     if (at.x < end.x && at.y < end.y) {
         const uint there = end.y - at.y;
-        if (aligned && there >= 8) {
+        if (packed(form)) {  // widths are even, so that pairs are inside or outside
+            if (there > 0) got.low.xy = load_two(x, first, form);
+            if (there > 2) got.low.zw = load_two(x, first + 2, form);
+            if (there > 4) got.high.xy = load_two(x, first + 4, form);
+            if (there > 6) got.high.zw = load_two(x, first + 6, form);
+        } else if (aligned && there >= 8) {
             InQuads quads = InQuads(x);
             got.low = quads.at[first / 4];
             got.high = quads.at[first / 4 + 1];
@@ -106,11 +112,11 @@ void main() {
             const uvec2 b_from = TRANSPOSE_B ? uvec2(column0, k0) : uvec2(k0, column0);
             [[unroll]] for (uint i = 0; i < FETCH_A; ++i) {
                 const uint block = gl_LocalInvocationID.x + i * GROUP;
-                next_left[i] = fetch(a, a_begin, a_pitch, block, LINE_A, a_from, a_end, a_aligned);
+                next_left[i] = fetch(a, PAIR_A, a_begin, a_pitch, block, LINE_A, a_from, a_end, a_aligned);
             }
             [[unroll]] for (uint i = 0; i < FETCH_B; ++i) {
                 const uint block = gl_LocalInvocationID.x + i * GROUP;
-                next_right[i] = fetch(b, b_begin, b_pitch, block, LINE_B, b_from, b_end, b_aligned);
+                next_right[i] = fetch(b, PAIR_B, b_begin, b_pitch, block, LINE_B, b_from, b_end, b_aligned);
             }
         }
         if (k0 > k_begin) {
@@ -165,7 +171,10 @@ void main() {
             vec4 v = finished[mine + quad];
             [[unroll]] for (uint j = 0; j < 4; ++j)
                 if (j < there) v[j] = finish(v[j], BIAS ? bias.at[column + j] : 0.0, from + j);
-            if (y_aligned && there >= 4) {
+            if (packed(PAIR_Y)) {
+                if (there > 0) store_two(y, to, v.xy, PAIR_Y);
+                if (there > 2) store_two(y, to + 2, v.zw, PAIR_Y);
+            } else if (y_aligned && there >= 4) {
                 OutQuads(y).at[to / 4] = v;
             } else {
                 [[unroll]] for (uint j = 0; j < 4; ++j)
