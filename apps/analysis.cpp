@@ -80,7 +80,8 @@ Analysis analyse(const Graph& graph, const DeviceTraits& device) {
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         const Node& node = graph.nodes()[i];
         if (!live[i] || node.is_view()) continue;
-        Lowering lowering{node.in, node.out, device, {}, {}};
+        const std::vector<Tensor> out = outputs_to_make(graph, live, node);
+        Lowering lowering{node.in, out, device, {}, {}};
         node.op->lower(lowering);
         scratches[i] = lowering.scratches;
         NodeCost& cost = made.costs.emplace_back(NodeCost{part_of(node.scope)});

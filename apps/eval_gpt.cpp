@@ -47,9 +47,7 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
     Graph graph;
     Parameters parameters;
     State state(device);
-    const TensorType type{DType::i32, {windows.rows, windows.length}};
-    const Tensor logits = gpt2(Scope(graph, parameters), model.config, graph.input("tokens", type));
-    graph.output("loss", cross_entropy(logits, graph.input("targets", type)));
+    graph.output("loss", gpt2_loss(Scope(graph, parameters), model.config, windows.rows, windows.length));
     narrow(graph, common.activations());
     Program program(device, graph, state);
     model.load(parameters, state);

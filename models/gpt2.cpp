@@ -69,7 +69,15 @@ void validate(const Gpt2Config& c) {
     variant_named(c.attention.variant);
 }
 
-Tensor gpt2(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyValueCache* cache, bool last_only) {
+namespace {
+
+/// What logits are made of: logits = features · tableᵀ.
+struct Head {
+    Tensor features;  // [B, T, C]
+    Tensor table;     // [V, C]
+};
+
+Head head_of(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyValueCache* cache, bool last_only) {
     validate(c);
     const std::int64_t length = tokens.shape()[1];
     require(length <= c.n_positions, "a sequence of ", length, " tokens exceeds n_positions ", c.n_positions);
@@ -90,15 +98,21 @@ Tensor gpt2(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyVal
     x = layer_norm(scope / "ln_f", x, c.bias, c.layer_norm_epsilon);
     const Scope head = scope / "lm_head";
     const Tensor table = c.tie_word_embeddings ? token_table : head.parameter("weight", {c.vocab_size, c.n_embd}, init);
-    return matmul(x, table, {.transpose_b = true});
+    return {x, table};
+}
+
+}  // namespace
+
+Tensor gpt2(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyValueCache* cache, bool last_only) {
+    const Head head = head_of(scope, c, tokens, cache, last_only);
+    return matmul(head.features, head.table, {.transpose_b = true});
 }
 
 Tensor gpt2_loss(const Scope& scope, const Gpt2Config& c, std::int64_t batch, std::int64_t length) {
     const TensorType type{DType::i32, {batch, length}};
     const Tensor tokens = scope.graph().input("tokens", type), targets = scope.graph().input("targets", type);
-    const Tensor logits = gpt2(scope, c, tokens);
-    scope.graph().scope = "loss";
-    return cross_entropy(logits, targets);
+    const Head head = head_of(scope, c, tokens, nullptr, false);
+    return head_loss(head.features, head.table, targets);
 }
 
 }  // namespace vkf

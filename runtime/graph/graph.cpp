@@ -77,6 +77,9 @@ Halves Op::halves(std::span<const Tensor>) const {
 std::optional<std::size_t> Op::updates(std::size_t) const {
     return std::nullopt;
 }
+bool Op::dispensable(std::size_t) const {
+    return false;
+}
 bool Op::may_alias(std::size_t, std::size_t) const {
     return false;
 }
@@ -84,6 +87,12 @@ bool Op::may_alias(std::size_t, std::size_t) const {
 Scratch Lowering::scratch(std::int64_t elements) {
     scratches.push_back(elements);
     return Scratch{static_cast<std::uint32_t>(scratches.size() - 1)};
+}
+
+Scratch Lowering::shared_scratch(std::optional<Scratch>& shared, std::int64_t elements) {
+    if (!shared) shared = scratch(elements);
+    scratches[shared->index] = std::max(scratches[shared->index], elements);
+    return *shared;
 }
 
 std::uint32_t row_group(const DeviceTraits& device, std::int64_t width) {
@@ -233,6 +242,24 @@ std::vector<bool> live_nodes(const Graph& graph) {
             if (in) needed_storage[graph.value(in).storage] = true;
     }
     return live;
+}
+
+std::vector<Tensor> outputs_to_make(const Graph& graph, const std::vector<bool>& live, const Node& node) {
+    const auto reads = [&](const Tensor& in, const Tensor& out) {
+        return in && graph.value(in).storage == graph.value(out).storage;
+    };
+    const auto is_read = [&](const Tensor& out) {
+        for (const NamedTensor& output : graph.outputs())
+            if (reads(output.tensor, out)) return true;
+        for (std::size_t i = 0; i < graph.nodes().size(); ++i)
+            if (live[i] && std::ranges::any_of(graph.nodes()[i].in, [&](const Tensor& in) { return reads(in, out); }))
+                return true;
+        return false;
+    };
+    std::vector<Tensor> made = node.out;
+    for (std::size_t k = 0; k < made.size(); ++k)
+        if (node.op->dispensable(k) && !is_read(made[k])) made[k] = Tensor();
+    return made;
 }
 
 }  // namespace vkf

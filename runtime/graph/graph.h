@@ -104,5 +104,7 @@ Tensor add_one(Graph& graph, AnyOp op, std::vector<Tensor> in) {
 
 /// Which nodes contribute to an output or to a state: the rest is never executed.
 std::vector<bool> live_nodes(const Graph&);
+/// A node's outputs, but no tensor for those that are dispensable and that no live node reads.
+std::vector<Tensor> outputs_to_make(const Graph&, const std::vector<bool>& live, const Node&);
 
 }  // namespace vkf

@@ -33,8 +33,15 @@ struct Scratch {
     std::uint32_t index;
 };
 
+/// Elements [first, first + count) of a contiguous tensor or of a temporary.
+struct Section {
+    std::variant<Tensor, Scratch> of;
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+};
+
 /// A value for one member of a kernel's Args block; monostate is the null address.
-using ArgValue = std::variant<std::monostate, Tensor, Scratch, std::uint32_t, std::int32_t, float>;
+using ArgValue = std::variant<std::monostate, Tensor, Scratch, Section, std::uint32_t, std::int32_t, float>;
 using ConstantValue = std::variant<std::uint32_t, std::int32_t, float, bool>;
 
 /// One kernel launch as plain data. Names must match the kernel's own exactly; the match is checked at compile time of
@@ -51,12 +58,14 @@ struct Dispatch {
 /// What `lower` sees and fills.
 struct Lowering {
     std::span<const Tensor> in;
-    std::span<const Tensor> out;
+    std::span<const Tensor> out;  // no tensor where an output is dispensable and nobody reads it
     const DeviceTraits& device;
     std::vector<Dispatch> dispatches;
     std::vector<std::int64_t> scratches;  // elements of each
 
     Scratch scratch(std::int64_t elements);
+    /// A temporary for one kernel after the other: made by the first to ask, as large as the most demanding needs it.
+    Scratch shared_scratch(std::optional<Scratch>& shared, std::int64_t elements);
     void dispatch(Dispatch d) { dispatches.push_back(std::move(d)); }
 };
 
@@ -122,6 +131,8 @@ public:
     virtual std::optional<View> view(std::span<const Tensor> in, std::size_t output) const;
     /// The input that this output overwrites in place (a state update), if any.
     virtual std::optional<std::size_t> updates(std::size_t output) const;
+    /// Whether the kernels can leave this output out: where nobody reads it, it is not computed and has no memory.
+    virtual bool dispensable(std::size_t output) const;
     /// Whether the planner may give the output the memory of an input that dies here: every element must be read by the
     /// invocation that writes it, before it does.
     virtual bool may_alias(std::size_t output, std::size_t input) const;

@@ -53,7 +53,8 @@ public:
         std::iota(home.begin(), home.end(), std::size_t{0});
         for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
             if (!live[i]) continue;
-            for (const Tensor& out : graph.nodes()[i].out) touch(out, i);
+            for (const Tensor& out : outputs_to_make(graph, live, graph.nodes()[i]))
+                if (out) touch(out, i);
             for (const Tensor& in : graph.nodes()[i].in)
                 if (in) touch(in, i);
         }
@@ -69,7 +70,8 @@ public:
             std::vector<std::size_t> taken;
             for (std::size_t o = 0; o < node.out.size(); ++o) {
                 const std::size_t out = storage(node.out[o]);
-                if (graph_.storages()[out].role != Role::transient || node.op->updates(o)) continue;
+                if (graph_.storages()[out].role != Role::transient || node.op->updates(o) || first[out] == never)
+                    continue;
                 for (std::size_t k = 0; k < node.in.size(); ++k) {
                     if (!node.in[k] || !node.op->may_alias(o, k) || !whole(node.in[k])) continue;
                     const std::size_t in = home[storage(node.in[k])];

@@ -1,5 +1,6 @@
 // a + b, a − b, a · b, a / b with broadcasting, factor · x, and constant tensors.
 
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"
@@ -161,6 +162,9 @@ public:
     bool may_alias(std::size_t, std::size_t) const override { return true; }
     Halves halves(std::span<const Tensor>) const override { return {.in = 0b1, .out = 0b1}; }
 
+    bool is_constant() const { return factor_ == 0.0f; }
+    float shift() const { return shift_; }
+
 private:
     float factor_;
     float shift_;
@@ -189,6 +193,13 @@ Tensor scale(Tensor x, float factor) {
 
 Tensor fill(Graph& graph, Shape shape, float value) {
     return add_one(graph, AffineOp(0.0f, value, std::move(shape)), {});
+}
+
+std::optional<float> filled_with(Tensor x) {
+    const std::vector<Node>& nodes = x.graph().nodes();
+    const auto maker = std::ranges::find_if(nodes, [&](const Node& n) { return n.out == std::vector{x}; });
+    const auto* op = maker == nodes.end() ? nullptr : dynamic_cast<const AffineOp*>(maker->op.get());
+    return op && op->is_constant() ? std::optional(op->shift()) : std::nullopt;
 }
 
 }  // namespace vkf

@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "ops/matmul_tiling.h"
+#include "ops/matmul_lowering.h"
 #include "ops/ops.h"
 #include "ops/pairs.h"
 
@@ -12,11 +12,6 @@ namespace vkf {
 namespace {
 
 enum Operand : std::size_t { left, right, shift, addend };
-
-/// Where matrices lie: element (i, j) of matrix z at z · batch + i · pitch + j.
-struct Matrices {
-    std::int64_t batch, pitch;
-};
 
 /// y's size and how a and b are cut into matrices, given the elements between their rows.
 struct Product {
@@ -127,72 +122,26 @@ public:
         const Tensor a = to.in[left], b = to.in[right], y = to.out[0], more = to.in[addend];
         Product made = product(a.shape(), b.shape(), a.pitch(), b.pitch());
         ProductSize& size = made.size;
-        const auto [batches, m, n, k] = std::tuple(size.batches, size.m, size.n, size.k);
+        const std::int64_t m = size.m, n = size.n;
         const std::int64_t more_pitch = more ? more.pitch() : 0;
-        const Tiling cut = tiling(to.device, size);
-        const bool split = cut.splits > 1;
-        const std::uint32_t parts_form = pair_form(Tensor(), n % 2 == 0), y_form = pair_form(y, n % 2 == 0);
-        const std::uint32_t more_form = pair_form(more, more && pairs_aligned(more, {m * more_pitch, more_pitch}, n));
-        const ArgValue result = split ? ArgValue{to.scratch(batches * cut.splits * m * n)} : ArgValue{y};
-        const ArgValue bias = to.in[shift] ? ArgValue{to.in[shift]} : ArgValue{};
-        const ArgValue onto = more ? ArgValue{more} : ArgValue{};
-        const double area = static_cast<double>(batches * m) * static_cast<double>(n);
-
-        Dispatch parts{.kernel = cut.kernel,
-                       .constants = cut.constants,
-                       .args = {{"a", a},
-                                {"b", b},
-                                {"bias", split ? ArgValue{} : bias},
-                                {"addend", split ? ArgValue{} : onto},
-                                {"y", result},
-                                {"m", extent(m)},
-                                {"n", extent(n)},
-                                {"k", extent(k)},
-                                {"batches", extent(batches)},
-                                {"splits", extent(cut.splits)},
-                                {"chunk", extent(cut.chunk)},
-                                {"a_pitch", extent(made.a.pitch)},
-                                {"b_pitch", extent(made.b.pitch)},
-                                {"y_pitch", extent(n)},
-                                {"addend_pitch", extent(more_pitch)},
-                                {"a_batch", extent(made.a.batch)},
-                                {"b_batch", extent(made.b.batch)},
-                                {"y_batch", extent(m * n)},
-                                {"addend_batch", extent(m * more_pitch)},
-                                {"alpha", split ? 1.0f : alpha_}},
-                       .groups = static_cast<std::uint64_t>(cut.tiles * cut.splits),
-                       .flops = 2.0 * area * static_cast<double>(k),
-                       .bytes = 4.0 * (static_cast<double>(a.elements() + b.elements()) + area)};
-        Dispatch sum{.kernel = "matmul_sum",
-                     .constants = {{"GROUP", row_group(to.device, n)}},
-                     .args = {{"parts", result},
-                              {"bias", bias},
-                              {"addend", onto},
-                              {"y", y},
-                              {"m", extent(m)},
-                              {"n", extent(n)},
-                              {"batches", extent(batches)},
-                              {"splits", extent(cut.splits)},
-                              {"y_pitch", extent(n)},
-                              {"addend_pitch", extent(more_pitch)},
-                              {"y_batch", extent(m * n)},
-                              {"addend_batch", extent(m * more_pitch)},
-                              {"alpha", alpha_}},
-                     .groups = static_cast<std::uint64_t>(batches * m),
-                     .flops = area * static_cast<double>(cut.splits),
-                     .bytes = 4.0 * area * static_cast<double>(cut.splits + 1)};
-        parts.constants.emplace_back("PAIR_A", pair_form(a, pairs_aligned(a, made.a, transpose_a_ ? m : 0)));
-        parts.constants.emplace_back("PAIR_B", pair_form(b, pairs_aligned(b, made.b, transpose_b_ ? 0 : n)));
-        parts.constants.emplace_back("PAIR_Y", split ? parts_form : y_form);
-        Dispatch& last = split ? sum : parts;
-        if (split) last.constants.emplace_back("PAIR_Y", y_form);
-        if (more) last.constants.emplace_back("PAIR_ADDEND", more_form);
-        if (to.in[shift]) last.constants.emplace_back("BIAS", true);
-        if (more) last.constants.emplace_back("ADDEND", true);
-        if (activation_ != Activation::none)
-            last.constants.emplace_back("ACTIVATION", static_cast<std::uint32_t>(activation_));
-        to.dispatch(std::move(parts));
-        if (split) to.dispatch(std::move(sum));
+        size.wide_b = pairs_aligned(b, made.b, transpose_b_ ? 0 : n);
+        size.wide_y = n % 2 == 0 && (!more || pairs_aligned(more, {m * more_pitch, more_pitch}, n));
+        const auto optional = [](Tensor x) { return x ? ArgValue{x} : ArgValue{}; };
+        std::optional<Scratch> parts;
+        append_product(to,
+                       {.size = size,
+                        .a = a,
+                        .b = b,
+                        .bias = optional(to.in[shift]),
+                        .addend = optional(more),
+                        .y = y,
+                        .a_at = made.a,
+                        .b_at = made.b,
+                        .addend_pitch = more_pitch,
+                        .y_pitch = n,
+                        .alpha = alpha_,
+                        .activation = activation_},
+                       parts);
     }
 
     /// Each element of the addend is read by the lane that then writes that element of y.
@@ -246,6 +195,76 @@ private:
 };
 
 }  // namespace
+
+void append_product(Lowering& to, const ProductCall& of, std::optional<Scratch>& parts_scratch) {
+    const ProductSize& size = of.size;
+    const auto [batches, m, n, k] = std::tuple(size.batches, size.m, size.n, size.k);
+    const bool with_bias = !std::holds_alternative<std::monostate>(of.bias);
+    const bool with_addend = !std::holds_alternative<std::monostate>(of.addend);
+    const Tiling cut = tiling(to.device, size);
+    const bool split = cut.splits > 1;
+    const ArgValue result =
+        split ? ArgValue{to.shared_scratch(parts_scratch, batches * cut.splits * m * n)} : ArgValue{of.y};
+    const double area = static_cast<double>(batches * m) * static_cast<double>(n);
+    const double factors = static_cast<double>(batches * k) * static_cast<double>(m + n);
+
+    Dispatch parts{.kernel = cut.kernel,
+                   .constants = cut.constants,
+                   .args = {{"a", of.a},
+                            {"b", of.b},
+                            {"bias", split ? ArgValue{} : of.bias},
+                            {"addend", split ? ArgValue{} : of.addend},
+                            {"y", result},
+                            {"m", extent(m)},
+                            {"n", extent(n)},
+                            {"k", extent(k)},
+                            {"batches", extent(batches)},
+                            {"splits", extent(cut.splits)},
+                            {"chunk", extent(cut.chunk)},
+                            {"a_pitch", extent(of.a_at.pitch)},
+                            {"b_pitch", extent(of.b_at.pitch)},
+                            {"y_pitch", extent(split ? n : of.y_pitch)},
+                            {"addend_pitch", extent(of.addend_pitch)},
+                            {"a_batch", extent(of.a_at.batch)},
+                            {"b_batch", extent(of.b_at.batch)},
+                            {"y_batch", extent(m * (split ? n : of.y_pitch))},
+                            {"addend_batch", extent(m * of.addend_pitch)},
+                            {"alpha", split ? 1.0f : of.alpha}},
+                   .groups = static_cast<std::uint64_t>(cut.tiles * cut.splits),
+                   .flops = 2.0 * area * static_cast<double>(k),
+                   .bytes = 4.0 * (factors + area)};
+    Dispatch sum{.kernel = "matmul_sum",
+                 .constants = {{"GROUP", row_group(to.device, n)}},
+                 .args = {{"parts", result},
+                          {"bias", of.bias},
+                          {"addend", of.addend},
+                          {"y", of.y},
+                          {"m", extent(m)},
+                          {"n", extent(n)},
+                          {"batches", extent(batches)},
+                          {"splits", extent(cut.splits)},
+                          {"y_pitch", extent(of.y_pitch)},
+                          {"addend_pitch", extent(of.addend_pitch)},
+                          {"y_batch", extent(m * of.y_pitch)},
+                          {"addend_batch", extent(m * of.addend_pitch)},
+                          {"alpha", of.alpha}},
+                 .groups = static_cast<std::uint64_t>(batches * m),
+                 .flops = area * static_cast<double>(cut.splits),
+                 .bytes = 4.0 * area * static_cast<double>(cut.splits + 1)};
+    const auto whole = [&](bool aligned) { return pair_form(Tensor(), aligned); };
+    parts.constants.emplace_back("PAIR_A", of.pair_a);
+    parts.constants.emplace_back("PAIR_B", of.pair_b);
+    parts.constants.emplace_back("PAIR_Y", split ? whole(n % 2 == 0) : of.pair_y);
+    Dispatch& last = split ? sum : parts;
+    if (split) last.constants.emplace_back("PAIR_Y", of.pair_y);
+    if (with_addend) last.constants.emplace_back("PAIR_ADDEND", of.pair_addend);
+    if (with_bias) last.constants.emplace_back("BIAS", true);
+    if (with_addend) last.constants.emplace_back("ADDEND", true);
+    if (of.activation != Activation::none)
+        last.constants.emplace_back("ACTIVATION", static_cast<std::uint32_t>(of.activation));
+    to.dispatch(std::move(parts));
+    if (split) to.dispatch(std::move(sum));
+}
 
 Tensor matmul(Tensor a, Tensor b, const MatmulOptions& options) {
     return add_one(a.graph(), MatmulOp(options, false), {a, b, options.bias, options.addend});

@@ -145,11 +145,11 @@ bool suits_matrices(const DeviceTraits& device, const ProductSize& size) {
 }  // namespace
 
 bool has_few_rows(const ProductSize& size) {
-    return size.m <= 4 && !size.transpose_a;
+    return size.m <= 4 && !size.transpose_a && !size.packed_y;
 }
 
 Tiling tiling(const DeviceTraits& device, const ProductSize& size) {
-    Tiling made = has_few_rows(size)               ? few_rows(device, size)
+    Tiling made = has_few_rows(size)             ? few_rows(device, size)
                   : suits_matrices(device, size) ? in_matrices(device, size)
                   : device.cpu                   ? in_registers(device, size)
                                                  : in_shared_memory(device, size);

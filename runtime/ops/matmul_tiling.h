@@ -14,6 +14,7 @@ namespace vkf {
 struct ProductSize {
     std::int64_t batches, m, n, k;
     bool transpose_a, transpose_b;
+    bool packed_y = false;  // 16-bit numbers, which leave in pairs
 };
 
 /// Whether a kernel for few rows computes it, which writes y number by number.

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,8 @@ Tensor div(Tensor a, Tensor b);
 Tensor scale(Tensor x, float factor);
 /// A tensor of one value.
 Tensor fill(Graph& graph, Shape shape, float value);
+/// The number that `fill` made all of x, if it did.
+std::optional<float> filled_with(Tensor x);
 
 // ----------------------------------------------------------------------------------------------- activation.cpp
 
@@ -112,6 +115,13 @@ Tensor dropout(Tensor x, float p, Tensor seed, std::uint32_t salt);
 /// Mean over the rows with a target ≥ 0 of log Σ exp(logits) − logits[target]: logits [..., V], targets i32 [...] → [].
 /// The gradient may take the logits' own memory. No row with a target: loss and gradient are 0.
 Tensor cross_entropy(Tensor logits, Tensor targets);
+
+// ------------------------------------------------------------------------------------------------ head_loss.cpp
+
+/// cross_entropy(x · wᵀ, targets): x [..., C], w [V, C], targets i32 [...] → []. Logits are made and used up a chunk of
+/// rows at a time, of at most about `logits_bytes`, and never saved: where a gradient is wanted the forward pass makes
+/// it. Where none is wanted that costs nothing.
+Tensor head_loss(Tensor x, Tensor w, Tensor targets, std::int64_t logits_bytes = std::int64_t{32} << 20);
 
 // --------------------------------------------------------------------------------------- soft_cross_entropy.cpp
 

@@ -95,7 +95,8 @@ Program::Program(Device& device, const Graph& graph, State& state, const Program
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         const Node& node = graph.nodes()[i];
         if (!live[i] || node.is_view()) continue;
-        Lowering lowering{node.in, node.out, device_traits, {}, {}};
+        const std::vector<Tensor> out = outputs_to_make(graph, live, node);
+        Lowering lowering{node.in, out, device_traits, {}, {}};
         node.op->lower(lowering);
         scratches[i] = lowering.scratches;
         lowered.emplace_back(i, std::move(lowering.dispatches));
@@ -168,6 +169,25 @@ std::uint64_t Program::address(Tensor tensor) const {
     return arena_->address() + static_cast<std::uint64_t>(plan_.storage[value.storage]) + offset;
 }
 
+std::optional<Program::Stretch> Program::reached(std::size_t node, const ArgValue& value) const {
+    if (std::holds_alternative<std::monostate>(value)) return Stretch{};
+    if (const auto* tensor = std::get_if<Tensor>(&value))
+        return *tensor ? Stretch{address(*tensor), reach(*tensor)} : Stretch{};
+    if (const auto* scratch = std::get_if<Scratch>(&value))
+        return Stretch{arena_->address() + static_cast<std::uint64_t>(plan_.scratch[node][scratch->index]),
+                       static_cast<std::uint64_t>(scratches_[node][scratch->index]) * 4};
+    const auto* section = std::get_if<Section>(&value);
+    if (!section) return std::nullopt;
+    const Stretch whole = *reached(node, std::visit([](auto of) { return ArgValue{of}; }, section->of));
+    const auto* tensor = std::get_if<Tensor>(&section->of);
+    const auto size = [&](std::int64_t elements) {
+        return static_cast<std::uint64_t>(bytes_of(elements, tensor ? tensor->format() : Format::f32));
+    };
+    const std::uint64_t first = size(section->first), bytes = size(section->count);
+    require(first + bytes <= whole.bytes, "an argument reaches to byte ", first + bytes, " of ", whole.bytes);
+    return Stretch{whole.at + first, bytes};
+}
+
 Program::Launch Program::resolve(std::size_t node, const Dispatch& dispatch) {
     const Node& of = graph_->nodes()[node];
     const auto fail = [&](const auto&... parts) {
@@ -188,15 +208,9 @@ Program::Launch Program::resolve(std::size_t node, const Dispatch& dispatch) {
         ++matched;
         const ArgValue& value = given->second;
         if (member.kind == ArgKind::address) {
-            std::uint64_t at = 0, bytes = 0;
-            if (const auto* tensor = std::get_if<Tensor>(&value)) {
-                if (*tensor) at = address(*tensor), bytes = reach(*tensor);
-            } else if (const auto* scratch = std::get_if<Scratch>(&value)) {
-                at = arena_->address() + static_cast<std::uint64_t>(plan_.scratch[node][scratch->index]);
-                bytes = static_cast<std::uint64_t>(scratches_[node][scratch->index]) * 4;
-            } else if (!std::holds_alternative<std::monostate>(value)) {
-                fail("argument '", member.name, "' is an address, given a number");
-            }
+            const auto memory = reached(node, value);
+            if (!memory) fail("argument '", member.name, "' is an address, given a number");
+            const auto [at, bytes] = *memory;
             put(made.push, member.offset, at);
             if (member.reads && bytes) made.accesses.push_back({at, at + bytes, false});
             if (member.writes && bytes) made.accesses.push_back({at, at + bytes, true});
@@ -341,7 +355,9 @@ std::string Program::find_non_finite() {
         const Node& node = graph_->nodes()[index];
         for (std::size_t k = 0; k < node.out.size() && found.empty(); ++k) {
             const Tensor out = node.out[k];
-            if (out.dtype() != DType::f32) continue;
+            const bool in_arena = graph_->storage(out).role == Role::transient;
+            if (out.dtype() != DType::f32 || (in_arena && plan_.storage[graph_->value(out).storage] == no_place))
+                continue;
             std::vector<float> values;
             if (graph_->storage(out).role == Role::state)
                 values = state_->read(graph_->storage(out).name);

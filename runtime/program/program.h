@@ -103,7 +103,14 @@ private:
         std::uint64_t offset;
     };
 
+    /// A stretch of device memory.
+    struct Stretch {
+        std::uint64_t at = 0, bytes = 0;
+    };
+
     void allocate(const Program* shares);
+    /// The memory that an argument stands for; none for a number.
+    std::optional<Stretch> reached(std::size_t node, const ArgValue& value) const;
     Launch resolve(std::size_t node, const Dispatch& dispatch);
     std::uint64_t address(Tensor tensor) const;
     std::vector<float> transient_values(Tensor tensor) const;

@@ -1,0 +1,186 @@
+// A language model's last map and its mean cross-entropy in one op, so that the logits of a whole batch never exist.
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "ops/backward.h"
+#include "ops/matmul_lowering.h"
+#include "ops/ops.h"
+#include "ops/pairs.h"
+#include "ops/rows.h"
+
+namespace vkf {
+
+namespace {
+
+enum Operand : std::size_t { input, table, target };
+enum Result : std::size_t { loss, d_input, d_table };
+
+/// Outputs the loss, and its gradients by x and w for whoever differentiates: made along with the loss, chunk by chunk
+/// of rows, they need each chunk's logits only while it lasts, and no product twice.
+class HeadLossOp : public Op {
+public:
+    explicit HeadLossOp(std::int64_t logits_bytes) : logits_bytes_(logits_bytes) {}
+
+    std::string_view name() const override { return "head_loss"; }
+
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override {
+        const Shape &x = in[input].shape, &w = in[table].shape;
+        require(in[input].dtype == DType::f32 && in[table].dtype == DType::f32, "wants f32, not ", in[input], " and ",
+                in[table]);
+        require(x.rank() >= 1 && w.rank() == 2 && x.width() == w.width() && x.elements() > 0 && w.elements() > 0,
+                "x is ", x, ", w ", w, "; wanted [..., C] and [V, C]");
+        require(in[target].dtype == DType::i32 &&
+                    std::ranges::equal(x.extents().first(x.rank() - 1), in[target].shape.extents()),
+                "x is ", in[input], ", targets ", in[target], "; wanted one i32 target per row");
+        return {{DType::f32, {}}, in[input], in[table]};
+    }
+
+    std::vector<Tensor> expand(std::span<const Tensor> in) const override {
+        const Tensor x = reshape(in[input], {in[input].rows(), in[input].width()});
+        const Tensor logits = matmul(x, in[table], {.transpose_b = true});
+        const Tensor mean = cross_entropy(logits, reshape(in[target], {x.rows()}));
+        const Tensor d_logits = gradients(mean, std::span(&logits, 1))[0];
+        return {mean, reshape(matmul(d_logits, in[table]), in[input].shape()),
+                matmul(d_logits, x, {.transpose_a = true})};
+    }
+
+    std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
+        require(!at.d_out[d_input] && !at.d_out[d_table], "its gradients have no derivative");
+        const Tensor d_loss = at.d_out[loss];
+        const auto scaled = [&](Tensor d) { return filled_with(d_loss) == 1.0f ? d : mul(d, d_loss); };
+        return std::vector{at.wanted[input] ? scaled(at.out[d_input]) : Tensor(),
+                           at.wanted[table] ? scaled(at.out[d_table]) : Tensor(), Tensor()};
+    }
+
+    bool dispensable(std::size_t output) const override { return output != loss; }
+    Halves halves(std::span<const Tensor>) const override { return {.in = 1u << input, .out = 1u << d_input}; }
+
+    void lower(Lowering& to) const override {
+        const Tensor x = to.in[input], w = to.in[table], targets = to.in[target];
+        const Tensor d_x = to.out[d_input], d_w = to.out[d_table];
+        const std::int64_t rows = x.rows(), width = w.rows(), pitch = width + width % 2, most = chunk(rows, pitch);
+        const Scratch row_loss = to.scratch(rows), count = to.scratch(1);
+        const Matrix logits{to.scratch(most * pitch), pitch, static_cast<std::uint32_t>(Pair::together)},
+            weight = matrix(w);
+        std::optional<Scratch> parts;
+        append_count(to, "count_targets", {{"targets", targets}, {"count", count}}, rows);
+        for (std::int64_t first = 0; first < rows; first += most) {
+            const std::int64_t n = std::min(most, rows - first);
+            const Matrix x_rows = matrix(x, first, n);
+            append(to, {.m = n, .n = width, .k = x.width(), .transpose_b = true}, x_rows, weight, logits, parts);
+            append_losses(to, logits, n, {targets, first, n}, {row_loss, first, n}, count);
+            if (d_x) append(to, {.m = n, .n = x.width(), .k = width}, logits, weight, matrix(d_x, first, n), parts);
+            if (d_w)
+                append(to, {.m = width, .n = x.width(), .k = n, .transpose_a = true, .onto_y = first > 0}, logits,
+                       x_rows, matrix(d_w), parts);
+        }
+        append_count(to, "cross_entropy_mean",
+                     {{"row_loss", row_loss}, {"targets", targets}, {"loss", to.out[loss]}, {"count", count}}, rows);
+    }
+
+private:
+    /// Rows at equal distances, and how their pairs lie where rows are even.
+    struct Matrix {
+        ArgValue at;
+        std::int64_t pitch;
+        std::uint32_t form;
+    };
+    struct Extents {
+        std::int64_t m, n, k;
+        bool transpose_a = false, transpose_b = false;
+        bool onto_y = false;  // added to what y holds
+    };
+
+    static std::uint32_t form(Tensor x) {
+        return pair_form(x, x.width() % 2 == 0 && x.graph().value(x).offset % 2 == 0);
+    }
+    /// The form, if what is read in pairs is even, as packed rows always are.
+    static std::uint32_t form(const Matrix& x, bool in_pairs) {
+        return in_pairs ? x.form : static_cast<std::uint32_t>(Pair::apart);
+    }
+    static Matrix matrix(Tensor x) { return {x, x.width(), form(x)}; }
+    static Matrix matrix(Tensor x, std::int64_t first, std::int64_t rows) {
+        return {Section{x, first * x.width(), rows * x.width()}, x.width(), form(x)};
+    }
+
+    /// As many rows as logits_bytes hold, in whole tiles of the products where that is more than one.
+    std::int64_t chunk(std::int64_t rows, std::int64_t pitch) const {
+        constexpr std::int64_t tile = 64;
+        const std::int64_t most = std::max<std::int64_t>(1, logits_bytes_ / (4 * pitch));
+        return rows <= most ? rows : most < tile ? most : most / tile * tile;
+    }
+
+    /// A kernel of one workgroup that counts rows.
+    static void append_count(Lowering& to, std::string kernel, std::vector<std::pair<std::string, ArgValue>> args,
+                             std::int64_t rows) {
+        args.emplace_back("rows", extent(rows));
+        to.dispatch({.kernel = std::move(kernel),
+                     .constants = {{"GROUP", row_group(to.device, rows)}},
+                     .args = std::move(args),
+                     .bytes = 8.0 * static_cast<double>(rows)});
+    }
+
+    /// y = op(a) · op(b), a and b being one matrix each.
+    static void append(Lowering& to, const Extents& size, const Matrix& a, const Matrix& b, const Matrix& y,
+                       std::optional<Scratch>& parts) {
+        append_product(to,
+                       {.size = {.batches = 1,
+                                 .m = size.m,
+                                 .n = size.n,
+                                 .k = size.k,
+                                 .transpose_a = size.transpose_a,
+                                 .transpose_b = size.transpose_b,
+                                 .packed_y = y.form > static_cast<std::uint32_t>(Pair::together)},
+                        .a = a.at,
+                        .b = b.at,
+                        .addend = size.onto_y ? y.at : ArgValue{},
+                        .y = y.at,
+                        .pair_a = form(a, !size.transpose_a || size.m % 2 == 0),
+                        .pair_b = form(b, size.transpose_b || size.n % 2 == 0),
+                        .pair_addend = form(y, size.n % 2 == 0),
+                        .pair_y = form(y, size.n % 2 == 0),
+                        .a_at = {0, a.pitch},
+                        .b_at = {0, b.pitch},
+                        .addend_pitch = size.onto_y ? y.pitch : 0,
+                        .y_pitch = y.pitch},
+                       parts);
+    }
+
+    /// Each row's loss, and for the derivative the logits' gradient in place of the logits.
+    static void append_losses(Lowering& to, const Matrix& logits, std::int64_t rows, const Section& targets,
+                              const Section& row_loss, Scratch count) {
+        const std::int64_t width = to.in[table].rows();
+        const bool differentiates = to.out[d_input] || to.out[d_table];
+        const RowSweep grid = row_sweep(to.device, rows, width);
+        const double elements = static_cast<double>(rows) * static_cast<double>(width);
+        to.dispatch(
+            {.kernel = "head_loss",
+             .constants = {{"GROUP", grid.group}, {"BLOCK", block(grid.group, width)}, {"GRADIENT", differentiates}},
+             .args = {{"logits", logits.at},
+                      {"targets", targets},
+                      {"count", count},
+                      {"row_loss", row_loss},
+                      {"d_logits", differentiates ? logits.at : ArgValue{}},
+                      {"rows", extent(rows)},
+                      {"width", extent(width)},
+                      {"pitch", extent(logits.pitch)},
+                      {"per_group", grid.per_group}},
+             .groups = grid.groups,
+             .flops = (differentiates ? 40.0 : 20.0) * elements,
+             .bytes = (differentiates ? 12.0 : 4.0) * elements});
+    }
+
+    std::int64_t logits_bytes_;
+};
+
+}  // namespace
+
+Tensor head_loss(Tensor x, Tensor w, Tensor targets, std::int64_t logits_bytes) {
+    return x.graph()
+        .add(std::make_shared<const HeadLossOp>(logits_bytes), {contiguous(x), contiguous(w), contiguous(targets)})
+        .front();
+}
+
+}  // namespace vkf
