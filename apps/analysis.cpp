@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "apps/common.h"
-#include "vulkan/device.h"
-
 namespace vkf {
 
 namespace {
@@ -64,13 +61,6 @@ double Analysis::traffic() const {
     double sum = 0;
     for (const NodeCost& cost : costs) sum += cost.bytes;
     return sum;
-}
-
-std::string lacking_memory(const Device& device, const Analysis& analysis) {
-    const auto needed = static_cast<double>(analysis.bytes()),
-               present = static_cast<double>(device.info().memory_bytes);
-    if (needed <= present) return {};
-    return text("needs ", bytes_text(needed), " of memory, the device has ", bytes_text(present));
 }
 
 Analysis analyse(const Graph& graph, const DeviceTraits& device) {

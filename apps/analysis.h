@@ -11,8 +11,6 @@
 
 namespace vkf {
 
-class Device;
-
 struct NodeCost {
     std::string part;  // "h.*.attn": the node's scope with numbers left out, at most three levels
     double flops = 0;
@@ -46,9 +44,6 @@ struct Analysis {
 Analysis analyse(const Graph& graph, const DeviceTraits& device);
 /// One update as Trainer runs it: the work of all its micro-batches; memory that its graphs share is counted once.
 Analysis analyse(const StepGraphs& graphs, const DeviceTraits& device);
-
-/// "needs 3 GiB of memory, the device has 2 GiB"; empty if it has enough.
-std::string lacking_memory(const Device& device, const Analysis& analysis);
 
 /// "h.3.attn.c_attn" → "h.*.attn".
 std::string part_of(const std::string& path);

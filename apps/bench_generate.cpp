@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "apps/analysis.h"
 #include "apps/bench_models.h"
 #include "apps/bench_report.h"
+#include "apps/bench_timing.h"
 #include "apps/progress.h"
 #include "models/generate.h"
 #include "vulkan/device.h"

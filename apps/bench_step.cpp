@@ -3,9 +3,9 @@
 #include <map>
 #include <memory>
 
-#include "apps/analysis.h"
 #include "apps/bench_models.h"
 #include "apps/bench_report.h"
+#include "apps/bench_timing.h"
 #include "apps/progress.h"
 #include "vulkan/device.h"
 

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <memory>
 
-#include "apps/analysis.h"
 #include "base/random.h"
 #include "ops/ops.h"
 #include "vulkan/device.h"
@@ -80,6 +79,13 @@ std::string obstacle(const Device& device, const Case& c, const TimingLimits& li
 }
 
 }  // namespace
+
+std::string lacking_memory(const Device& device, const Analysis& analysis) {
+    const auto needed = static_cast<double>(analysis.bytes()),
+               present = static_cast<double>(device.info().memory_bytes);
+    if (needed <= present) return {};
+    return text("needs ", bytes_text(needed), " of memory, the device has ", bytes_text(present));
+}
 
 // --- Operands ------------------------------------------------------------------------------------
 

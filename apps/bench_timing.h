@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/analysis.h"
 #include "apps/bench.h"
 #include "graph/graph.h"
 #include "program/program.h"
@@ -14,6 +15,9 @@
 namespace vkf {
 
 class Device;
+
+/// "needs 3 GiB of memory, the device has 2 GiB"; empty if it has enough.
+std::string lacking_memory(const Device& device, const Analysis& analysis);
 
 /// The leaves of a case's graph, in the memory where a model has them, and what they are filled with.
 class Operands {

@@ -191,6 +191,7 @@ void report(const Common& common, const View& view, const Subject& subject, cons
     if (subject.block_size > 0) document["block_size"] = subject.block_size;
     document["gradient_accumulation_steps"] = micro_batches;
     document["optimizer"] = optimizer;
+    document["recompute"] = subject.trainer.recompute;
     document[per_item + "_forward"] = forward.flops / subject.items;
     document[per_item + "_training"] = step.flops / subject.items_in_step();
     document["flops_per_step"] = step.flops;

@@ -30,6 +30,8 @@ void RunOptions::declare_run(CLI::App& app) {
 
     option(app, "--batch-size", batch_size, "sequences or images in a micro-batch");
     option(app, "--gradient-accumulation-steps", trainer.gradient_accumulation_steps, "micro-batches in a step");
+    flag(app, "--recompute", trainer.recompute,
+         "compute blocks again in the backward pass instead of keeping their values");
     option(app, "--optimizer", optimizer, "adamw, setadam or sgd");
     option(app, "--learning-rate", schedule.learning_rate, "highest learning rate");
     flag(app, "--decay-lr,!--no-decay-lr", schedule.decay_lr, "warm up and decay the learning rate");

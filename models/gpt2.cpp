@@ -86,14 +86,13 @@ Head head_of(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyVa
     const Tensor position_table = (scope / "wpe").parameter("weight", {c.n_positions, c.n_embd}, init);
     const Tensor positions = cache ? embedding(position_table, cache->positions) : slice(position_table, 0, 0, length);
     Tensor x = (scope / "drop").drop(add(embedding(token_table, tokens), positions));
-    for (std::int64_t i = 0; i < c.n_layer; ++i) {
-        const Scope block = scope / "h" / i;
+    x = stack(scope / "h", c.n_layer, x, [&](const Scope& block, Tensor y) {
         const auto norm = [&](std::string_view name) {
-            return layer_norm(block / name, x, c.bias, c.layer_norm_epsilon);
+            return layer_norm(block / name, y, c.bias, c.layer_norm_epsilon);
         };
-        x = attention_block(block / "attn", c, x, norm("ln_1"), cache);
-        x = mlp_block(block / "mlp", c, x, norm("ln_2"));
-    }
+        y = attention_block(block / "attn", c, y, norm("ln_1"), cache);
+        return mlp_block(block / "mlp", c, y, norm("ln_2"));
+    });
     if (last_only) x = slice(x, 1, length - 1, 1);
     x = layer_norm(scope / "ln_f", x, c.bias, c.layer_norm_epsilon);
     const Scope head = scope / "lm_head";

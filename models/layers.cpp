@@ -33,4 +33,14 @@ Tensor layer_norm(const Scope& scope, Tensor x, bool bias, float eps) {
     return layer_norm(x, weight, bias ? scope.parameter("bias", {x.width()}, Init::zeros()) : Tensor(), eps);
 }
 
+Tensor stack(const Scope& scope, std::int64_t blocks, Tensor x,
+             const std::function<Tensor(const Scope& block, Tensor x)>& block) {
+    for (std::int64_t i = 0; i < blocks; ++i) {
+        const std::size_t first = scope.graph().nodes().size();
+        x = block(scope / i, x);
+        scope.graph().mark_region(first);
+    }
+    return x;
+}
+
 }  // namespace vkf

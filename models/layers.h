@@ -1,6 +1,8 @@
 // The layers that models share: functions from tensors to tensors, with parameters found through their scope.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -32,5 +34,9 @@ Tensor output_maps(const Scope& scope, std::string_view name, const Signals& sig
 
 /// LayerNorm over the last axis with weight and, if wanted, bias.
 Tensor layer_norm(const Scope& scope, Tensor x, bool bias, float eps);
+
+/// x through blocks 0, 1, … one after the other, in scopes of those numbers; each is a region of the graph.
+Tensor stack(const Scope& scope, std::int64_t blocks, Tensor x,
+             const std::function<Tensor(const Scope& block, Tensor x)>& block);
 
 }  // namespace vkf

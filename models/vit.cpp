@@ -152,12 +152,11 @@ Tensor vit(const Scope& scope, const VitConfig& c, Tensor images, std::vector<At
     const Shape wanted{images.shape()[0], c.num_channels, c.image_size, c.image_size};
     require(images.shape() == wanted, "images are ", images.shape(), ", the model wants ", wanted);
     Tensor x = embed(scope, c, images);
-    for (std::int64_t i = 0; i < c.num_hidden_layers; ++i) {
-        const Scope block = scope / "blocks" / i;
-        const auto norm = [&](std::string_view name) { return layer_norm(block / name, x, true, c.layer_norm_eps); };
-        x = attention_block(block / "attn", c, x, norm("norm1"), looks);
-        x = mlp_block(block / "mlp", c, x, norm("norm2"));
-    }
+    x = stack(scope / "blocks", c.num_hidden_layers, x, [&](const Scope& block, Tensor y) {
+        const auto norm = [&](std::string_view name) { return layer_norm(block / name, y, true, c.layer_norm_eps); };
+        y = attention_block(block / "attn", c, y, norm("norm1"), looks);
+        return mlp_block(block / "mlp", c, y, norm("norm2"));
+    });
     const Tensor first = reshape(slice(x, 1, 0, 1), {images.shape()[0], c.hidden_size});
     const Tensor norm = layer_norm(scope / "norm", first, true, c.layer_norm_eps);
     return linear(scope / "head", norm, c.num_labels, begun(c, c.hidden_size, c.num_labels));

@@ -20,7 +20,7 @@ std::vector<Tensor> append_gradients(Graph& graph, Parameters& parameters, const
     graph.output("loss", loss);
     std::vector<Tensor> list;
     for (const Parameter& parameter : parameters.list()) list.push_back(parameter.tensor);
-    return gradients(loss, list);
+    return gradients(loss, list, {.recompute = config.recompute});
 }
 
 void append_norm_and_update(Graph& graph, const Parameters& parameters, std::span<const Tensor> gradients,

@@ -16,6 +16,7 @@ struct TrainerConfig {
     float dropout = 0.0f;
     float drop_path = 0.0f;
     Format activations = Format::f32;  // what narrow() keeps them in
+    bool recompute = false;  // values inside blocks are not kept for the backward pass: less memory, a third more work
     OptimizerConfig optimizer;
     std::uint64_t seed = 1337;
 

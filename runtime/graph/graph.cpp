@@ -186,6 +186,12 @@ std::vector<Tensor> Graph::add(std::shared_ptr<const Op> op, std::vector<Tensor>
     return nodes_.back().out;
 }
 
+void Graph::mark_region(std::size_t first) {
+    require(first <= nodes_.size() && (regions_.empty() || regions_.back().end <= first), "a region from node ", first,
+            " overlaps another");
+    regions_.push_back({first, nodes_.size()});
+}
+
 namespace {
 
 Tensor find(const std::vector<NamedTensor>& list, std::string_view kind, std::string_view name) {

@@ -49,6 +49,11 @@ struct NamedTensor {
     Tensor tensor;
 };
 
+/// Nodes [first, end) that a model names as one part, such as a transformer's block.
+struct Region {
+    std::size_t first = 0, end = 0;
+};
+
 /// Nodes are executed in the order they were added. Handles point into the graph, so it does not move.
 class Graph {
 public:
@@ -67,7 +72,11 @@ public:
     /// Appends a node. Throws InputError, naming op and scope, if shapes do not fit or an input was overwritten since.
     std::vector<Tensor> add(std::shared_ptr<const Op> op, std::vector<Tensor> in);
 
+    /// Names the nodes from `first` on as a region. Regions do not overlap.
+    void mark_region(std::size_t first);
+
     const std::vector<Node>& nodes() const { return nodes_; }
+    const std::vector<Region>& regions() const { return regions_; }
     const std::deque<Value>& values() const { return values_; }
     const std::vector<Storage>& storages() const { return storages_; }
     const std::vector<NamedTensor>& outputs() const { return outputs_; }
@@ -90,6 +99,7 @@ private:
     Tensor leaf(std::string name, TensorType type, Role role);
 
     std::vector<Node> nodes_;
+    std::vector<Region> regions_;
     std::deque<Value> values_;  // references to shapes survive what is added later
     std::vector<Storage> storages_;
     std::vector<NamedTensor> leaves_;

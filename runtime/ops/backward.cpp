@@ -1,7 +1,8 @@
 #include "ops/backward.h"
 
 #include <algorithm>
-#include <iterator>
+#include <map>
+#include <optional>
 
 #include "base/error.h"
 #include "ops/ops.h"
@@ -10,11 +11,44 @@ namespace vkf {
 
 namespace {
 
+/// A region's nodes added once more, and what stands for their values there.
+class Replay {
+public:
+    Replay(Graph& graph, const Region& region) : region_(region) {
+        const std::string scope = graph.scope;
+        for (std::size_t i = region.first; i < region.end; ++i) {
+            const Node node = graph.nodes()[i];  // a copy: appending moves the list
+            for (std::size_t k = 0; k < node.out.size(); ++k)
+                require(!node.op->updates(k), node.scope, ": ", node.op->name(),
+                        " changes a state: not to be recomputed");
+            graph.scope = node.scope;
+            const std::vector<Tensor> out = graph.add(node.op, renamed(node.in));
+            for (std::size_t k = 0; k < out.size(); ++k) again_[node.out[k].id()] = out[k];
+        }
+        graph.scope = scope;
+    }
+
+    bool holds(std::size_t node) const { return node >= region_.first && node < region_.end; }
+    Node renamed(const Node& node) const { return {node.op, renamed(node.in), renamed(node.out), node.scope}; }
+
+private:
+    std::vector<Tensor> renamed(std::vector<Tensor> tensors) const {
+        for (Tensor& tensor : tensors)
+            if (const auto found = tensor ? again_.find(tensor.id()) : again_.end(); found != again_.end())
+                tensor = found->second;
+        return tensors;
+    }
+
+    Region region_;
+    std::map<std::uint32_t, Tensor> again_;  // by the value it repeats
+};
+
 /// One reverse walk over the nodes from `first` on, as they stand when it begins; what it appends is not walked.
 class Reverse {
 public:
-    Reverse(Graph& graph, std::size_t first, std::span<const Tensor> wrt)
+    Reverse(Graph& graph, std::size_t first, std::span<const Tensor> wrt, const GradientOptions& options = {})
         : graph_(graph), first_(first), end_(graph.nodes().size()) {
+        if (options.recompute) regions_ = graph.regions();
         depends_.assign(graph.values().size(), false);
         for (const Tensor& tensor : wrt)
             if (tensor) depends_[tensor.id()] = true;
@@ -39,8 +73,9 @@ public:
                 reached = reached || d_out.back();
             }
             if (!reached) continue;
+            const std::optional<Replay>& again = replay_of(i);
             graph_.scope = node.scope;
-            const std::vector<Tensor> d_in = differentiate(node, d_out);
+            const std::vector<Tensor> d_in = differentiate(node, again ? again->renamed(node) : node, d_out);
             for (std::size_t k = 0; k < node.in.size(); ++k)
                 if (wanted(node.in[k]) && d_in[k]) accumulate(node.in[k], d_in[k]);
         }
@@ -54,9 +89,18 @@ private:
         return tensor && tensor.dtype() == DType::f32 && tensor.id() < depends_.size() && depends_[tensor.id()];
     }
 
-    std::vector<Tensor> differentiate(const Node& node, const std::vector<Tensor>& d_out) {
+    /// The region that a node stands in, added again when the walk comes upon it.
+    const std::optional<Replay>& replay_of(std::size_t node) {
+        if (replay_ && !replay_->holds(node)) replay_.reset();
+        for (const Region& region : regions_)
+            if (!replay_ && node >= region.first && node < region.end) replay_.emplace(graph_, region);
+        return replay_;
+    }
+
+    /// Gradients of the inputs of `original`, by the values of `node`: the same one, or its repetition.
+    std::vector<Tensor> differentiate(const Node& original, const Node& node, const std::vector<Tensor>& d_out) {
         Vjp at{node.in, node.out, d_out, {}};
-        for (const Tensor& in : node.in) at.wanted.push_back(wanted(in));
+        for (const Tensor& in : original.in) at.wanted.push_back(wanted(in));
         if (auto d_in = node.op->vjp(at)) {
             require(d_in->size() == node.in.size(), node.op->name(), " has ", node.in.size(), " inputs, its vjp gave ",
                     d_in->size(), " gradients");
@@ -87,6 +131,8 @@ private:
 
     Graph& graph_;
     std::size_t first_, end_;
+    std::vector<Region> regions_;   // those to recompute
+    std::optional<Replay> replay_;  // of the region that the walk is in
     std::vector<bool> depends_;     // by value: whether a wanted gradient flows through it
     std::vector<Tensor> gradient_;  // by value
 };
@@ -94,10 +140,10 @@ private:
 }  // namespace
 
 std::vector<Tensor> gradients(std::span<const Tensor> outputs, std::span<const Tensor> d_outputs,
-                              std::span<const Tensor> wrt) {
+                              std::span<const Tensor> wrt, const GradientOptions& options) {
     require(!outputs.empty() && outputs.size() == d_outputs.size(), "gradients: ", outputs.size(), " outputs and ",
             d_outputs.size(), " gradients of them");
-    Reverse reverse(outputs[0].graph(), 0, wrt);
+    Reverse reverse(outputs[0].graph(), 0, wrt, options);
     for (std::size_t i = 0; i < outputs.size(); ++i) reverse.seed(outputs[i], d_outputs[i]);
     reverse.walk();
     std::vector<Tensor> result;
@@ -105,10 +151,10 @@ std::vector<Tensor> gradients(std::span<const Tensor> outputs, std::span<const T
     return result;
 }
 
-std::vector<Tensor> gradients(Tensor loss, std::span<const Tensor> wrt) {
+std::vector<Tensor> gradients(Tensor loss, std::span<const Tensor> wrt, const GradientOptions& options) {
     require(loss.elements() == 1, "gradients: the loss has shape ", loss.shape(), ", wanted a scalar");
     const Tensor one = fill(loss.graph(), loss.shape(), 1.0f);
-    return gradients(std::span(&loss, 1), std::span(&one, 1), wrt);
+    return gradients(std::span(&loss, 1), std::span(&one, 1), wrt, options);
 }
 
 }  // namespace vkf

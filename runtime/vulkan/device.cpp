@@ -1,6 +1,7 @@
 #include "vulkan/device.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "base/error.h"
@@ -209,6 +210,14 @@ Device::Device(const std::string& wanted) : handles_(std::make_unique<DeviceHand
 Device::~Device() {
     save_pipeline_cache(*this);
     close(*handles_);
+}
+
+std::uint64_t Device::allocated_bytes() const {
+    std::array<VmaBudget, VK_MAX_MEMORY_HEAPS> heaps{};
+    vmaGetHeapBudgets(handles_->allocator, heaps.data());
+    std::uint64_t sum = 0;
+    for (const VmaBudget& heap : heaps) sum += heap.statistics.allocationBytes;
+    return sum;
 }
 
 void Device::wait_idle() const {

@@ -58,6 +58,8 @@ public:
     const DeviceInfo& info() const { return info_; }
     DeviceHandles& handles() const { return *handles_; }
 
+    /// Bytes of all buffers that live on it.
+    std::uint64_t allocated_bytes() const;
     /// Waits until everything submitted has finished. Throws Error if the device was lost.
     void wait_idle() const;
     /// Messages of the validation layers so far; always 0 without them. They are on when the environment variable

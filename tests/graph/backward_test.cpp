@@ -148,6 +148,47 @@ TEST_F(HostBackward, GradientNodesStandInTheScopeOfTheirOp) {
     EXPECT_GT(graph.nodes().size(), forward);
 }
 
+// Two regions y = (x·b)·x each; what lies inside them is made again after the forward pass, and only from what they
+// read.
+TEST_F(HostBackward, RegionsAreComputedAgainInsteadOfKept) {
+    std::vector<bool> inside(graph.values().size());
+    Tensor y = a;
+    for (int i = 0; i < 2; ++i) {
+        const std::size_t first = graph.nodes().size();
+        const Tensor inner = mul(y, b);
+        y = mul(inner, y);
+        graph.mark_region(first);
+        inside.resize(graph.values().size());
+        inside[inner.id()] = true;
+    }
+    const std::size_t forward = graph.nodes().size();
+    const auto again = gradients(y, both, {.recompute = true});
+    inside.resize(graph.values().size());
+    for (std::size_t i = forward; i < graph.nodes().size(); ++i)
+        for (const Tensor& in : graph.nodes()[i].in) EXPECT_FALSE(inside[in.id()]) << "node " << i;
+    const auto kept = gradients(y, both);
+    EXPECT_EQ(value(again[0]), 4 * A * A * A * B * B * B);  // of a⁴b³
+    EXPECT_EQ(value(again[1]), 3 * A * A * A * A * B * B);
+    EXPECT_EQ(value(kept[0]), value(again[0]));
+    EXPECT_EQ(value(kept[1]), value(again[1]));
+}
+
+TEST_F(HostBackward, WhatChangesAStateIsNotComputedAgain) {
+    const Tensor w = graph.state("w", {DType::f32, {1}});
+    graph.scope = "cache";
+    const Tensor y = mul(add_one(graph, AddInto(), {w, b}), a);
+    graph.mark_region(0);
+    EXPECT_EQ(message([&] { gradients(y, both, {.recompute = true}); }),
+              "cache: add_into changes a state: not to be recomputed");
+}
+
+TEST_F(HostBackward, RegionsDoNotOverlap) {
+    mul(a, b);
+    mul(a, b);
+    graph.mark_region(1);
+    EXPECT_EQ(message([&] { graph.mark_region(0); }), "a region from node 0 overlaps another");
+}
+
 TEST_F(HostBackward, SavedTensorsMustNotHaveBeenOverwritten) {
     const Tensor w = graph.state("w", {DType::f32, {1}});
     const Tensor y = mul(w, w);
