@@ -1,5 +1,5 @@
-// row_loss = log Σ exp(logits) − logits[target] and d_logits = (softmax(logits) − onehot(target)) / count per row; zeros
-// where the target is negative: nothing in such a row counts, not even a NaN. Without GRADIENT the loss only.
+// row_loss = log Σ exp(logits) − logits[target] and d_logits = (softmax(logits) − onehot(target)) / count per row;
+// zeros where the target is negative: nothing in such a row counts, not even a NaN. Without GRADIENT only the loss.
 //
 // Shapes: logits and d_logits [rows, width] with their pitch, targets and row_loss [rows], count [1]. A workgroup takes
 // `per_group` rows one after the other. d_logits may be logits: when a lane writes, all have read the row for its sum,
