@@ -124,8 +124,7 @@ public:
         ProductSize& size = made.size;
         const std::int64_t m = size.m, n = size.n;
         const std::int64_t more_pitch = more ? more.pitch() : 0;
-        size.wide_b = pairs_aligned(b, made.b, transpose_b_ ? 0 : n);
-        size.wide_y = n % 2 == 0 && (!more || pairs_aligned(more, {m * more_pitch, more_pitch}, n));
+        size.packed_y = y.format() != Format::f32;
         const auto optional = [](Tensor x) { return x ? ArgValue{x} : ArgValue{}; };
         std::optional<Scratch> parts;
         append_product(to,
@@ -135,6 +134,10 @@ public:
                         .bias = optional(to.in[shift]),
                         .addend = optional(more),
                         .y = y,
+                        .pair_a = pair_form(a, pairs_aligned(a, made.a, transpose_a_ ? m : 0)),
+                        .pair_b = pair_form(b, pairs_aligned(b, made.b, transpose_b_ ? 0 : n)),
+                        .pair_addend = pair_form(more, more && pairs_aligned(more, {m * more_pitch, more_pitch}, n)),
+                        .pair_y = pair_form(y, n % 2 == 0),
                         .a_at = made.a,
                         .b_at = made.b,
                         .addend_pitch = more_pitch,

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <map>
 #include <thread>
 
 #include "base/error.h"
-#include "base/half.h"
 #include "vulkan/device.h"
 #include "vulkan/kernel.h"
 
@@ -17,7 +14,6 @@ namespace vkf {
 namespace {
 
 constexpr std::int64_t guard_bytes = 256;
-constexpr std::uint32_t poison = 0x7fc0dead;  // a NaN that no arithmetic makes
 
 std::uint64_t aligned(std::int64_t elements) {
     return (static_cast<std::uint64_t>(std::max<std::int64_t>(elements, 1)) * 4 + 255) / 256 * 256;
@@ -308,97 +304,6 @@ double Program::flops() const {
     double total = 0;
     for (const Launch& launch : launches_) total += launch.flops;
     return total;
-}
-
-// --- Looking -------------------------------------------------------------------------------------
-
-std::vector<NodeTime> Program::node_times() const {
-    const std::vector<double> spans = commands_.stamps_ms();
-    std::vector<NodeTime> times;
-    for (std::size_t i = 0; i < launches_.size(); ++i) {
-        if (i == 0 || launches_[i].node != launches_[i - 1].node) {
-            const Node& node = graph_->nodes()[launches_[i].node];
-            require(times.size() < spans.size(), "node times need a program compiled with stamps, and a run");
-            times.push_back({launches_[i].node, node.scope, std::string(node.op->name()), spans[times.size()], 0, 0});
-        }
-        times.back().flops += launches_[i].flops;
-        times.back().bytes += launches_[i].bytes;
-    }
-    return times;
-}
-
-std::vector<float> Program::transient_values(Tensor tensor) const {
-    const auto count = static_cast<std::size_t>(tensor.elements());
-    const std::uint64_t at = address(tensor) - arena_->address();
-    std::vector<float> values(count);
-    if (tensor.format() == Format::f32) {
-        arena_->read(at, std::as_writable_bytes(std::span(values)));
-        return values;
-    }
-    std::vector<std::uint16_t> packed(count);
-    arena_->read(at, std::as_writable_bytes(std::span(packed)));
-    std::ranges::transform(packed, values.begin(), tensor.format() == Format::bf16 ? from_bfloat16 : from_half);
-    return values;
-}
-
-std::string Program::find_non_finite() {
-    std::map<std::string, std::vector<float>> saved;
-    for (const Storage& storage : graph_->storages())
-        if (storage.role == Role::state && storage.version > 0) saved[storage.name] = state_->read(storage.name);
-    std::string found;
-    for (std::size_t i = 0; i < launches_.size() && found.empty();) {
-        const std::size_t index = launches_[i].node;
-        Recorder recorder(*device_);
-        for (; i < launches_.size() && launches_[i].node == index; ++i)
-            recorder.dispatch(*launches_[i].kernel, launches_[i].push, launches_[i].groups, launches_[i].accesses);
-        wait(*device_, recorder.finish().submit());
-        const Node& node = graph_->nodes()[index];
-        for (std::size_t k = 0; k < node.out.size() && found.empty(); ++k) {
-            const Tensor out = node.out[k];
-            const bool in_arena = graph_->storage(out).role == Role::transient;
-            if (out.dtype() != DType::f32 || (in_arena && plan_.storage[graph_->value(out).storage] == no_place))
-                continue;
-            std::vector<float> values;
-            if (graph_->storage(out).role == Role::state)
-                values = state_->read(graph_->storage(out).name);
-            else
-                values = transient_values(out);
-            const auto bad = std::find_if(values.begin(), values.end(), [](float x) { return !std::isfinite(x); });
-            if (bad != values.end())
-                found = text(node.scope, node.scope.empty() ? "" : ": ", node.op->name(), ": output ", k, ", element ",
-                             bad - values.begin(), " of ", out.shape(), " is ", *bad);
-        }
-    }
-    for (const auto& [name, values] : saved) state_->write(name, values);
-    return found;
-}
-
-std::string Program::damaged_guards() const {
-    require(guarded_, "guard bands need a program compiled with them");
-    std::vector<std::uint32_t> words(static_cast<std::size_t>(plan_.bytes / 4));
-    arena_->read(0, std::as_writable_bytes(std::span(words)));
-    std::vector<bool> owned(words.size(), false);
-    const auto own = [&](std::int64_t offset, std::int64_t bytes) {
-        const auto begin = owned.begin() + offset / 4;
-        std::fill(begin, begin + bytes / 4, true);
-    };
-    for (std::size_t s = 0; s < plan_.storage.size(); ++s)
-        if (plan_.storage[s] != no_place) own(plan_.storage[s], graph_->storages()[s].bytes());
-    for (std::size_t node = 0; node < scratches_.size(); ++node)
-        for (std::size_t k = 0; k < scratches_[node].size(); ++k) own(plan_.scratch[node][k], 4 * scratches_[node][k]);
-    std::string damage;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        if (owned[i] || words[i] == poison) continue;
-        damage += text("word ", i, " of the arena, outside every tensor, was written");
-        for (std::size_t s = 0; s < plan_.storage.size(); ++s) {
-            const std::int64_t distance = static_cast<std::int64_t>(i) * 4 - plan_.storage[s];
-            if (plan_.storage[s] != no_place && std::abs(distance) < 4096)
-                damage += text("; ", distance, " bytes from the start of a ", graph_->storages()[s].type);
-        }
-        damage += '\n';
-        if (damage.size() > 1000) break;
-    }
-    return damage;
 }
 
 }  // namespace vkf

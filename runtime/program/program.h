@@ -87,6 +87,8 @@ public:
     std::string damaged_guards() const;
 
 private:
+    static constexpr std::uint32_t poison = 0x7fc0dead;  // a NaN that no arithmetic makes
+
     /// One dispatch with everything resolved.
     struct Launch {
         std::size_t node = 0;

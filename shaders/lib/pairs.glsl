@@ -12,8 +12,8 @@ const uint TOGETHER = 1;  // 32-bit numbers, every pair an aligned 64-bit word
 const uint BFLOAT = 2;    // bfloat16
 const uint HALF = 3;      // binary16
 
-REFERENCE readonly buffer InWide { uint64_t at[]; };
-REFERENCE writeonly buffer OutWide { uint64_t at[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) restrict readonly buffer InWide { uint64_t at[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) restrict writeonly buffer OutWide { uint64_t at[]; };
 REFERENCE readonly buffer InWord { uint at[]; };
 REFERENCE writeonly buffer OutWord { uint at[]; };
 

@@ -21,7 +21,7 @@ DeviceTraits gpu(std::uint32_t subgroup, MatrixShape matrices) {
 }
 
 ProductSize size(std::int64_t m, std::int64_t n, std::int64_t k) {
-    return {1, m, n, k, false, false, true, true, true};
+    return {1, m, n, k, false, false};
 }
 
 std::map<std::string, std::uint32_t> constants(const Tiling& of) {
