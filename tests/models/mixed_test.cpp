@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
+#include <array>
 
 #include "device_fixture.h"
 #include "graph/narrow.h"
