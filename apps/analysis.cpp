@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/lower.h"
+
 namespace vkf {
 
 namespace {
@@ -70,17 +72,15 @@ Analysis analyse(const Graph& graph, const DeviceTraits& device) {
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         const Node& node = graph.nodes()[i];
         if (!live[i] || node.is_view()) continue;
-        const std::vector<Tensor> out = outputs_to_make(graph, live, node);
-        Lowering lowering{node.in, out, device, {}, {}};
-        node.op->lower(lowering);
-        scratches[i] = lowering.scratches;
+        Lowered lowered = lower(graph, live, node, device);
+        scratches[i] = std::move(lowered.scratches);
         NodeCost& cost = made.costs.emplace_back(NodeCost{part_of(node.scope)});
-        for (const Dispatch& dispatch : lowering.dispatches) {
+        for (const Dispatch& dispatch : lowered.dispatches) {
             cost.flops += dispatch.flops;
             cost.bytes += dispatch.bytes;
         }
         made.flops += cost.flops;
-        made.dispatches += std::ssize(lowering.dispatches);
+        made.dispatches += std::ssize(lowered.dispatches);
     }
     const Plan planned = plan(graph, live, scratches);
     made.arena = planned.bytes;

@@ -6,6 +6,7 @@
 #include "apps/bench_report.h"
 #include "apps/bench_timing.h"
 #include "apps/progress.h"
+#include "graph/narrow.h"
 #include "models/generate.h"
 #include "vulkan/device.h"
 
@@ -17,10 +18,11 @@ struct Options : ReportOptions {
     std::string model;
 };
 
-Analysis reading(const Gpt2Config& config, std::int64_t length, const DeviceTraits& device) {
+Analysis reading(const Gpt2Config& config, Format activations, std::int64_t length, const DeviceTraits& device) {
     Graph graph;
     Parameters parameters;
     describe_reading(Scope(graph, parameters), config, length);
+    narrow(graph, activations);
     return analyse(graph, device);
 }
 
@@ -30,14 +32,14 @@ std::int64_t prompt_length(const Gpt2Config& config) {
 }
 
 /// Reading a prompt, and single tokens behind it.
-void time_generation(Device& device, const BenchModel& model, double seconds, BenchReport& report) {
+void time_generation(Device& device, const BenchModel& model, Format activations, double seconds, BenchReport& report) {
     const Gpt2Config& config = *model.text;
     const std::int64_t length = prompt_length(config);
     const std::vector<std::int32_t> prompt = random_tokens(length, config.vocab_size);
-    Generator generator(device, config);
+    Generator generator(device, config, activations);
     for (const Parameter& p : generator.parameters().list()) generator.state().write(p.name, initial_values(p, 1));
     const auto add = [&](const char* name, std::int64_t tokens, const Timing& timing) {
-        const Analysis analysis = reading(config, tokens, traits(device));
+        const Analysis analysis = reading(config, activations, tokens, traits(device));
         report.measurements.push_back({.family = "generate",
                                        .name = text(model.title, ' ', name),
                                        .shape = tokens > 1 ? text(tokens, " tokens") : text("1 token"),
@@ -66,11 +68,11 @@ void bench_generate(const Common& common, const Options& o) {
         for (std::size_t i = 0; i < models.size(); ++i) {
             const Gpt2Config& config = *models[i]->text;
             progress.update(static_cast<std::int64_t>(i), models[i]->title);
-            const Analysis analysis = reading(config, prompt_length(config), traits(device));
+            const Analysis analysis = reading(config, common.activations(), prompt_length(config), traits(device));
             if (const std::string lack = lacking_memory(device, analysis); !lack.empty())
                 progress.line(text("left out: ", models[i]->title, ": ", lack));
             else
-                time_generation(device, *models[i], o.seconds, report);
+                time_generation(device, *models[i], common.activations(), o.seconds, report);
         }
     });
 }

@@ -32,6 +32,8 @@ std::vector<Case> chosen(const std::string& pattern) {
 }
 
 void bench_kernels(const Common& common, const Options& o) {
+    require(common.precision == "fp32", "--precision is ", common.precision,
+            ", kernels are measured in fp32; bench step takes both");
     const std::vector<Case> cases = chosen(o.only);
     run_benchmark(common, o, [&](Device& device, BenchReport& report) {
         Progress progress(common, "bench kernels", "kernels", std::ssize(cases));

@@ -80,6 +80,7 @@ ordered_json document(const BenchReport& report) {
               {"kind", report.kind},
               {"driver", report.driver},
               {"subgroup_size", report.subgroup_size}}},
+            {"precision", report.precision},
             {"peak", {{"gflops", report.peak.flops * 1e-9}, {"gb_per_s", report.peak.bytes * 1e-9}}},
             {"measurements", list}};
 }
@@ -101,8 +102,9 @@ std::vector<std::vector<std::string>> rows_of(const BenchReport& report) {
 }
 
 std::string heading(const BenchReport& report) {
-    return text(report.device, ", ", report.driver, ", ", report.date, ", vkformer ", report.version,
-                "\npeak: ", giga(report.peak.flops), " GFLOP/s, ", giga(report.peak.bytes), " GB/s\n");
+    return text(report.device, ", ", report.driver, ", ", report.date, ", vkformer ", report.version, ", ",
+                report.precision, "\npeak: ", giga(report.peak.flops), " GFLOP/s, ", giga(report.peak.bytes),
+                " GB/s\n");
 }
 
 std::string markdown(const std::vector<std::vector<std::string>>& rows) {
@@ -126,6 +128,7 @@ BenchReport read_report(const std::filesystem::path& path) {
                          .driver = root.at("device").at("driver"),
                          .version = root.at("vkformer"),
                          .date = root.at("date"),
+                         .precision = root.value("precision", "fp32"),
                          .subgroup_size = root.at("device").at("subgroup_size"),
                          .peak = {root.at("peak").at("gflops").get<double>() * 1e9,
                                   root.at("peak").at("gb_per_s").get<double>() * 1e9},
@@ -166,6 +169,7 @@ void run_benchmark(const Common& common, const ReportOptions& o,
     catch_interrupts();
     with_device(common, [&](Device& device) {
         BenchReport report = begin_report(device);
+        report.precision = common.precision;
         report.peak = measure_peak(device, o.seconds);
         work(device, report);
         // Once more: what else the machine does may have disturbed one of them, and nothing raises them.

@@ -1,5 +1,4 @@
 #include "models/generate.h"
-#include "graph/narrow.h"
 
 #include <algorithm>
 #include <array>
@@ -7,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "graph/narrow.h"
 
 namespace vkf {
 

@@ -32,6 +32,13 @@ Format format_under_test() {
     return std::string_view(word) == "f16" ? Format::f16 : Format::bf16;
 }
 
+/// What packing may change beside the interpreter, which rounds what is kept in 16 bits, as kernels do. A number that
+/// lies next to the middle between two others may be rounded to either: that is one unit in the last place, and another
+/// by those it was made from.
+double packed_units(Format format) {
+    return format == Format::f32 ? 0.0 : std::ldexp(2.0, format == Format::bf16 ? -8 : -10);
+}
+
 /// x, or where 16 bits are under test a copy of it that may be kept so.
 Tensor narrowable(Tensor x) {
     return format_under_test() == Format::f32 || x.dtype() != DType::f32 ? x : scale(x, 1.0f);
@@ -269,20 +276,18 @@ void check_kernels(const OpCase& c) {
     const Format format = format_under_test();
     narrow(made.graph, format);
     const Arrays wanted = interpret(made.graph, made.leaves);
-    // The interpreter rounds what is kept in 16 bits, as kernels do. A number that lies next to the middle between two
-    // others may be rounded to either: that is one unit in the last place, and another by those it was made from.
-    const double packed = format == Format::f32 ? 0.0 : std::ldexp(2.0, format == Format::bf16 ? -8 : -10);
     const Bits found = run_checked(made, {.traits = traits_under_test(shared_device())});
     for (const auto& [name, values] : found) {
         const Array& want = wanted.at(name);
         double scale = 0;
         for (const double w : want.at) scale = std::max(scale, std::abs(w));
         const double limit =
-            ((name[0] == 'd' ? c.gradient_ulps : c.ulps) * std::ldexp(1.0, -24) + packed) * std::max(scale, 1e-30);
+            ((name[0] == 'd' ? c.gradient_ulps : c.ulps) * std::ldexp(1.0, -24) + packed_units(format)) *
+            std::max(scale, 1e-30);
         for (std::size_t i = 0; i < values.size(); ++i) {
             const double error = std::abs(static_cast<double>(values[i]) - want.at[i]);
-            const bool neither_is_a_number = std::isnan(values[i]) && std::isnan(want.at[i]);  // beyond 16 bits' range
-            if (error <= limit || neither_is_a_number) continue;
+            const bool out_of_range = format != Format::f32 && std::isnan(values[i]) && std::isnan(want.at[i]);
+            if (error <= limit || out_of_range) continue;
             ADD_FAILURE() << name << ", element " << i << " of " << want.shape << ": " << values[i] << ", wanted "
                           << want.at[i] << " (off by " << error / scale * std::ldexp(1.0, 24)
                           << " ulps of the largest)";
@@ -300,12 +305,14 @@ void check_mixed_kernels(const OpCase& c, double terms) {
     // Everything a product adds up, with its sign taken away, is what its rounding errors are relative to. Below the
     // smallest normal number they are as large as there.
     CaseGraph made(c, differentiable(c));
+    const Format format = format_under_test();
+    narrow(made.graph, format);
     Arrays magnitudes = made.leaves;
     for (auto& [name, array] : magnitudes)
         for (double& x : array.at) x = std::max(std::abs(x), smallest);
     const Arrays wanted = interpret(made.graph, made.leaves), sums = interpret(made.graph, magnitudes);
     const Bits found = run_checked(made, {.precision = Precision::mixed, .traits = lowering});
-    const double relative = 2 * unit + unit * unit + terms * std::ldexp(1.0, -24);
+    const double relative = 2 * unit + unit * unit + terms * std::ldexp(1.0, -24) + packed_units(format);
     for (const auto& [name, values] : found) {
         double worst = 0;
         std::size_t where = 0;

@@ -97,9 +97,7 @@ private:
         return pair_form(x, x.width() % 2 == 0 && x.graph().value(x).offset % 2 == 0);
     }
     /// The form, if what is read in pairs is even, as packed rows always are.
-    static std::uint32_t form(const Matrix& x, bool in_pairs) {
-        return in_pairs ? x.form : static_cast<std::uint32_t>(Pair::apart);
-    }
+    static std::uint32_t form(const Matrix& x, bool in_pairs) { return in_pairs ? x.form : pair_form(false); }
     static Matrix matrix(Tensor x) { return {x, x.width(), form(x)}; }
     static Matrix matrix(Tensor x, std::int64_t first, std::int64_t rows) {
         return {Section{x, first * x.width(), rows * x.width()}, x.width(), form(x)};
@@ -132,7 +130,7 @@ private:
                                  .k = size.k,
                                  .transpose_a = size.transpose_a,
                                  .transpose_b = size.transpose_b,
-                                 .packed_y = y.form > static_cast<std::uint32_t>(Pair::together)},
+                                 .packed_y = y.form > pair_form(true)},
                         .a = a.at,
                         .b = b.at,
                         .addend = size.onto_y ? y.at : ArgValue{},

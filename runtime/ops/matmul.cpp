@@ -149,7 +149,8 @@ public:
 
     /// Each element of the addend is read by the lane that then writes that element of y.
     bool may_alias(std::size_t, std::size_t input) const override { return input == addend; }
-    /// A weight's gradient stays whole even where it is only a part that is added to another.
+    /// A weight's gradient stays whole even where it is only a part that is added to another; so do few rows, for the
+    /// sake of their kernel.
     Halves halves(std::span<const Tensor> in) const override {
         const Tensor a = in[left], b = in[right];
         const bool few = has_few_rows(product(a.shape(), b.shape(), a.pitch(), b.pitch()).size);
@@ -254,10 +255,9 @@ void append_product(Lowering& to, const ProductCall& of, std::optional<Scratch>&
                  .groups = static_cast<std::uint64_t>(batches * m),
                  .flops = area * static_cast<double>(cut.splits),
                  .bytes = 4.0 * area * static_cast<double>(cut.splits + 1)};
-    const auto whole = [&](bool aligned) { return pair_form(Tensor(), aligned); };
     parts.constants.emplace_back("PAIR_A", of.pair_a);
     parts.constants.emplace_back("PAIR_B", of.pair_b);
-    parts.constants.emplace_back("PAIR_Y", split ? whole(n % 2 == 0) : of.pair_y);
+    parts.constants.emplace_back("PAIR_Y", split ? pair_form(n % 2 == 0) : of.pair_y);
     Dispatch& last = split ? sum : parts;
     if (split) last.constants.emplace_back("PAIR_Y", of.pair_y);
     if (with_addend) last.constants.emplace_back("PAIR_ADDEND", of.pair_addend);

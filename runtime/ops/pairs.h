@@ -30,14 +30,16 @@ inline bool all_even(std::span<const Tensor> tensors) {
     return true;
 }
 
+/// Of 32-bit numbers.
+inline std::uint32_t pair_form(bool aligned) {
+    return static_cast<std::uint32_t>(aligned ? Pair::together : Pair::apart);
+}
+
 /// Of one tensor, whose 32-bit pairs are `aligned`.
 inline std::uint32_t pair_form(Tensor tensor, bool aligned) {
     const Format format = tensor ? tensor.format() : Format::f32;
-    const Pair form = format == Format::bf16  ? Pair::bfloat
-                      : format == Format::f16 ? Pair::half
-                      : aligned               ? Pair::together
-                                              : Pair::apart;
-    return static_cast<std::uint32_t>(form);
+    if (format == Format::f32) return pair_form(aligned);
+    return static_cast<std::uint32_t>(format == Format::bf16 ? Pair::bfloat : Pair::half);
 }
 
 inline std::uint32_t pair_form(Tensor tensor) {
@@ -48,7 +50,7 @@ inline std::uint32_t pair_form(Tensor tensor) {
 inline std::uint32_t pair_form(std::span<const Tensor> tensors) {
     for (const Tensor& tensor : tensors)
         if (tensor && tensor.format() != Format::f32) return pair_form(tensor);
-    return pair_form(Tensor(), all_even(tensors));
+    return pair_form(all_even(tensors));
 }
 
 /// Rows shared out to workgroups whose invocations lie along them, a pair of columns each.
@@ -59,7 +61,7 @@ struct PairRows : RowSweep {
     /// Of these tensors, which lie alike; those that are absent do.
     std::uint32_t form(std::initializer_list<Tensor> tensors) const {
         const std::span list(tensors.begin(), tensors.size());
-        return aligned ? pair_form(list) : static_cast<std::uint32_t>(Pair::apart);
+        return aligned ? pair_form(list) : pair_form(false);
     }
 };
 

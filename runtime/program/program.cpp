@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "graph/lower.h"
 #include "vulkan/device.h"
 #include "vulkan/kernel.h"
 
@@ -91,11 +92,9 @@ Program::Program(Device& device, const Graph& graph, State& state, const Program
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         const Node& node = graph.nodes()[i];
         if (!live[i] || node.is_view()) continue;
-        const std::vector<Tensor> out = outputs_to_make(graph, live, node);
-        Lowering lowering{node.in, out, device_traits, {}, {}};
-        node.op->lower(lowering);
-        scratches[i] = lowering.scratches;
-        lowered.emplace_back(i, std::move(lowering.dispatches));
+        Lowered made = lower(graph, live, node, device_traits);
+        scratches[i] = std::move(made.scratches);
+        lowered.emplace_back(i, std::move(made.dispatches));
     }
     plan_ = plan(graph, live, scratches, {.guard = guarded_ ? guard_bytes : 0});
     scratches_ = std::move(scratches);

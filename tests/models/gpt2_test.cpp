@@ -8,21 +8,10 @@
 #include "models/train/token_feed.h"
 #include "ops/ops.h"
 #include "program/program.h"
+#include "tiny_gpt2.h"
 
 namespace vkf::test {
 namespace {
-
-Gpt2Config tiny(std::string_view variant) {
-    Gpt2Config c;
-    c.vocab_size = 17;
-    c.n_positions = 12;
-    c.n_embd = 24;
-    c.n_layer = 2;
-    c.n_head = 3;
-    c.attention.variant = variant;
-    c.attention.gamma = variant == "attentionx" ? 3.0f : 1.0f;
-    return c;
-}
 
 class DeviceVariant : public ::testing::TestWithParam<std::string> {};
 
@@ -30,7 +19,7 @@ TEST_P(DeviceVariant, NeverSeesTheFuture) {
     Graph graph;
     Parameters parameters;
     graph.output("logits",
-                 gpt2(Scope(graph, parameters), tiny(GetParam()), graph.input("tokens", {DType::i32, {1, 12}})));
+                 gpt2(Scope(graph, parameters), tiny_gpt2(GetParam()), graph.input("tokens", {DType::i32, {1, 12}})));
     State state(shared_device());
     Program program(shared_device(), graph, state);
     for (const Parameter& p : parameters.list()) state.write(p.name, initial_values(p, 5));
@@ -55,32 +44,18 @@ Trainer trainer_of(const Gpt2Config& model, std::int64_t rows, const TrainerConf
 TEST_P(DeviceVariant, LearnsOneBatchByHeart) {
     TrainerConfig config;
     config.optimizer.weight_decay = 0;
-    Trainer trainer = trainer_of(tiny(GetParam()), 2, config);
-    Batch batch;
-    for (std::int32_t i = 0; i < 24; ++i) {
-        batch.tokens.push_back(i * 7 % 17);
-        batch.targets.push_back((i + 1) * 7 % 17);
-    }
+    Trainer trainer = trainer_of(tiny_gpt2(GetParam()), 2, config);
+    const Batch batch = tiny_batch();
     double loss = 0;
     const Feed feed = [&](Program& program, std::uint64_t) { write_batch(program, batch); };
     for (std::int64_t it = 0; it < 150; ++it) loss = trainer.step(it, 1e-2, feed).loss;
     EXPECT_LT(loss, 0.05);
 }
 
-std::vector<std::string> variant_names() {
-    std::vector<std::string> names;
-    for (const Variant& variant : variants()) names.emplace_back(variant.name);
-    return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, DeviceVariant, ::testing::ValuesIn(variant_names()), [](const auto& name) {
-    std::string id = name.param;
-    std::replace(id.begin(), id.end(), '-', '_');
-    return id;
-});
+INSTANTIATE_TEST_SUITE_P(All, DeviceVariant, ::testing::ValuesIn(variant_names()), variant_id);
 
 TEST(DevicePlan, TheTrainingStepsArenaIsWithinATenthOfTheLiveSetBound) {
-    Gpt2Config model = tiny("belief-star");
+    Gpt2Config model = tiny_gpt2("belief-star");
     model.n_embd = 96;
     model.n_layer = 4;
     const Trainer trainer = trainer_of(model, 4, {});
@@ -101,7 +76,7 @@ TEST(DeviceTraining, AccumulatedMicroBatchesEqualOneBatch) {
         };
         TrainerConfig config;
         config.gradient_accumulation_steps = micro_batches;
-        Trainer trainer = trainer_of(tiny("belief"), rows, config);
+        Trainer trainer = trainer_of(tiny_gpt2("belief"), rows, config);
         std::vector<double> losses;
         for (std::int64_t it = 0; it < 5; ++it) losses.push_back(trainer.step(it, 1e-3, feed).loss);
         return losses;

@@ -9,27 +9,14 @@
 #include "graph/narrow.h"
 #include "graph/plan.h"
 #include "graph/reference.h"
-#include "models/gpt2.h"
-#include "models/train/token_feed.h"
 #include "models/train/trainer.h"
 #include "ops/ops.h"
+#include "tiny_gpt2.h"
 
 namespace vkf::test {
 namespace {
 
 constexpr std::int64_t ROWS = 2, LENGTH = 12;
-
-Gpt2Config model_of(std::string_view variant) {
-    Gpt2Config c;
-    c.vocab_size = 17;
-    c.n_positions = LENGTH;
-    c.n_embd = 24;
-    c.n_layer = 2;
-    c.n_head = 3;
-    c.attention.variant = variant;
-    c.attention.gamma = variant == "attentionx" ? 3.0f : 1.0f;
-    return c;
-}
 
 LossGraph loss_of(const Gpt2Config& model) {
     return [=](const Scope& scope) { return gpt2_loss(scope, model, ROWS, LENGTH); };
@@ -41,22 +28,13 @@ TrainerConfig config_of(Format activations) {
     return config;
 }
 
-Batch some_batch() {
-    Batch batch;
-    for (std::int32_t i = 0; i < ROWS * LENGTH; ++i) {
-        batch.tokens.push_back(i * 7 % 17);
-        batch.targets.push_back((i + 1) * 7 % 17);
-    }
-    return batch;
-}
-
 std::int64_t arena_of(const Graph& graph) {
     const std::vector<std::vector<std::int64_t>> none(graph.nodes().size());
     return plan(graph, live_nodes(graph), none).bytes;
 }
 
 TEST(HostMixed, NarrowsActivationsAndNothingElse) {
-    const Gpt2Config model = model_of("belief");
+    const Gpt2Config model = tiny_gpt2("belief");
     const StepGraphs whole(loss_of(model), config_of(Format::f32)), mixed(loss_of(model), config_of(Format::bf16));
     std::size_t narrow = 0;
     for (const Storage& storage : mixed.step.storages()) {
@@ -103,8 +81,8 @@ class DeviceMixed : public ::testing::TestWithParam<std::string> {};
 /// The interpreter rounds what is kept in 16 bits as kernels do. A number next to the middle between two others may be
 /// rounded either way, 2^-8 of it; a mean over hundreds of such is far closer than a single one.
 TEST_P(DeviceMixed, StepsAsTheInterpreterDoes) {
-    const Gpt2Config model = model_of(GetParam());
-    const Batch batch = some_batch();
+    const Gpt2Config model = tiny_gpt2(GetParam());
+    const Batch batch = tiny_batch();
     for (const Format format : {Format::bf16, Format::f16}) {
         const StepGraphs graphs(loss_of(model), config_of(format));
         Arrays leaves;
@@ -134,8 +112,8 @@ TEST_P(DeviceMixed, StepsAsTheInterpreterDoes) {
 }
 
 TEST_P(DeviceMixed, LearnsAsInFp32) {
-    const LossGraph loss = loss_of(model_of(GetParam()));
-    const Batch batch = some_batch();
+    const LossGraph loss = loss_of(tiny_gpt2(GetParam()));
+    const Batch batch = tiny_batch();
     const Feed feed = [&](Program& program, std::uint64_t) { write_batch(program, batch); };
     Trainer whole(shared_device(), loss, loss, config_of(Format::f32));
     Trainer mixed(shared_device(), loss, loss, config_of(Format::bf16));
@@ -145,19 +123,7 @@ TEST_P(DeviceMixed, LearnsAsInFp32) {
     }
 }
 
-std::vector<std::string> names() {
-    std::vector<std::string> list;
-    for (const Variant& variant : variants()) list.emplace_back(variant.name);
-    return list;
-}
-
-std::string in_letters(const ::testing::TestParamInfo<std::string>& of) {
-    std::string name = of.param;
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(All, DeviceMixed, ::testing::ValuesIn(names()), in_letters);
+INSTANTIATE_TEST_SUITE_P(All, DeviceMixed, ::testing::ValuesIn(variant_names()), variant_id);
 
 }  // namespace
 }  // namespace vkf::test
