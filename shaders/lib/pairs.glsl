@@ -1,4 +1,4 @@
-// Two neighbouring numbers in one access, as 32-bit or as packed 16-bit floats. On lavapipe an access costs dozens of
+// Two neighbouring numbers in one access, as 32-bit or as packed 16-bit floats. On lavapipe a load costs dozens of
 // additions, whatever its width; everywhere 16 bits are half the traffic.
 //
 // `form` says how a tensor's pairs lie (runtime/ops/pairs.h) and must be a constant. Packed ones need no feature:
@@ -13,7 +13,6 @@ const uint BFLOAT = 2;    // bfloat16
 const uint HALF = 3;      // binary16
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) restrict readonly buffer InWide { uint64_t at[]; };
-layout(buffer_reference, scalar, buffer_reference_align = 8) restrict writeonly buffer OutWide { uint64_t at[]; };
 REFERENCE readonly buffer InWord { uint at[]; };
 REFERENCE writeonly buffer OutWord { uint at[]; };
 
@@ -44,11 +43,11 @@ vec2 load_two(In x, uint at, uint form) {
     return vec2(x.at[at], x.at[at + 1]);
 }
 
+// 32-bit numbers leave one by one: two stores cost lavapipe as much as one of 64 bits, which kills Mesa 26.1 where it
+// has 16 lanes.
 void store_two(Out y, uint at, vec2 value, uint form) {
     if (packed(form)) {
         OutWord(y).at[at / 2] = form == HALF ? packHalf2x16(value) : pack_bfloat(value);
-    } else if (form == TOGETHER) {
-        OutWide(y).at[at / 2] = packUint2x32(floatBitsToUint(value));
     } else {
         y.at[at] = value.x;
         y.at[at + 1] = value.y;
