@@ -46,6 +46,7 @@ struct Measurement {
     std::string name;
     std::string shape;
     std::string layout;  // of a product: NN, NT or TN
+    std::string kernel;  // the first of those that were run, where it is one op's
     Timing seconds;
     double flops = 0, bytes = 0;
     std::string item = {};  // what a user counts: "token", "image"; or nothing

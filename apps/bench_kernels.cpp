@@ -32,14 +32,13 @@ std::vector<Case> chosen(const std::string& pattern) {
 }
 
 void bench_kernels(const Common& common, const Options& o) {
-    require(common.precision == "fp32", "--precision is ", common.precision,
-            ", kernels are measured in fp32; bench step takes both");
     const std::vector<Case> cases = chosen(o.only);
     run_benchmark(common, o, [&](Device& device, BenchReport& report) {
         Progress progress(common, "bench kernels", "kernels", std::ssize(cases));
         for (std::size_t i = 0; i < cases.size(); ++i) {
             std::string reason;
-            if (auto made = time_case(device, cases[i], {.seconds = o.seconds, .peak = report.peak}, reason))
+            const TimingLimits limits{.seconds = o.seconds, .peak = report.peak, .activations = common.activations()};
+            if (auto made = time_case(device, cases[i], limits, reason))
                 report.measurements.push_back(std::move(*made));
             else
                 progress.line(text("left out: ", cases[i].name, ' ', cases[i].shape, ": ", reason));
@@ -61,6 +60,7 @@ void add_bench_kernels(CLI::App& bench, Common& common) {
         "Examples:\n"
         "  vkformer bench kernels\n"
         "  vkformer bench kernels --only 'matmul.*ViT' --seconds 2\n"
+        "  vkformer bench kernels --only matmul --kernels tile\n"
         "  vkformer bench kernels --out report.json --markdown report.md --plot roofline.svg\n"
         "\n"
         "Of peak: the time that the work takes at least by the device's measured FLOP/s and bytes/s, by the median.");

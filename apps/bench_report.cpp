@@ -57,6 +57,7 @@ ordered_json document(const BenchReport& report) {
     for (const Measurement& m : report.measurements) {
         ordered_json entry{{"family", m.family}, {"name", m.name}, {"shape", m.shape}};
         if (!m.layout.empty()) entry["layout"] = m.layout;
+        if (!m.kernel.empty()) entry["kernel"] = m.kernel;
         entry["seconds"] = {{"median", m.seconds.median},
                             {"min", m.seconds.least},
                             {"max", m.seconds.most},
@@ -81,15 +82,18 @@ ordered_json document(const BenchReport& report) {
               {"driver", report.driver},
               {"subgroup_size", report.subgroup_size}}},
             {"precision", report.precision},
+            {"kernels", report.kernels},
             {"peak", {{"gflops", report.peak.flops * 1e-9}, {"gb_per_s", report.peak.bytes * 1e-9}}},
             {"measurements", list}};
 }
 
 std::vector<std::vector<std::string>> rows_of(const BenchReport& report) {
+    const bool named = std::ranges::any_of(report.measurements, [](const Measurement& m) { return !m.kernel.empty(); });
     const bool counted = std::ranges::any_of(report.measurements, [](const Measurement& m) { return !m.item.empty(); });
     std::vector<std::vector<std::string>> rows{
         {"family", "what", "shape", "layout", "ms", "least", "most", "GFLOP/s", "GB/s", "of peak", "bound by"}};
     if (counted) rows.front().push_back("speed");
+    if (named) rows.front().push_back("kernel");
     for (const Measurement& m : report.measurements) {
         rows.push_back({m.family, m.name, m.shape, m.layout, milliseconds_text(m.seconds.median),
                         milliseconds_text(m.seconds.least), milliseconds_text(m.seconds.most),
@@ -97,14 +101,15 @@ std::vector<std::vector<std::string>> rows_of(const BenchReport& report) {
                         share_text(m.share_of_peak(report.peak)), m.memory_bound(report.peak) ? "memory" : "compute"});
         if (counted)
             rows.back().push_back(m.item.empty() ? "" : text(fixed(m.items / m.seconds.median, 1), ' ', m.item, "s/s"));
+        if (named) rows.back().push_back(m.kernel);
     }
     return rows;
 }
 
 std::string heading(const BenchReport& report) {
     return text(report.device, ", ", report.driver, ", ", report.date, ", vkformer ", report.version, ", ",
-                report.precision, "\npeak: ", giga(report.peak.flops), " GFLOP/s, ", giga(report.peak.bytes),
-                " GB/s\n");
+                report.precision, ", kernels ", report.kernels, "\npeak: ", giga(report.peak.flops), " GFLOP/s, ",
+                giga(report.peak.bytes), " GB/s\n");
 }
 
 std::string markdown(const std::vector<std::vector<std::string>>& rows) {
@@ -129,6 +134,7 @@ BenchReport read_report(const std::filesystem::path& path) {
                          .version = root.at("vkformer"),
                          .date = root.at("date"),
                          .precision = root.value("precision", "fp32"),
+                         .kernels = root.value("kernels", "auto"),
                          .subgroup_size = root.at("device").at("subgroup_size"),
                          .peak = {root.at("peak").at("gflops").get<double>() * 1e9,
                                   root.at("peak").at("gb_per_s").get<double>() * 1e9},
@@ -140,6 +146,7 @@ BenchReport read_report(const std::filesystem::path& path) {
                  .name = entry.at("name"),
                  .shape = entry.at("shape"),
                  .layout = entry.value("layout", ""),
+                 .kernel = entry.value("kernel", ""),
                  .seconds = {seconds.at("median"), seconds.at("min"), seconds.at("max"), seconds.at("samples")},
                  .flops = entry.at("flops"),
                  .bytes = entry.at("bytes")});
@@ -170,6 +177,7 @@ void run_benchmark(const Common& common, const ReportOptions& o,
     with_device(common, [&](Device& device) {
         BenchReport report = begin_report(device);
         report.precision = common.precision;
+        report.kernels = common.kernels;
         report.peak = measure_peak(device, o.seconds);
         work(device, report);
         // Once more: what else the machine does may have disturbed one of them, and nothing raises them.

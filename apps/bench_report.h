@@ -15,7 +15,7 @@ class Device;
 
 /// What was measured, where and when.
 struct BenchReport {
-    std::string device, kind, driver, version, date, precision = "fp32";
+    std::string device, kind, driver, version, date, precision = "fp32", kernels = "auto";
     std::uint32_t subgroup_size = 0;
     Peak peak;
     std::vector<Measurement> measurements;

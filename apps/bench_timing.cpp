@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/random.h"
+#include "graph/narrow.h"
 #include "ops/ops.h"
 #include "vulkan/device.h"
 
@@ -22,7 +23,7 @@ struct CaseGraph {
     std::vector<std::size_t> ends;  // the node behind each repetition
     std::vector<std::size_t> begins;
 
-    CaseGraph(const Case& c, std::size_t repetitions) {
+    CaseGraph(const Case& c, std::size_t repetitions, Format activations) {
         const Repetition once = c.prepare(operands);
         for (std::size_t i = 0; i < repetitions; ++i) {
             begins.push_back(graph.nodes().size());
@@ -30,6 +31,7 @@ struct CaseGraph {
             ends.push_back(graph.nodes().size());
             for (const Tensor& result : results) keep(result);
         }
+        narrow(graph, activations);
     }
 
     /// Nodes that nobody needs are not run. Looking at one element is enough, and lets the rest of the memory go.
@@ -46,8 +48,8 @@ struct CaseProgram {
     State state;
     Program program;
 
-    CaseProgram(Device& device, const Case& c, std::size_t repetitions)
-        : made(c, repetitions), state(device), program(device, made.graph, state, {.stamps = true}) {
+    CaseProgram(Device& device, const Case& c, std::size_t repetitions, Format activations)
+        : made(c, repetitions, activations), state(device), program(device, made.graph, state, {.stamps = true}) {
         made.operands.write(program, state);
     }
 
@@ -60,6 +62,7 @@ struct CaseProgram {
                 if (node.node < made.begins[i] || node.node >= made.ends[i]) continue;
                 spent[i] += node.ms * 1e-3;
                 if (i > 0) continue;
+                if (work.flops == 0) work.kernel = node.kernel;
                 work.flops += node.flops;
                 work.bytes += node.bytes;
             }
@@ -69,7 +72,7 @@ struct CaseProgram {
 
 /// Why a case cannot be run; empty if it can.
 std::string obstacle(const Device& device, const Case& c, const TimingLimits& limits) {
-    const CaseGraph once(c, 1);
+    const CaseGraph once(c, 1, limits.activations);
     const Analysis analysis = analyse(once.graph, traits(device));
     if (std::string lack = lacking_memory(device, analysis); !lack.empty() || !limits.peak) return lack;
     double seconds = 0;
@@ -133,14 +136,14 @@ std::optional<Measurement> time_case(Device& device, const Case& c, const Timing
     reason = obstacle(device, c, limits);
     if (!reason.empty()) return std::nullopt;
     Measurement made{.family = c.family, .name = c.name, .shape = c.shape, .layout = c.layout};
-    auto program = std::make_unique<CaseProgram>(device, c, 1);
+    auto program = std::make_unique<CaseProgram>(device, c, 1, limits.activations);
     program->program.run();  // drivers compile at the first launch
     program->program.run();
     const double once = std::max(program->seconds(made).front(), 1e-9);
     const auto repetitions = static_cast<std::size_t>(std::clamp(BATCH_SECONDS / once, 1.0, MOST_REPETITIONS));
     if (repetitions > 1) {
         program.reset();  // its memory first
-        program = std::make_unique<CaseProgram>(device, c, repetitions);
+        program = std::make_unique<CaseProgram>(device, c, repetitions, limits.activations);
     }
     std::vector<double> samples;
     time_calls(limits.seconds, [&] {

@@ -12,8 +12,11 @@
 #include <cstring>
 #include <filesystem>
 #include <iomanip>
+#include <memory>
 #include <sstream>
 
+#include "base/file.h"
+#include "program/tuner.h"
 #include "vulkan/device.h"
 
 namespace vkf {
@@ -32,6 +35,19 @@ void add_common(CLI::App& app, Common& common) {
         ->check(
             [](const std::string& word) -> std::string {
                 return word == "fp32" || word == "mixed" ? "" : "'" + word + "' is unknown, wanted fp32 or mixed";
+            },
+            "")
+        ->capture_default_str()
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->group("Everywhere");
+    app.add_option("--kernels", common.kernels,
+                   "How matrix products are computed: auto tries out what the device has, once, and keeps the fastest")
+        ->type_name("auto|lanes|tile|coopmat|coopmat2")
+        ->check(
+            [](const std::string& word) -> std::string {
+                for (const char* way : {"auto", "lanes", "tile", "coopmat", "coopmat2"})
+                    if (word == way) return "";
+                return "'" + word + "' is unknown, wanted auto, lanes, tile, coopmat or coopmat2";
             },
             "")
         ->capture_default_str()
@@ -76,7 +92,13 @@ std::string wanted_device(const Common& common) {
 }
 
 void with_device(const Common& common, const std::function<void(Device&)>& work) {
+    require(!common.kernels.starts_with("coopmat") || common.activations() != Format::f32, "--kernels is ",
+            common.kernels, ", which rounds what products multiply to 16 bits: wanted --precision mixed beside it");
     Device device(wanted_device(common));
+    device.set_chooser(std::make_shared<Tuner>(
+        device, TunerOptions{.way = common.kernels, .cache = cache_folder(), .tell = [&](const std::string& line) {
+                                 note(common, line);
+                             }}));
     work(device);
     const std::uint64_t messages = device.validation_messages();
     if (messages > 0) throw Error("the validation layers had ", messages, " messages, wanted none");

@@ -20,6 +20,7 @@ class Device;
 struct Common {
     std::string device;  // index or part of a name; empty: $VKFORMER_DEVICE, else the best there is
     std::string precision = "fp32";
+    std::string kernels = "auto";  // how matrix products are computed: program/tuner.h
     std::uint64_t seed = 1337;
     bool json = false;
     bool quiet = false;
@@ -30,7 +31,8 @@ struct Common {
 
 void add_common(CLI::App& app, Common& common);
 
-/// Opens the wanted device, does the work, and throws Error if the validation layers complained meanwhile.
+/// Opens the wanted device, lets it choose its kernels as --kernels says, does the work, and throws Error if the
+/// validation layers complained meanwhile.
 void with_device(const Common& common, const std::function<void(Device&)>& work);
 
 /// The device that was asked for: --device, else VKFORMER_DEVICE, else nothing.

@@ -1,9 +1,13 @@
 // vkformer devices: what there is, what it can do, why one was refused, which is the default.
 
+#include <algorithm>
+#include <functional>
 #include <set>
 
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "base/file.h"
+#include "program/tuner.h"
 #include "vulkan/device.h"
 
 namespace vkf {
@@ -11,6 +15,12 @@ namespace vkf {
 namespace {
 
 using nlohmann::ordered_json;
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string list;
+    for (const std::string& word : words) list += (list.empty() ? "" : " ") + word;
+    return list;
+}
 
 const char* yes(bool value) {
     return value ? "yes" : "no";
@@ -33,7 +43,42 @@ ordered_json describe(const std::vector<MatrixShape>& shapes) {
     return list;
 }
 
+/// What earlier runs found out about the kernels of a device; nothing if that cannot be read.
+Choices known_choices(const DeviceInfo& d) {
+    try {
+        if (const auto folder = cache_folder()) return read_choices(d, *folder);
+    } catch (const std::exception&) {
+        // Whoever needs them says what is wrong with them.
+    }
+    return {};
+}
+
+ordered_json describe(const Choices& choices) {
+    ordered_json list = ordered_json::array();
+    for (const auto& [kind, choice] : choices.chosen)
+        list.push_back({{"kind", kind}, {"kernel", choice.kernel}, {"gflops", choice.gflops}});
+    return list;
+}
+
+/// One line for each kind of product whose kernel has been chosen, the fastest way first.
+std::string lines(const DeviceInfo& d, const Choices& choices) {
+    std::string all;
+    for (const auto& [kind, choice] : choices.chosen) {
+        std::vector<std::pair<double, std::string>> speeds;
+        for (const auto& [kernel, gflops] : choice.gflops) speeds.emplace_back(gflops, kernel);
+        std::ranges::sort(speeds, std::greater<>());
+        all += text("chosen: ", d.index, ' ', kind.substr(0, kind.find(':')), ": ", choice.kernel);
+        for (const auto& [gflops, kernel] : speeds)
+            all += text(kernel == speeds.front().second ? " (" : ", ", kernel, ' ', fixed(gflops, 1));
+        all += speeds.empty() ? "\n" : " GFLOP/s)\n";
+    }
+    for (const auto& [kernel, reason] : choices.refused)
+        all += text("left out: ", d.index, ' ', kernel, ": ", reason, '\n');
+    return all;
+}
+
 ordered_json describe(const DeviceInfo& d, bool chosen) {
+    const Choices choices = known_choices(d);
     return {{"index", d.index},
             {"name", d.name},
             {"kind", to_string(d.kind)},
@@ -54,7 +99,11 @@ ordered_json describe(const DeviceInfo& d, bool chosen) {
             {"int64", d.int64},
             {"cooperative_matrix", d.cooperative_matrix},
             {"cooperative_matrix2", d.cooperative_matrix2},
-            {"matrices", describe(d.matrices)}};
+            {"matrices", describe(d.matrices)},
+            {"workgroup_matrices", d.workgroup_matrices},
+            {"kernels", product_ways(d)},
+            {"chosen", describe(choices)},
+            {"left_out", choices.refused}};
 }
 
 void run(const Common& common) {
@@ -73,20 +122,21 @@ void run(const Common& common) {
     const auto is_default = [&](const DeviceInfo& d) { return none_usable.empty() && d.index == chosen; };
 
     ordered_json document = ordered_json::array();
-    std::vector<std::vector<std::string>> rows{
-        {"", "index", "name", "kind", "API", "subgroup", "memory", "fp16", "16-bit storage", "matrices", "driver"}};
-    std::string refusals;
+    std::vector<std::vector<std::string>> rows{{"", "index", "name", "kind", "API", "subgroup", "memory", "fp16",
+                                                "16-bit storage", "matrices", "kernels", "driver"}};
+    std::string refusals, choices;
     for (const DeviceInfo& d : list) {
         document.push_back(describe(d, is_default(d)));
         rows.push_back({is_default(d) ? "*" : "", text(d.index), d.name, std::string(to_string(d.kind)), d.api_version,
                         text(d.subgroup_size), bytes_text(static_cast<double>(d.memory_bytes)), yes(d.fp16),
-                        yes(d.storage16), matrices(d), d.driver});
+                        yes(d.storage16), matrices(d), joined(product_ways(d)), d.driver});
+        choices += lines(d, known_choices(d));
         if (!d.refusal.empty()) refusals += text("refused: ", d.index, " ", d.name, ": ", d.refusal, "\n");
     }
     if (common.json)
         print_json(ordered_json{{"devices", document}});
     else
-        print(table(rows) + refusals + "* is used unless --device or VKFORMER_DEVICE says otherwise\n");
+        print(table(rows) + refusals + choices + "* is used unless --device or VKFORMER_DEVICE says otherwise\n");
     if (!none_usable.empty()) throw Error(none_usable);
 }
 

@@ -6,7 +6,7 @@
 // Shapes, splits: as matmul.comp.
 // Owner: a workgroup has a tile of y, as one accumulator whose elements lie where the driver wants them.
 // a, b and y are 32-bit numbers. Numerics: as matmul_coopmat.comp; operands are rounded to fp16 while they are loaded.
-// No op chooses it yet: of the devices that were at hand none has matrices of a workgroup.
+// Not yet run: of the devices at hand none has matrices of a workgroup. It is chosen only where it proves right.
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_NV_cooperative_matrix2 : require

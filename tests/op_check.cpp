@@ -183,8 +183,7 @@ void write_inputs(Program& program, const Graph& graph, const Arrays& leaves) {
 }
 
 /// Ops lowered as for a GPU: large workgroups, shared memory, barriers.
-DeviceTraits traits_as_gpu(const Device& device, Precision precision) {
-    DeviceTraits made = traits(device, precision);
+DeviceTraits as_gpu(DeviceTraits made) {
     made.cpu = false;
     return made;
 }
@@ -192,7 +191,7 @@ DeviceTraits traits_as_gpu(const Device& device, Precision precision) {
 /// With VKFORMER_TEST_AS_GPU set, as for a GPU.
 std::optional<DeviceTraits> traits_under_test(const Device& device) {
     if (!std::getenv("VKFORMER_TEST_AS_GPU")) return std::nullopt;
-    return traits_as_gpu(device, Precision::fp32);
+    return as_gpu(traits(device));
 }
 
 using Bits = std::map<std::string, std::vector<float>>;
@@ -296,9 +295,15 @@ void check_kernels(const OpCase& c) {
     }
 }
 
+DeviceTraits traits_with_matrices(const Device& device) {
+    Graph inference;
+    inference.activations = Format::bf16;
+    return as_gpu(traits(device, inference));
+}
+
 void check_mixed_kernels(const OpCase& c, double terms) {
     Device& device = shared_device();
-    const DeviceTraits lowering = traits_as_gpu(device, Precision::mixed);
+    const DeviceTraits lowering = traits_with_matrices(device);
     if (!lowering.matrices) GTEST_SKIP() << device.info().name << " has no cooperative matrices that kernels can use";
     const bool bf16 = lowering.matrices->element == MatrixElement::bf16;
     const double unit = std::ldexp(1.0, bf16 ? -8 : -11), smallest = std::ldexp(1.0, bf16 ? -126 : -14);
@@ -311,7 +316,7 @@ void check_mixed_kernels(const OpCase& c, double terms) {
     for (auto& [name, array] : magnitudes)
         for (double& x : array.at) x = std::max(std::abs(x), smallest);
     const Arrays wanted = interpret(made.graph, made.leaves), sums = interpret(made.graph, magnitudes);
-    const Bits found = run_checked(made, {.precision = Precision::mixed, .traits = lowering});
+    const Bits found = run_checked(made, {.traits = lowering});
     const double relative = 2 * unit + unit * unit + terms * std::ldexp(1.0, -24) + packed_units(format);
     for (const auto& [name, values] : found) {
         double worst = 0;

@@ -12,6 +12,10 @@
 #include "graph/graph.h"
 #include "graph/reference.h"
 
+namespace vkf {
+class Device;
+}
+
 namespace vkf::test {
 
 /// One input of a case. f32 values are drawn from spread · N(0, 1) + centre, i32 values from [low, high).
@@ -65,6 +69,9 @@ void check_kernels(const OpCase&);
 /// Every element's limit follows from what was rounded: (2 u + terms · 2^-24) · Σ|a||b|, u = 2^-11 of fp16 or 2^-8 of
 /// bf16, where `terms` is the longest sum of the case. Skipped where the device has no cooperative matrices.
 void check_mixed_kernels(const OpCase&, double terms);
+
+/// As for a GPU, with whatever cooperative matrices the device has.
+DeviceTraits traits_with_matrices(const Device&);
 
 /// The arrays a case's operands are drawn as, by input name "x0", "x1", …; the same for every call.
 Arrays draw(const OpCase&);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -246,6 +247,17 @@ void settle_files(const fs::path& directory) {
         throw Error("cannot finish the save in ", directory.string(), ": ", reason());
     }
     flush_directory(directory);
+}
+
+std::optional<fs::path> cache_folder() {
+    const auto variable = [](const char* name) {
+        const char* value = std::getenv(name);
+        return fs::path(value ? value : "");
+    };
+    if (const fs::path ours = variable("VKFORMER_CACHE"); !ours.empty()) return ours;
+    if (const fs::path xdg = variable("XDG_CACHE_HOME"); !xdg.empty()) return xdg / "vkformer";
+    if (const fs::path home = variable("HOME"); !home.empty()) return home / ".cache" / "vkformer";
+    return std::nullopt;
 }
 
 FileLock::FileLock(const std::filesystem::path& path)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -93,6 +94,10 @@ public:
 private:
     int descriptor_ = -1;
 };
+
+/// Where the program keeps what it can do without: $VKFORMER_CACHE, else vkformer in $XDG_CACHE_HOME, else in ~/.cache;
+/// nothing if none of them is set. It need not exist.
+std::optional<std::filesystem::path> cache_folder();
 
 /// Finishes a publication that was cut short; otherwise does nothing. Call before reading a published set.
 void settle_files(const std::filesystem::path& directory);

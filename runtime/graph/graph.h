@@ -91,6 +91,10 @@ public:
 
     /// The model part that nodes are being added for.
     std::string scope;
+    /// What narrow() was asked to keep activations in, and whether gradients() has added derivatives: what a device's
+    /// cooperative matrices may be used for depends on both.
+    Format activations = Format::f32;
+    bool differentiated = false;
 
     /// One line per node: scope, op, inputs and outputs with shapes.
     std::string dump() const;

@@ -72,6 +72,7 @@ private:
 }  // namespace
 
 void narrow(Graph& graph, Format format) {
+    graph.activations = format;
     if (format == Format::f32) return;
     Candidates candidates(graph);
     while (candidates.sieve()) {

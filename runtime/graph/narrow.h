@@ -9,7 +9,7 @@ namespace vkf {
 /// rows fall into pairs everywhere. Types and values of the graph stay what they are: kernels compute in fp32 and round
 /// what they store. What no kernel takes narrow stays fp32 by itself: parameters and their gradients, moments, the
 /// residual stream, statistics, logits and the loss. Call it when the graph is complete;
-/// f32 leaves it as it is.
+/// f32 leaves it as it is. The graph keeps the format in mind: products may then round their operands to 16 bits, too.
 void narrow(Graph& graph, Format format);
 
 }  // namespace vkf

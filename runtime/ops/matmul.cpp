@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ops/matmul_lowering.h"
+#include "ops/matmul_trial.h"
 #include "ops/ops.h"
 #include "ops/pairs.h"
 
@@ -125,6 +126,7 @@ public:
         const std::int64_t m = size.m, n = size.n;
         const std::int64_t more_pitch = more ? more.pitch() : 0;
         size.packed_y = y.format() != Format::f32;
+        size.packed_factors = a.format() != Format::f32 || b.format() != Format::f32;
         const auto optional = [](Tensor x) { return x ? ArgValue{x} : ArgValue{}; };
         std::optional<Scratch> parts;
         append_product(to,
@@ -205,7 +207,7 @@ void append_product(Lowering& to, const ProductCall& of, std::optional<Scratch>&
     const auto [batches, m, n, k] = std::tuple(size.batches, size.m, size.n, size.k);
     const bool with_bias = !std::holds_alternative<std::monostate>(of.bias);
     const bool with_addend = !std::holds_alternative<std::monostate>(of.addend);
-    const Tiling cut = tiling(to.device, size);
+    const Tiling cut = tiling(to.device, of);
     const bool split = cut.splits > 1;
     const ArgValue result =
         split ? ArgValue{to.shared_scratch(parts_scratch, batches * cut.splits * m * n)} : ArgValue{of.y};

@@ -1,4 +1,4 @@
-// Which kernel computes a matrix product, in what tiles, and into how many chunks the k axis is cut.
+// Which kernels compute a matrix product, in what tiles, and into how many chunks the k axis is cut.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,17 @@ namespace vkf {
 struct ProductSize {
     std::int64_t batches, m, n, k;
     bool transpose_a, transpose_b;
-    bool packed_y = false;  // 16-bit numbers, which leave in pairs
+    bool packed_y = false;        // 16-bit numbers, which leave in pairs
+    bool packed_factors = false;  // a or b
 };
 
 /// Whether a kernel for few rows computes it, which writes y number by number.
 bool has_few_rows(const ProductSize& size);
 
+/// One kernel with its constants and its grid. How k is cut depends on device and size alone: memory is planned the
+/// same whichever kernel is chosen, and all that compute in fp32 give the same bits.
 struct Tiling {
+    std::string name;  // the way, and its tile where there are several: "lanes", "tile 64", "coopmat 128"
     std::string kernel;
     std::vector<std::pair<std::string, ConstantValue>> constants;
     std::int64_t tiles = 0;  // of all batches
@@ -28,6 +32,12 @@ struct Tiling {
     std::int64_t chunk = 0;  // of k, per split
 };
 
-Tiling tiling(const DeviceTraits& device, const ProductSize& size);
+/// Every kernel that can do it, first the one that a model of the device prefers:
+///   lanes     a subgroup's registers, no shared memory; made for CPUs        shaders/matmul.comp
+///   tile      shared memory, for all GPUs                                    shaders/matmul_tile.comp
+///   coopmat   a subgroup's cooperative matrices, operands rounded to 16 bits shaders/matmul_coopmat*.comp
+///   coopmat2  a workgroup's, operands rounded to fp16                        shaders/matmul_coopmat2.comp
+/// A product of few rows has a kernel of its own and no choice.
+std::vector<Tiling> candidates(const DeviceTraits& device, const ProductSize& size);
 
 }  // namespace vkf

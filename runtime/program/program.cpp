@@ -49,25 +49,36 @@ double mebibytes(std::int64_t bytes) {
     return std::round(static_cast<double>(bytes) / (1 << 20) * 10) / 10;
 }
 
-/// The shape that kernels are built for: bf16 before fp16, because gradients leave the range of fp16, and the largest
-/// that divides the tiles of runtime/ops/matmul_tiling.cpp.
-std::optional<MatrixShape> best_matrices(const std::vector<MatrixShape>& shapes) {
-    const auto fits = [](std::uint32_t extent) { return extent == 8 || extent == 16; };
-    const auto made = [](const MatrixShape& at) {
-        return has_kernel(at.element == MatrixElement::bf16 ? "matmul_coopmat_bf16" : "matmul_coopmat");
-    };
-    const auto worth = [](const MatrixShape& at) {
-        return std::pair(at.element == MatrixElement::bf16, at.m * at.n * at.k);
+/// The shape that kernels are built for, of those that a graph may use: what its activations are kept in first, then
+/// the largest that divides the tiles of runtime/ops/matmul_tiling.cpp.
+std::optional<MatrixShape> best_matrices(const std::vector<MatrixShape>& shapes, const Graph& graph) {
+    const auto worth = [&](const MatrixShape& at) {
+        const bool bf16 = at.element == MatrixElement::bf16;
+        return std::pair(bf16 == (graph.activations == Format::bf16), at.m * at.n * at.k);
     };
     std::optional<MatrixShape> best;
     for (const MatrixShape& at : shapes)
-        if (fits(at.m) && fits(at.n) && fits(at.k) && made(at) && (!best || worth(at) > worth(*best))) best = at;
+        if (has_product_kernel(at) && may_round(graph, at.element) && (!best || worth(at) > worth(*best))) best = at;
     return best;
 }
 
 }  // namespace
 
-DeviceTraits traits(const Device& device, Precision precision) {
+bool has_product_kernel(const MatrixShape& shape) {
+    const auto fits = [](std::uint32_t extent) { return extent == 8 || extent == 16; };
+    return fits(shape.m) && fits(shape.n) && fits(shape.k) &&
+           has_kernel(shape.element == MatrixElement::bf16 ? "matmul_coopmat_bf16" : "matmul_coopmat");
+}
+
+bool may_round(const Graph& graph, MatrixElement to) {
+    if (graph.activations == Format::f32) return false;
+    if (to == MatrixElement::bf16) return graph.activations == Format::bf16;
+    // fp16 is finer, but ends at 65504 and 2^-24. A model's values stay within; its gradients do only if the loss is
+    // scaled, as it is where activations are kept in fp16.
+    return graph.activations == Format::f16 || !graph.differentiated;
+}
+
+DeviceTraits traits(const Device& device) {
     const DeviceInfo& info = device.info();
     DeviceTraits made;
     made.cpu = info.kind == DeviceKind::cpu;
@@ -77,7 +88,16 @@ DeviceTraits traits(const Device& device, Precision precision) {
     made.flops_per_second = made.cpu ? 3e10 : info.kind == DeviceKind::discrete ? 5e12 : 5e11;
     made.bytes_per_second = made.cpu ? 5e9 : info.kind == DeviceKind::discrete ? 2e11 : 2e10;
     made.shared_bytes = info.shared_bytes;
-    if (precision == Precision::mixed) made.matrices = best_matrices(info.matrices);
+    made.chooser = device.chooser();
+    return made;
+}
+
+DeviceTraits traits(const Device& device, const Graph& graph) {
+    const DeviceInfo& info = device.info();
+    DeviceTraits made = traits(device);
+    made.matrices = best_matrices(info.matrices, graph);
+    if (!info.workgroup_matrices.empty() && has_kernel("matmul_coopmat2") && may_round(graph, MatrixElement::fp16))
+        made.workgroup_matrices = info.workgroup_matrices.back();
     return made;
 }
 
@@ -85,7 +105,7 @@ DeviceTraits traits(const Device& device, Precision precision) {
 
 Program::Program(Device& device, const Graph& graph, State& state, const ProgramOptions& options)
     : device_(&device), state_(&state), graph_(&graph), guarded_(options.guarded) {
-    const DeviceTraits device_traits = options.traits ? *options.traits : traits(device, options.precision);
+    const DeviceTraits device_traits = options.traits ? *options.traits : traits(device, graph);
     const std::vector<bool> live = live_nodes(graph);
     std::vector<std::pair<std::size_t, std::vector<Dispatch>>> lowered;
     std::vector<std::vector<std::int64_t>> scratches(graph.nodes().size());

@@ -21,17 +21,21 @@ namespace vkf {
 class Device;
 class Program;
 
-/// fp32 means fp32 everywhere; mixed lets matrix products round their operands to 16 bits, and sums in fp32.
-enum class Precision : std::uint8_t { fp32, mixed };
+/// What ops are told of a device; nothing of its cooperative matrices.
+DeviceTraits traits(const Device& device);
+/// For a graph: its cooperative matrices too, if narrow() keeps the graph's activations in 16 bits and may_round() lets
+/// products round their operands to what the matrices take.
+DeviceTraits traits(const Device& device, const Graph& graph);
 
-/// What ops are told of a device; of its cooperative matrices only if precision is mixed.
-DeviceTraits traits(const Device& device, Precision precision = Precision::fp32);
+/// Whether there is a kernel for a product by matrices of this shape.
+bool has_product_kernel(const MatrixShape& shape);
+/// Whether products of a graph may round their operands to a matrix's elements.
+bool may_round(const Graph& graph, MatrixElement to);
 
 struct ProgramOptions {
-    bool stamps = false;   // time every node (with a barrier around each: slower)
-    bool guarded = false;  // for tests: guard bands around every transient tensor, NaN in all unused memory
-    Precision precision = Precision::fp32;
-    double segment_ms = 100;                  // estimated time after which a submission is cut
+    bool stamps = false;      // time every node (with a barrier around each: slower)
+    bool guarded = false;     // for tests: guard bands around every transient tensor, NaN in all unused memory
+    double segment_ms = 100;  // estimated time after which a submission is cut
     std::optional<DeviceTraits> traits = {};  // for tests: lower as for another device
     const Program* shares = nullptr;          // take its arena if that is large enough; the two never run at once
 };
@@ -49,6 +53,7 @@ struct NodeTime {
     std::size_t node = 0;  // its place in the graph
     std::string scope;
     std::string op;
+    std::string kernel;  // the first, if there are several
     double ms = 0;
     double flops = 0;
     double bytes = 0;

@@ -18,7 +18,8 @@ std::vector<NodeTime> Program::node_times() const {
         if (i == 0 || launches_[i].node != launches_[i - 1].node) {
             const Node& node = graph_->nodes()[launches_[i].node];
             require(times.size() < spans.size(), "node times need a program compiled with stamps, and a run");
-            times.push_back({launches_[i].node, node.scope, std::string(node.op->name()), spans[times.size()], 0, 0});
+            times.push_back({launches_[i].node, node.scope, std::string(node.op->name()), launches_[i].kernel->name,
+                             spans[times.size()], 0, 0});
         }
         times.back().flops += launches_[i].flops;
         times.back().bytes += launches_[i].bytes;

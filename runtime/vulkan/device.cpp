@@ -28,6 +28,13 @@ void check(VkResult result, const char* call) {
     }
 }
 
+std::string hexadecimal(std::span<const std::uint8_t> bytes) {
+    std::string digits;
+    for (const std::uint8_t byte : bytes)
+        for (const int nibble : {byte >> 4, byte & 15}) digits += "0123456789abcdef"[nibble];
+    return digits;
+}
+
 void DeviceHandles::name(VkObjectType type, std::uint64_t handle, const std::string& text) const {
     if (!names) return;
     VkDebugUtilsObjectNameInfoEXT info{};
@@ -120,6 +127,12 @@ void open_device(DeviceHandles& to, const Candidate& from) {
     if (std::ranges::any_of(from.info.matrices, [](auto& m) { return m.element == MatrixElement::bf16; })) {
         extensions.push_back(bfloat16_extension);
         matrices.pNext = &bf16;
+    }
+    VkPhysicalDeviceCooperativeMatrix2FeaturesNV matrices2 = wanted_matrices2();
+    if (!from.info.workgroup_matrices.empty()) {
+        extensions.push_back(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME);
+        matrices2.pNext = matrices.pNext;
+        matrices.pNext = &matrices2;
     }
 
     VkDeviceCreateInfo info{};

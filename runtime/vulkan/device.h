@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/matrix_shape.h"
@@ -11,6 +13,7 @@
 namespace vkf {
 
 struct DeviceHandles;  // vulkan/handles.h, for this folder only
+class Chooser;         // graph/chooser.h; a device only keeps it for those who know what it is
 
 enum class DeviceKind : std::uint8_t { discrete, integrated, virtual_gpu, cpu, other };
 
@@ -22,6 +25,7 @@ struct DeviceInfo {
     std::string name;
     std::string driver;
     std::string api_version;
+    std::string identity;  // tells this device with this version of its driver from all others
     DeviceKind kind = DeviceKind::other;
     std::string refusal;  // empty: usable
     std::uint32_t subgroup_size = 0;
@@ -37,6 +41,8 @@ struct DeviceInfo {
     bool cooperative_matrix = false;    // VK_KHR_cooperative_matrix
     bool cooperative_matrix2 = false;   // VK_NV_cooperative_matrix2
     std::vector<MatrixShape> matrices;  // what the kernels can use of the former
+    /// Invocations of the workgroups that can hold together what the kernel for the latter wants; empty: none.
+    std::vector<std::uint32_t> workgroup_matrices;
 };
 
 /// Every Vulkan device of this machine, usable ones first in order of preference (discrete, integrated, virtual, CPU).
@@ -57,6 +63,9 @@ public:
 
     const DeviceInfo& info() const { return info_; }
     DeviceHandles& handles() const { return *handles_; }
+    /// Who chooses among kernels for programs on this device; none at first. It lives no longer than the device.
+    Chooser* chooser() const { return chooser_.get(); }
+    void set_chooser(std::shared_ptr<Chooser> chooser) { chooser_ = std::move(chooser); }
 
     /// Bytes of all buffers that live on it.
     std::uint64_t allocated_bytes() const;
@@ -69,6 +78,7 @@ public:
 private:
     DeviceInfo info_;
     std::unique_ptr<DeviceHandles> handles_;
+    std::shared_ptr<Chooser> chooser_;
 };
 
 }  // namespace vkf

@@ -143,6 +143,8 @@ Candidate judge(VkPhysicalDevice physical) {
         text(VK_API_VERSION_MAJOR(version), '.', VK_API_VERSION_MINOR(version), '.', VK_API_VERSION_PATCH(version));
     info.kind = kind_of(has.core.properties.deviceType);
     info.refusal = refusal(has, can, computes);
+    info.identity = text(has.core.properties.vendorID, '-', has.core.properties.deviceID, '-',
+                         has.core.properties.driverVersion, '-', hexadecimal(has.v11.deviceUUID));
     info.subgroup_size = has.v11.subgroupSize;
     info.max_group = std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]);
     info.shared_bytes = limits.maxComputeSharedMemorySize;
@@ -157,7 +159,10 @@ Candidate judge(VkPhysicalDevice physical) {
     // Only whole subgroups of a known size can hold a matrix together. Mesa 26.1's CPU device crashes when it compiles
     // matrices for subgroups of 16, though it lists them.
     const bool crashes = has.v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE && info.subgroup_size > 8;
-    if (info.refusal.empty() && made.pin_subgroups && !crashes) info.matrices = matrix_shapes(physical, extensions);
+    if (info.refusal.empty() && made.pin_subgroups && !crashes) {
+        info.matrices = matrix_shapes(physical, extensions);
+        if (!info.matrices.empty()) info.workgroup_matrices = workgroup_matrices(physical, extensions);
+    }
 
     VkPhysicalDeviceMemoryProperties memory{};
     vkGetPhysicalDeviceMemoryProperties(physical, &memory);

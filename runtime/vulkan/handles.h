@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "vulkan/device.h"
@@ -19,6 +20,9 @@ namespace vkf {
 
 /// Throws Error naming the call unless it succeeded; says so plainly when the device was lost or memory ran out.
 void check(VkResult result, const char* call);
+
+/// Two digits for each byte.
+std::string hexadecimal(std::span<const std::uint8_t> bytes);
 
 struct DeviceHandles {
     std::atomic<std::uint64_t> validation_messages = 0;  // outlives the instance that counts into it

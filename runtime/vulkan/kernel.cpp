@@ -1,13 +1,11 @@
 #include "vulkan/kernel.h"
 
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <optional>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/random.h"
 #include "vulkan/handles.h"
 #include "vulkan/spirv.h"
 
@@ -100,18 +98,20 @@ VkPipeline build(const DeviceHandles& to, const SpirvModule& module, const Speci
     return pipeline;
 }
 
-std::optional<std::filesystem::path> cache_folder() {
-    const char* xdg = std::getenv("XDG_CACHE_HOME");
-    if (xdg && *xdg) return std::filesystem::path(xdg) / "vkformer";
-    const char* home = std::getenv("HOME");
-    if (home && *home) return std::filesystem::path(home) / ".cache" / "vkformer";
-    return std::nullopt;
-}
-
 }  // namespace
 
 bool has_kernel(const std::string& name) {
     return find_module(name) != nullptr;
+}
+
+std::uint64_t kernels_hash(const std::string& prefix) {
+    std::uint64_t hash = 0;
+    for (const SpirvModule& module : embedded_spirv()) {
+        if (!module.name.starts_with(prefix)) continue;
+        const std::span<const std::byte> bytes = std::as_bytes(module.words);
+        hash = 3 * hash + hash_name({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    }
+    return hash;
 }
 
 const Kernel& kernel(Device& device, const std::string& name, const KernelConstants& constants) {
@@ -138,15 +138,10 @@ void open_pipeline_cache(Device& device) {
     DeviceHandles& handles = device.handles();
     VkPhysicalDeviceProperties properties{};
     vkGetPhysicalDeviceProperties(handles.physical, &properties);
-    std::string uuid;
-    for (const std::uint8_t byte : properties.pipelineCacheUUID) {
-        char digits[3];
-        std::snprintf(digits, sizeof digits, "%02x", byte);
-        uuid += digits;
-    }
     std::string found;
     if (const auto folder = cache_folder()) {
-        const auto path = *folder / text(properties.vendorID, '-', properties.deviceID, '-', uuid, ".pipelines");
+        const auto path = *folder / text(properties.vendorID, '-', properties.deviceID, '-',
+                                         hexadecimal(properties.pipelineCacheUUID), ".pipelines");
         handles.cache_path = path.string();
         try {
             if (std::filesystem::is_regular_file(path)) found = read_text(path);

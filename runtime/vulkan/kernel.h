@@ -28,6 +28,8 @@ struct Kernel {
 const Kernel& kernel(Device& device, const std::string& name, const KernelConstants& constants);
 /// Whether there is such a kernel: those that need a newer glslc than the build had are left out.
 bool has_kernel(const std::string& name);
+/// A number that changes when any kernel does whose name begins so.
+std::uint64_t kernels_hash(const std::string& prefix);
 
 /// Opens the pipeline cache that earlier runs left for this driver; a damaged or foreign one counts as none.
 void open_pipeline_cache(Device& device);

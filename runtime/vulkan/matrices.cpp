@@ -74,4 +74,60 @@ std::vector<MatrixShape> matrix_shapes(VkPhysicalDevice physical, const std::set
     return shapes;
 }
 
+VkPhysicalDeviceCooperativeMatrix2FeaturesNV wanted_matrices2() {
+    VkPhysicalDeviceCooperativeMatrix2FeaturesNV features{};
+    features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV;
+    features.cooperativeMatrixWorkgroupScope = features.cooperativeMatrixFlexibleDimensions = VK_TRUE;
+    features.cooperativeMatrixPerElementOperations = VK_TRUE;
+    features.cooperativeMatrixTensorAddressing = features.cooperativeMatrixBlockLoads = VK_TRUE;
+    return features;
+}
+
+std::vector<std::uint32_t> workgroup_matrices(VkPhysicalDevice physical, const std::set<std::string>& extensions) {
+    std::vector<std::uint32_t> sizes;
+    const bool listed = extensions.contains(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) &&
+                        extensions.contains(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME);
+    if (!listed || !abilities(physical, false).fp16) return sizes;
+    VkPhysicalDeviceCooperativeMatrix2FeaturesNV has{};
+    has.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV;
+    VkPhysicalDeviceFeatures2 features{};
+    features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    features.pNext = &has;
+    vkGetPhysicalDeviceFeatures2(physical, &features);
+    VkPhysicalDeviceCooperativeMatrix2PropertiesNV limits{};
+    limits.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_PROPERTIES_NV;
+    VkPhysicalDeviceProperties2 properties{};
+    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    properties.pNext = &limits;
+    vkGetPhysicalDeviceProperties2(physical, &properties);
+    constexpr std::uint32_t tile = 128, slice = 64;
+    if (!has.cooperativeMatrixWorkgroupScope || !has.cooperativeMatrixFlexibleDimensions ||
+        !has.cooperativeMatrixPerElementOperations || !has.cooperativeMatrixTensorAddressing ||
+        !has.cooperativeMatrixBlockLoads || limits.cooperativeMatrixFlexibleDimensionsMaxDimension < tile)
+        return sizes;
+
+    std::uint32_t count = 0;
+    const char* call = "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV";
+    check(vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(physical, &count, nullptr), call);
+    VkCooperativeMatrixFlexibleDimensionsPropertiesNV blank{};
+    blank.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS_PROPERTIES_NV;
+    std::vector<VkCooperativeMatrixFlexibleDimensionsPropertiesNV> list(count, blank);
+    check(vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(physical, &count, list.data()), call);
+    for (const VkCooperativeMatrixFlexibleDimensionsPropertiesNV& at : list) {
+        const bool factors = at.AType == VK_COMPONENT_TYPE_FLOAT16_KHR && at.BType == at.AType;
+        const bool sums = at.CType == VK_COMPONENT_TYPE_FLOAT32_KHR && at.ResultType == at.CType;
+        const auto divides = [](std::uint32_t granularity, std::uint32_t extent) {
+            return granularity > 0 && extent % granularity == 0;
+        };
+        const bool fits =
+            divides(at.MGranularity, tile) && divides(at.NGranularity, tile) && divides(at.KGranularity, slice);
+        if (at.scope == VK_SCOPE_WORKGROUP_KHR && factors && sums && fits && !at.saturatingAccumulation &&
+            at.workgroupInvocations <= limits.cooperativeMatrixWorkgroupScopeMaxWorkgroupSize)
+            sizes.push_back(at.workgroupInvocations);
+    }
+    std::ranges::sort(sizes);
+    sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+    return sizes;
+}
+
 }  // namespace vkf

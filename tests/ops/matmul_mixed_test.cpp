@@ -93,14 +93,13 @@ INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeMatmul, ::testing::ValuesIn(mix
 std::vector<float> run_product(const std::vector<float>& a, const std::vector<float>& b, const Shape& a_shape,
                                const Shape& b_shape, const MatmulOptions& how) {
     Device& device = shared_device();
-    DeviceTraits lowering = traits(device, Precision::mixed);
-    lowering.cpu = false;
+    const DeviceTraits lowering = traits_with_matrices(device);
     if (!lowering.matrices) return {};
     Graph graph;
     const Tensor left = graph.input("a", {DType::f32, a_shape}), right = graph.input("b", {DType::f32, b_shape});
     graph.output("y", matmul(left, right, how));
     State state(device);
-    Program program(device, graph, state, {.precision = Precision::mixed, .traits = lowering});
+    Program program(device, graph, state, {.traits = lowering});
     program.write("a", a);
     program.write("b", b);
     program.run();
@@ -121,7 +120,7 @@ std::vector<float> through_sixteen_bits(std::vector<float> x) {
 }
 
 TEST(DeviceCooperativeRounding, IsToNearestEvenAndToInfinity) {
-    const DeviceTraits has = traits(shared_device(), Precision::mixed);
+    const DeviceTraits has = traits_with_matrices(shared_device());
     if (!has.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
     const bool fp16 = has.matrices->element == MatrixElement::fp16;
     const float infinity = std::numeric_limits<float>::infinity();
@@ -139,7 +138,7 @@ TEST(DeviceCooperativeRounding, IsToNearestEvenAndToInfinity) {
 }
 
 TEST(DeviceCooperativeEpilogue, ActivationsFollowTheProduct) {
-    const DeviceTraits has = traits(shared_device(), Precision::mixed);
+    const DeviceTraits has = traits_with_matrices(shared_device());
     if (!has.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
     // Halves are exact in 16 bits, and their products and sums in fp32: only the activation itself rounds.
     const Shape a{33, 24}, b{24, 35};
@@ -160,9 +159,10 @@ TEST(DeviceCooperativeEpilogue, ActivationsFollowTheProduct) {
         }
 }
 
-TEST(DeviceCooperativeChoice, IsForMixedPrecisionOnly) {
+TEST(DeviceCooperativeChoice, IsForNarrowGraphsOnly) {
+    const Graph whole;
     EXPECT_FALSE(traits(shared_device()).matrices.has_value());
-    EXPECT_FALSE(traits(shared_device(), Precision::fp32).matrices.has_value());
+    EXPECT_FALSE(traits(shared_device(), whole).matrices.has_value());
 }
 
 }  // namespace

@@ -7,6 +7,9 @@
 #include <map>
 #include <string>
 
+#include "vulkan/reflect.h"
+#include "vulkan/spirv.h"
+
 namespace vkf::test {
 namespace {
 
@@ -22,6 +25,11 @@ DeviceTraits gpu(std::uint32_t subgroup, MatrixShape matrices) {
 
 ProductSize size(std::int64_t m, std::int64_t n, std::int64_t k) {
     return {1, m, n, k, false, false};
+}
+
+/// What a device gets where nobody tries kernels out.
+Tiling tiling(const DeviceTraits& device, const ProductSize& of) {
+    return candidates(device, of).front();
 }
 
 std::map<std::string, std::uint32_t> constants(const Tiling& of) {
@@ -71,6 +79,51 @@ TEST(HostMatmulTiling, ChoosesMatricesOnlyWhereTheyAreGivenAndPayOff) {
     device = gpu(32, shape);
     device.matrices.reset();  // fp32
     EXPECT_EQ(tiling(device, size(512, 512, 512)).kernel, "matmul_tile");
+}
+
+TEST(HostMatmulTiling, CandidatesAreOfAllWaysAndCutAlike) {
+    DeviceTraits device = gpu(32, {16, 16, 16, MatrixElement::fp16});
+    device.workgroup_matrices = 256;
+    const auto names = [&](const ProductSize& of) {
+        std::string list;
+        for (const Tiling& made : candidates(device, of)) list += made.name + ", ";
+        return list;
+    };
+    EXPECT_EQ(names(size(512, 512, 512)), "coopmat 64, coopmat 128, coopmat2 128, tile 64, tile 128, lanes, ");
+    EXPECT_EQ(names(size(4096, 4096, 64)), "coopmat 128, coopmat 64, coopmat2 128, tile 128, tile 64, lanes, ");
+    EXPECT_EQ(names(size(512, 512, 15)), "coopmat2 128, tile 64, tile 128, lanes, ");
+    EXPECT_EQ(names(size(2, 512, 512)), "rows, ");
+    ProductSize packed = size(512, 512, 512);
+    packed.packed_factors = true;
+    EXPECT_EQ(names(packed), "coopmat 64, coopmat 128, tile 64, tile 128, lanes, ");
+    device.cpu = true;
+    EXPECT_TRUE(names(size(512, 512, 512)).starts_with("lanes, "));
+    for (const bool cpu : {false, true}) {
+        device.cpu = cpu;
+        for (const ProductSize& of : {size(40, 40, 3000), size(70, 300, 999), size(4096, 64, 256)}) {
+            const std::vector<Tiling> list = candidates(device, of);
+            for (const Tiling& made : list) {
+                EXPECT_EQ(made.splits, list.front().splits) << made.name;
+                EXPECT_EQ(made.chunk, list.front().chunk) << made.name;
+            }
+        }
+    }
+}
+
+TEST(HostMatmulTiling, CandidatesSetConstantsThatTheirKernelsHave) {
+    DeviceTraits device = gpu(32, {16, 16, 16, MatrixElement::fp16});
+    device.workgroup_matrices = 256;
+    for (const MatrixElement element : {MatrixElement::fp16, MatrixElement::bf16}) {
+        device.matrices->element = element;
+        for (const Tiling& made : candidates(device, size(512, 512, 512))) {
+            const auto module = std::ranges::find(embedded_spirv(), made.kernel, &SpirvModule::name);
+            if (module == embedded_spirv().end()) continue;  // this glslc lacks an extension
+            const Reflection kernel = reflect(module->words);
+            for (const auto& [name, value] : made.constants)
+                EXPECT_NE(std::ranges::find(kernel.constants, name, &SpecConstant::name), kernel.constants.end())
+                    << made.kernel << " has no " << name;
+        }
+    }
 }
 
 }  // namespace

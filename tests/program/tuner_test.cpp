@@ -1,0 +1,303 @@
+// Choosing kernels by trying them: which candidates pass, what is remembered, and what becomes of a damaged memory.
+#include "program/tuner.h"
+
+#include <gtest/gtest.h>
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "device_fixture.h"
+#include "ops/ops.h"
+#include "program/program.h"
+
+namespace vkf::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of the test's own.
+class Folder {
+public:
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "tuner.XXXXXX").string();
+        path = ::mkdtemp(name.data());
+    }
+    Folder(const Folder&) = delete;
+    ~Folder() { fs::remove_all(path); }
+    fs::path path;
+};
+
+/// y = 2 x by kernels of which not all do that. Constants and arguments decide what goes wrong.
+class TwiceOp : public Op {
+public:
+    explicit TwiceOp(std::vector<std::string> candidates) : candidates_(std::move(candidates)) {}
+
+    std::string_view name() const override { return "twice"; }
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override { return {in[0]}; }
+    void lower(Lowering& to) const override {
+        const std::string how = candidates_[to.device.chooser->choose(to.device, question())];
+        const std::uint32_t count = extent(to.in[0].elements());
+        const auto dispatch = [&](bool constant, std::uint32_t elements, float factor, float shift) {
+            to.dispatch({.kernel = how == "tile missing" ? "nonesuch" : "affine",
+                         .constants = {{"GROUP", to.device.subgroup_size}, {"CONSTANT", constant}},
+                         .args = {{"x", constant ? ArgValue{} : ArgValue{to.in[0]}},
+                                  {"y", to.out[0]},
+                                  {"count", elements},
+                                  {"per_group", elements},
+                                  {"factor", factor},
+                                  {"shift", shift}},
+                         .flops = 1});
+        };
+        if (how == "coopmat greedy") dispatch(true, count + 16, 0.0f, 5.0f);
+        dispatch(how == "coopmat wrong", count, 2.0f, 0.0f);
+    }
+
+private:
+    Question question() const {
+        const auto trial = [list = candidates_] {
+            auto made = std::make_unique<Trial>();
+            const Tensor x = scale(made->graph.input("x", {DType::f32, {100}}), 1.0f);
+            made->graph.output("y", add_one(made->graph, TwiceOp(list), {x}));
+            made->op = "twice";
+            made->flops = 100;
+            made->inputs["x"] = std::vector<float>(100, 3.0f);
+            made->fault = [](std::span<const float> y) {
+                return std::ranges::all_of(y, [](float v) { return v == 6.0f; }) ? "" : "that is not twice x";
+            };
+            return made;
+        };
+        return {"twice", candidates_, trial, trial};
+    }
+
+    std::vector<std::string> candidates_;
+};
+
+/// What a tuner on the test's device chooses, asked as for a GPU, and what it tells.
+struct Asked {
+    std::vector<float> y;
+    std::string error;
+    std::string told;
+
+    Asked(const std::vector<std::string>& candidates, TunerOptions options) {
+        options.tell = [this](const std::string& line) { told += line + '\n'; };
+        Device& device = shared_device();
+        try {
+            Tuner tuner(device, options);
+            DeviceTraits lowering = traits(device);
+            lowering.cpu = false;
+            lowering.chooser = &tuner;
+            Graph graph;
+            graph.output("y", add_one(graph, TwiceOp(candidates), {graph.input("x", {DType::f32, {3}})}));
+            State state(device);
+            Program program(device, graph, state, {.traits = lowering});
+            program.write("x", std::vector{1.0f, 2.0f, 3.0f});
+            program.run();
+            y = program.read("y");
+        } catch (const Error& caught) {
+            error = caught.what();
+        }
+    }
+};
+
+const std::vector<float> doubled{2, 4, 6};
+
+TEST(DeviceTuner, LeavesOutWhatIsWrong) {
+    const Asked asked({"coopmat wrong", "tile missing", "coopmat greedy", "tile", "lanes"}, {});
+    EXPECT_EQ(asked.error, "");
+    EXPECT_EQ(asked.y, doubled);
+    EXPECT_NE(asked.told.find("kernel coopmat wrong is left out: that is not twice x\n"), std::string::npos);
+    EXPECT_NE(asked.told.find("kernel tile missing is left out: "), std::string::npos);
+    EXPECT_NE(asked.told.find("kernel coopmat greedy is left out: it writes where it must not"), std::string::npos);
+    EXPECT_EQ(asked.told.find("kernel tile is"), std::string::npos) << asked.told;
+}
+
+TEST(DeviceTuner, SaysSoIfNothingIsRight) {
+    const Asked asked({"coopmat wrong", "tile missing"}, {});
+    EXPECT_TRUE(asked.error.starts_with("no kernel computes twice right on ")) << asked.error;
+    EXPECT_NE(asked.error.find("tile missing"), std::string::npos);
+}
+
+TEST(DeviceTuner, TakesOnlyTheWayThatIsAskedFor) {
+    const Asked tile({"lanes", "coopmat wrong", "tile"}, {.way = "tile"});
+    EXPECT_EQ(tile.y, doubled);
+    EXPECT_EQ(tile.told.find("left out"), std::string::npos) << "the others are not even tried";
+    const Asked missing({"lanes", "tile missing"}, {.way = "tile"});
+    EXPECT_TRUE(missing.error.starts_with("no kernel computes twice right")) << missing.error;
+    const Asked unknown({"lanes"}, {.way = "abacus"});
+    EXPECT_NE(unknown.error.find("abacus"), std::string::npos);
+    if (!shared_device().info().cooperative_matrix2) {
+        const Asked lacking({"lanes"}, {.way = "coopmat2"});
+        EXPECT_NE(lacking.error.find("has no VK_NV_cooperative_matrix2; it can do lanes, tile"), std::string::npos);
+    }
+}
+
+TEST(DeviceTuner, TrustsTheModelOnACpu) {
+    if (shared_device().info().kind != DeviceKind::cpu) GTEST_SKIP() << "the device is no CPU";
+    Tuner tuner(shared_device(), {});
+    const auto never = []() -> std::unique_ptr<Trial> { throw Error("tried out"); };
+    EXPECT_EQ(tuner.choose(traits(shared_device()), {"anything", {"lanes", "tile"}, never, never}), 0u);
+}
+
+TEST(DeviceTuner, RemembersInAFile) {
+    const Folder folder;
+    const std::vector<std::string> list{"coopmat wrong", "tile", "lanes"};
+    const Asked first(list, {.cache = folder.path / "made" / "for us"});
+    EXPECT_EQ(first.y, doubled);
+    EXPECT_NE(first.told, "");
+    const Asked second(list, {.cache = folder.path / "made" / "for us"});
+    EXPECT_EQ(second.y, doubled);
+    EXPECT_EQ(second.told, "") << "nothing is tried again";
+    const Choices kept = read_choices(shared_device().info(), folder.path / "made" / "for us");
+    ASSERT_EQ(kept.chosen.size(), 1u);
+    EXPECT_EQ(kept.chosen.begin()->first, "twice: coopmat wrong, tile, lanes");
+    EXPECT_EQ(kept.chosen.begin()->second.gflops.size(), 2u);
+    EXPECT_EQ(kept.refused, (std::map<std::string, std::string>{{"coopmat wrong", "that is not twice x"}}));
+    const Asked other({"coopmat wrong", "lanes"}, {.cache = folder.path / "made" / "for us"});
+    EXPECT_EQ(other.told.find("coopmat"), std::string::npos) << "refused before: " << other.told;
+}
+
+TEST(DeviceTuner, MeasuresAnewWhatCannotBeRead) {
+    const DeviceInfo& info = shared_device().info();
+    for (const char* content : {"", "{", "[]", "null", "{\"origin\": 1}", "\xff\xfe", "{\"chosen\": {\"twice\": 3}}"}) {
+        const Folder folder;
+        std::ofstream(choice_file(info, folder.path)) << content;
+        const Asked asked({"tile", "lanes"}, {.cache = folder.path});
+        EXPECT_EQ(asked.y, doubled) << content;
+        EXPECT_EQ(read_choices(info, folder.path).chosen.size(), 1u) << "replaced: " << content;
+    }
+    {
+        const Folder folder;
+        fs::create_directory(choice_file(info, folder.path));
+        const Asked asked({"tile", "lanes"}, {.cache = folder.path});
+        EXPECT_EQ(asked.y, doubled);
+        EXPECT_NE(asked.told.find("kernels are chosen anew"), std::string::npos);
+    }
+    {
+        const Folder folder;
+        std::ofstream(folder.path / "file") << "in the way";
+        const Asked asked({"tile", "lanes"}, {.cache = folder.path / "file" / "below"});
+        EXPECT_EQ(asked.y, doubled) << "what cannot be written is forgotten";
+    }
+    {
+        const Folder folder;  // nobody is left
+        write_choices(info, folder.path, {.chosen = {}, .refused = {{"tile", "a rumour"}, {"lanes", "another"}}});
+        EXPECT_EQ(Asked({"tile", "lanes"}, {.cache = folder.path}).y, doubled);
+    }
+    const Folder folder;  // an answer that is none of the candidates
+    write_choices(info, folder.path, {.chosen = {{"twice: tile, lanes", {"coopmat wrong", {}}}}, .refused = {}});
+    EXPECT_EQ(Asked({"tile", "lanes"}, {.cache = folder.path}).y, doubled);
+}
+
+TEST(DeviceChoiceFile, BelongsToOneDeviceDriverAndBuild) {
+    const Folder folder;
+    const DeviceInfo& info = shared_device().info();
+    const auto keep = [&](const char* kind, const char* kernel) {
+        write_choices(info, folder.path, {.chosen = {{kind, {kernel, {{kernel, 1.5}}}}}, .refused = {}});
+    };
+    keep("one", "tile");
+    keep("two", "lanes");  // as another process would
+    keep("one", "lanes");  // the last one to know
+    const Choices both = read_choices(info, folder.path);
+    ASSERT_EQ(both.chosen.size(), 2u);
+    EXPECT_EQ(both.chosen.at("one").kernel, "lanes");
+    EXPECT_EQ(both.chosen.at("two").gflops.at("lanes"), 1.5);
+
+    DeviceInfo newer = info;
+    newer.driver += " and a half";
+    EXPECT_TRUE(read_choices(newer, folder.path).chosen.empty());
+    DeviceInfo narrower = info;
+    narrower.subgroup_size *= 2;
+    EXPECT_TRUE(read_choices(narrower, folder.path).chosen.empty());
+    // The same file, but what it says of itself is another driver's or an older build's.
+    const fs::path path = choice_file(info, folder.path);
+    const std::string words = read_text(path), mark = "\"kernels\": ";
+    const std::size_t digit = words.find(mark) + mark.size();
+    std::string older = words;
+    older[digit] = words[digit] == '1' ? '2' : '1';
+    write_atomically(path, older);
+    EXPECT_TRUE(read_choices(info, folder.path).chosen.empty());
+    write_atomically(path, words.substr(0, words.size() / 2));
+    EXPECT_THROW(read_choices(info, folder.path), InputError);
+}
+
+/// Takes one candidate, untried.
+class Named : public Chooser {
+public:
+    explicit Named(std::string name) : name_(std::move(name)) {}
+    std::size_t choose(const DeviceTraits&, const Question& question) override {
+        return static_cast<std::size_t>(std::ranges::find(question.candidates, name_) - question.candidates.begin());
+    }
+
+private:
+    std::string name_;
+};
+
+/// y = op(a) · op(b) as for a GPU; k is cut.
+std::vector<float> product(Chooser& chooser, bool transpose_a, bool transpose_b, std::int64_t odd) {
+    Device& device = shared_device();
+    DeviceTraits lowering = traits(device);
+    lowering.cpu = false;
+    lowering.chooser = &chooser;
+    lowering.flops_per_second = 1e9;  // small trials
+    const std::int64_t m = 70 + odd, n = 66 + odd, k = 600 + odd;
+    Graph graph;
+    const Tensor a = graph.input("a", {DType::f32, transpose_a ? Shape{k, m} : Shape{m, k}});
+    const Tensor b = graph.input("b", {DType::f32, transpose_b ? Shape{n, k} : Shape{k, n}});
+    graph.output("y", matmul(a, b, {.transpose_a = transpose_a, .transpose_b = transpose_b}));
+    State state(device);
+    Program program(device, graph, state, {.traits = lowering});
+    std::vector<float> left(static_cast<std::size_t>(m * k)), right(static_cast<std::size_t>(k * n));
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = std::sin(static_cast<float>(i));
+    for (std::size_t i = 0; i < right.size(); ++i) right[i] = std::cos(static_cast<float>(i));
+    program.write("a", left);
+    program.write("b", right);
+    program.run();
+    return program.read("y");
+}
+
+TEST(DeviceTuner, AllWaysInFp32GiveTheSameBits) {
+    const auto by = [](const std::string& name, bool transpose_a, std::int64_t odd) {
+        Named named(name);
+        return product(named, transpose_a, !transpose_a, odd);
+    };
+    for (const bool transpose_a : {false, true}) {
+        const std::vector<float> lanes = by("lanes", transpose_a, transpose_a);
+        for (const char* name : {"tile 64", "tile 128"})
+            EXPECT_EQ(std::memcmp(lanes.data(), by(name, transpose_a, transpose_a).data(), lanes.size() * 4), 0)
+                << name << (transpose_a ? " TN odd" : " NT");
+    }
+}
+
+TEST(DeviceTuner, FindsAllKernelsOfProductsRight) {
+    std::string told;
+    Tuner tuner(shared_device(), {.tell = [&](const std::string& line) { told += line; }});
+    product(tuner, false, false, 0);
+    EXPECT_NE(told.find("trying out kernels"), std::string::npos);
+    EXPECT_EQ(told.find("left out"), std::string::npos) << told;
+}
+
+TEST(HostRounding, OfProductsGoesWithTheActivations) {
+    Graph graph;
+    const auto may = [&](Format activations, bool differentiated, MatrixElement to) {
+        graph.activations = activations;
+        graph.differentiated = differentiated;
+        return may_round(graph, to);
+    };
+    for (const bool gradients : {false, true}) {
+        EXPECT_FALSE(may(Format::f32, gradients, MatrixElement::fp16));
+        EXPECT_FALSE(may(Format::f32, gradients, MatrixElement::bf16));
+        EXPECT_TRUE(may(Format::bf16, gradients, MatrixElement::bf16));
+        EXPECT_TRUE(may(Format::f16, gradients, MatrixElement::fp16));
+        EXPECT_FALSE(may(Format::f16, gradients, MatrixElement::bf16));
+        EXPECT_EQ(may(Format::bf16, gradients, MatrixElement::fp16), !gradients);
+    }
+}
+
+}  // namespace
+}  // namespace vkf::test
