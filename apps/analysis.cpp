@@ -92,12 +92,12 @@ Analysis analyse(const Graph& graph, const DeviceTraits& given) {
     for (std::size_t s = 0; s < graph.storages().size(); ++s) {
         const Storage& storage = graph.storages()[s];
         const std::int64_t bytes = storage.bytes();
-        if (storage.role == Role::input) made.inputs += bytes;
+        if (storage.role == Role::input) made.inputs += input_copies * bytes;
         if (storage.role == Role::transient && planned.storage[s] != no_place && life[s].maker)
             made.residents.push_back({life[s].maker->scope, std::string(life[s].maker->op->name()), storage.type.shape,
                                       bytes, planned.storage[s], life[s].first, life[s].last});
     }
-    for (const NamedTensor& output : graph.outputs()) made.outputs += output.tensor.elements() * 4;
+    for (const NamedTensor& output : graph.outputs()) made.outputs += output_copies * output.tensor.elements() * 4;
     std::stable_sort(made.residents.begin(), made.residents.end(),
                      [](const Resident& a, const Resident& b) { return a.bytes > b.bytes; });
     return made;

@@ -51,6 +51,7 @@ struct Measurement {
     double flops = 0, bytes = 0;
     std::string item = {};  // what a user counts: "token", "image"; or nothing
     double items = 0;
+    double host_seconds = 0;  // of a step: what the host does for it, while the device is busy with the one before
 
     double flops_per_second() const { return flops / seconds.median; }
     double bytes_per_second() const { return bytes / seconds.median; }

@@ -61,18 +61,18 @@ void time_generation(Device& device, const BenchModel& model, Format activations
 
 void bench_generate(const Common& common, const Options& o) {
     auto models = chosen_models(o.model);
-    std::erase_if(models, [](const BenchModel* model) { return !model->text; });
+    std::erase_if(models, [](const BenchModel& model) { return !model.text; });
     require(!models.empty(), "--model is '", o.model, "', which generates no text");
     run_benchmark(common, o, [&](Device& device, BenchReport& report) {
         Progress progress(common, "bench generate", "models", std::ssize(models));
         for (std::size_t i = 0; i < models.size(); ++i) {
-            const Gpt2Config& config = *models[i]->text;
-            progress.update(static_cast<std::int64_t>(i), models[i]->title);
+            const Gpt2Config& config = *models[i].text;
+            progress.update(static_cast<std::int64_t>(i), models[i].title);
             const Analysis analysis = reading(config, common.activations(), prompt_length(config), traits(device));
             if (const std::string lack = lacking_memory(device, analysis); !lack.empty())
-                progress.line(text("left out: ", models[i]->title, ": ", lack));
+                progress.line(text("left out: ", models[i].title, ": ", lack));
             else
-                time_generation(device, *models[i], common.activations(), o.seconds, report);
+                time_generation(device, models[i], common.activations(), o.seconds, report);
         }
     });
 }

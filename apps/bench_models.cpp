@@ -19,8 +19,9 @@ Gpt2Config small_gpt() {
     return made;
 }
 
-BenchModel text_model(std::string name, std::string title, const Gpt2Config& config, std::int64_t batch,
-                      std::int64_t length) {
+BenchModel text_model(std::string name, std::string title, Gpt2Config config, const std::string& attention,
+                      std::int64_t batch, std::int64_t length) {
+    config.attention.variant = attention;
     return {.name = std::move(name),
             .title = std::move(title),
             .shape = text(batch, 'x', length, " tokens"),
@@ -37,8 +38,9 @@ BenchModel text_model(std::string name, std::string title, const Gpt2Config& con
 }
 
 /// The plain one of both published recipes.
-BenchModel image_model(std::int64_t batch) {
-    const VitConfig config = VitOptions().fresh_model(SIDE, LABELS);
+BenchModel image_model(const std::string& attention, std::int64_t batch) {
+    VitConfig config = VitOptions().fresh_model(SIDE, LABELS);
+    config.attention.variant = attention;
     Random random(1, "images");
     std::vector<float> images(static_cast<std::size_t>(batch * config.num_channels * SIDE * SIDE));
     for (float& number : images) number = 2 * random.uniform() - 1;
@@ -75,18 +77,18 @@ Parameters BenchModel::parameters() const {
     return made;
 }
 
-std::span<const BenchModel> bench_models() {
-    static const std::vector<BenchModel> list{text_model("small-gpt", "small GPT", small_gpt(), 12, 64),
-                                              image_model(128), text_model("gpt2", "GPT-2 124M", Gpt2Config(), 1, 256)};
-    return list;
+std::vector<BenchModel> bench_models(const std::string& attention) {
+    variant_named(attention);
+    return {text_model("small-gpt", "small GPT", small_gpt(), attention, 12, 64), image_model(attention, 128),
+            text_model("gpt2", "GPT-2 124M", Gpt2Config(), attention, 1, 256)};
 }
 
-std::vector<const BenchModel*> chosen_models(const std::string& name) {
-    std::vector<const BenchModel*> made;
+std::vector<BenchModel> chosen_models(const std::string& name, const std::string& attention) {
+    std::vector<BenchModel> made;
     std::string known;
-    for (const BenchModel& model : bench_models()) {
-        if (name.empty() || model.name == name) made.push_back(&model);
+    for (BenchModel& model : bench_models(attention)) {
         known += (known.empty() ? "" : ", ") + model.name;
+        if (name.empty() || model.name == name) made.push_back(std::move(model));
     }
     require(!made.empty(), "--model is '", name, "', wanted ", known);
     return made;

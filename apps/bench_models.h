@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -27,9 +26,10 @@ struct BenchModel {
     Parameters parameters() const;
 };
 
-std::span<const BenchModel> bench_models();
+/// With an attention variant by its name, attentionx's gamma being 1.
+std::vector<BenchModel> bench_models(const std::string& attention = "standard");
 /// The named one, or all of them. Throws InputError listing the known names.
-std::vector<const BenchModel*> chosen_models(const std::string& name);
+std::vector<BenchModel> chosen_models(const std::string& name, const std::string& attention = "standard");
 
 /// Below the vocabulary's size, the same each time.
 std::vector<std::int32_t> random_tokens(std::int64_t count, std::int64_t vocabulary);

@@ -72,6 +72,7 @@ ordered_json document(const BenchReport& report) {
             entry[m.item + "s"] = m.items;
             entry[m.item + "s_per_s"] = m.items / m.seconds.median;
         }
+        if (m.host_seconds > 0) entry["host_seconds"] = m.host_seconds;
         list.push_back(std::move(entry));
     }
     return {{"vkformer", report.version},
@@ -90,9 +91,12 @@ ordered_json document(const BenchReport& report) {
 std::vector<std::vector<std::string>> rows_of(const BenchReport& report) {
     const bool named = std::ranges::any_of(report.measurements, [](const Measurement& m) { return !m.kernel.empty(); });
     const bool counted = std::ranges::any_of(report.measurements, [](const Measurement& m) { return !m.item.empty(); });
+    const bool hosted =
+        std::ranges::any_of(report.measurements, [](const Measurement& m) { return m.host_seconds > 0; });
     std::vector<std::vector<std::string>> rows{
         {"family", "what", "shape", "layout", "ms", "least", "most", "GFLOP/s", "GB/s", "of peak", "bound by"}};
     if (counted) rows.front().push_back("speed");
+    if (hosted) rows.front().push_back("host ms");
     if (named) rows.front().push_back("kernel");
     for (const Measurement& m : report.measurements) {
         rows.push_back({m.family, m.name, m.shape, m.layout, milliseconds_text(m.seconds.median),
@@ -101,6 +105,7 @@ std::vector<std::vector<std::string>> rows_of(const BenchReport& report) {
                         share_text(m.share_of_peak(report.peak)), m.memory_bound(report.peak) ? "memory" : "compute"});
         if (counted)
             rows.back().push_back(m.item.empty() ? "" : text(fixed(m.items / m.seconds.median, 1), ' ', m.item, "s/s"));
+        if (hosted) rows.back().push_back(m.host_seconds > 0 ? milliseconds_text(m.host_seconds) : "");
         if (named) rows.back().push_back(m.kernel);
     }
     return rows;

@@ -1,7 +1,9 @@
 // vkformer bench step: whole training steps, and which ops they spend their time in.
 
+#include <chrono>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "apps/bench_models.h"
 #include "apps/bench_report.h"
@@ -14,22 +16,32 @@ namespace vkf {
 namespace {
 
 struct Options : ReportOptions {
-    std::string model;
+    std::string model, attention = "standard";
     bool by_op = false;
 };
 
-/// The clock around Trainer's step: batch written, device done, loss read.
+/// The clock from the end of one update to the end of the next, as they follow each other in training: the host
+/// prepares an update while the device makes the one before.
 Measurement time_step(Device& device, const BenchModel& model, double seconds) {
     Trainer trainer(device, model.loss, model.loss, model.trainer);
     std::int64_t step = 0;
-    const auto feed = [&](Program& program, std::uint64_t) { model.fill(program); };
-    return {.family = "step",
-            .name = model.title,
-            .shape = model.shape,
-            .layout = {},
-            .seconds = time_calls(seconds, [&] { trainer.step(step++, 1e-4, feed); }),
-            .item = model.item,
-            .items = model.items};
+    std::vector<double> host;
+    const auto start = [&] {
+        const auto began = std::chrono::steady_clock::now();
+        trainer.start(step++, 1e-4, [&](Program& program, std::uint64_t) { model.fill(program); });
+        host.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+    };
+    start();
+    Measurement made{.family = "step", .name = model.title, .shape = model.shape, .layout = {}};
+    made.seconds = time_calls(seconds, [&] {
+        start();
+        trainer.finish();
+    });
+    trainer.finish();
+    made.item = model.item;
+    made.items = model.items;
+    made.host_seconds = timing_of(std::move(host)).median;
+    return made;
 }
 
 /// The step's nodes by what they compute, most time first. A barrier and a timestamp around every node make them
@@ -71,11 +83,11 @@ std::vector<Measurement> time_ops(Device& device, const BenchModel& model, doubl
 }
 
 void bench_step(const Common& common, const Options& o) {
-    const auto models = chosen_models(o.model);
+    std::vector<BenchModel> models = chosen_models(o.model, o.attention);
     run_benchmark(common, o, [&](Device& device, BenchReport& report) {
         Progress progress(common, "bench step", "models", std::ssize(models));
         for (std::size_t i = 0; i < models.size(); ++i) {
-            BenchModel model = *models[i];
+            BenchModel& model = models[i];
             model.trainer.activations = common.activations();
             progress.update(static_cast<std::int64_t>(i), model.title);
             const Analysis analysis = analyse(StepGraphs(model.loss, model.trainer), traits(device));
@@ -84,6 +96,7 @@ void bench_step(const Common& common, const Options& o) {
                 continue;
             }
             Measurement step = time_step(device, model, o.seconds);
+            step.name += o.attention == "standard" ? "" : ", " + o.attention;
             step.flops = analysis.flops;
             step.bytes = analysis.traffic();
             report.measurements.push_back(std::move(step));
@@ -100,11 +113,15 @@ void add_bench_step(CLI::App& bench, Common& common) {
     CLI::App* command = bench.add_subcommand("step", "Whole training steps of real models");
     add_common(*command, common);
     command->add_option("--model", o->model, "small-gpt, vit or gpt2; else each in turn")->type_name("NAME");
+    command->add_option("--attention", o->attention, "A variant: standard, belief, belief-star, ...")
+        ->type_name("NAME")
+        ->capture_default_str();
     command->add_flag("--by-op", o->by_op, "Also the ops that the step consists of, most time first");
     o->declare(*command);
     command->footer(
         "Examples:\n"
         "  vkformer bench step\n"
+        "  vkformer bench step --model small-gpt --attention belief\n"
         "  vkformer bench step --model vit --by-op --seconds 10 --out step.json");
     command->callback([o, &common] { bench_step(common, *o); });
 }

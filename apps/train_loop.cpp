@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <cmath>
+#include <deque>
+#include <utility>
 
 #include "apps/progress.h"
 #include "base/error.h"
@@ -41,30 +43,65 @@ ordered_json metrics(const TrainLoop& loop, std::int64_t step, const StepResult&
             {std::string(loop.items) + "_per_s", std::round(loop.items_per_step / seconds)}};
 }
 
+/// The updates under way, two at most: while the device makes one, the host prepares the next and reports the last.
+class Pipeline {
+public:
+    Pipeline(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, Progress& progress)
+        : trainer_(trainer), run_(run), loop_(loop), progress_(progress) {}
+
+    void start(std::int64_t step) {
+        if (rates_.empty()) since_ = std::chrono::steady_clock::now();
+        rates_.emplace_back(step, loop_.learning_rate(step));
+        trainer_.start(step, rates_.back().second, loop_.feed);
+        if (rates_.size() == 2) report();
+    }
+    void drain() {
+        while (!rates_.empty()) report();
+    }
+
+private:
+    void report() {
+        const auto [step, rate] = rates_.front();
+        rates_.pop_front();
+        const StepResult result = trainer_.finish();
+        const double seconds = seconds_since(std::exchange(since_, std::chrono::steady_clock::now()));
+        if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm))
+            throw Error("step ", step, ": the loss is ", result.loss, ", the gradient's norm ", result.grad_norm,
+                        "; the first number that is not finite: ", trainer_.find_non_finite());
+        if (step % loop_.log_interval == 0) run_.log(metrics(loop_, step, result, rate, seconds));
+        progress_.update(step + 1, text("loss ", fixed(result.loss, 4), ", ",
+                                        std::llround(loop_.items_per_step / seconds), ' ', loop_.items, "/s"));
+    }
+
+    Trainer& trainer_;
+    RunDirectory& run_;
+    const TrainLoop& loop_;
+    Progress& progress_;
+    std::deque<std::pair<std::int64_t, double>> rates_;  // of the updates under way
+    std::chrono::steady_clock::time_point since_;        // when the last one ended, or the first began
+};
+
 }  // namespace
 
 RunProgress run_training(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress at,
                          const Common& common) {
     Progress progress(common, "train", "step", loop.steps, at.step);
+    Pipeline pipeline(trainer, run, loop, progress);
     catch_interrupts();
     for (; at.step < loop.steps; ++at.step) {
-        if (at.step % loop.eval_interval == 0 && at.evaluated != at.step) checkpoint(trainer, run, loop, at, progress);
+        if (at.step % loop.eval_interval == 0 && at.evaluated != at.step) {
+            pipeline.drain();
+            checkpoint(trainer, run, loop, at, progress);
+        }
         if (interrupted()) {
+            pipeline.drain();
             run.save(trainer, at);
             progress.line(text("interrupted at step ", at.step, "; go on with --resume"));
             throw Interrupted{};
         }
-        const auto start = std::chrono::steady_clock::now();
-        const double rate = loop.learning_rate(at.step);
-        const StepResult result = trainer.step(at.step, rate, loop.feed);
-        const double seconds = seconds_since(start);
-        if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm))
-            throw Error("step ", at.step, ": the loss is ", result.loss, ", the gradient's norm ", result.grad_norm,
-                        "; the first number that is not finite: ", trainer.find_non_finite());
-        if (at.step % loop.log_interval == 0) run.log(metrics(loop, at.step, result, rate, seconds));
-        progress.update(at.step + 1, text("loss ", fixed(result.loss, 4), ", ",
-                                          std::llround(loop.items_per_step / seconds), ' ', loop.items, "/s"));
+        pipeline.start(at.step);
     }
+    pipeline.drain();
     if (at.evaluated != at.step) checkpoint(trainer, run, loop, at, progress);
     return at;
 }

@@ -17,24 +17,45 @@ Trainer::Trainer(Device& device, const LossGraph& training, const LossGraph& eva
         state_.write(parameter.name, initial_values(parameter, config.seed));
 }
 
-StepResult Trainer::step(std::int64_t it, double learning_rate, const Feed& feed) {
-    const auto micro_steps = static_cast<std::uint64_t>(config_.gradient_accumulation_steps);
+void Trainer::start(std::int64_t it, double learning_rate, const Feed& feed) {
+    const std::int64_t micro_steps = config_.gradient_accumulation_steps;
     last().write("rates", step_rates(learning_rate, config_.optimizer.beta1, config_.optimizer.beta2, it + 1));
-    StepResult result;
-    for (std::uint64_t i = 0; i < micro_steps; ++i) {
-        const std::uint64_t number = static_cast<std::uint64_t>(it) * micro_steps + i;
+    updates_.push_back({{}, micro_steps});
+    for (std::int64_t i = 0; i < micro_steps; ++i) {
+        if (step_.under_way() == 2) finish_micro_batch();
+        const auto number = static_cast<std::uint64_t>(it * micro_steps + i);
         feed(step_, number);
         if (config_.noisy()) {
             const auto key = stream_key(config_.seed, "dropout", number);
             step_.write("seed", std::array{static_cast<std::int32_t>(key[0]), static_cast<std::int32_t>(key[1])});
         }
-        step_.run();
-        result.loss += static_cast<double>(step_.read_scalar("loss"));
+        step_.start();
     }
-    if (update_) update_->run();
-    result.loss /= static_cast<double>(micro_steps);
+    if (update_) update_->start();
+}
+
+void Trainer::finish_micro_batch() {
+    Update& at = updates_.front().left > 0 ? updates_.front() : updates_.back();
+    step_.finish();
+    at.result.loss += static_cast<double>(step_.read_scalar("loss"));
+    --at.left;
+}
+
+StepResult Trainer::finish() {
+    require(!updates_.empty(), "no update is under way");
+    while (updates_.front().left > 0) finish_micro_batch();
+    if (update_) update_->finish();
+    StepResult result = updates_.front().result;
+    updates_.pop_front();
+    result.loss /= static_cast<double>(config_.gradient_accumulation_steps);
     result.grad_norm = static_cast<double>(last().read_scalar("grad_norm"));
     return result;
+}
+
+StepResult Trainer::step(std::int64_t it, double learning_rate, const Feed& feed) {
+    start(it, learning_rate, feed);
+    while (under_way() > 1) finish();
+    return finish();
 }
 
 double Trainer::evaluate(const Feed& feed, std::uint64_t first, std::int64_t count,

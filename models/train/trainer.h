@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -28,7 +29,13 @@ public:
     Trainer(Device& device, const LossGraph& training, const LossGraph& evaluation, const TrainerConfig& config);
     Trainer(const Trainer&) = delete;  // programs refer to their graphs
 
-    /// One update. `it` counts updates from 0; micro-batches are numbered over the whole run.
+    /// Starts an update; a second one may be started while it is under way, so that the device does not wait for the
+    /// host. `it` counts updates from 0; micro-batches are numbered over the whole run.
+    void start(std::int64_t it, double learning_rate, const Feed& feed);
+    /// Waits for the first of the updates under way.
+    StepResult finish();
+    std::size_t under_way() const { return updates_.size(); }
+    /// One update, from start to finish.
     StepResult step(std::int64_t it, double learning_rate, const Feed& feed);
     /// Runs micro-batches first … first + count − 1 without randomness; returns their mean loss. `look` sees each one's
     /// outputs.
@@ -46,7 +53,14 @@ public:
     std::string find_non_finite();
 
 private:
+    /// An update under way, and how many of its micro-batches are.
+    struct Update {
+        StepResult result;
+        std::int64_t left;
+    };
+
     Program& last() { return update_ ? *update_ : step_; }
+    void finish_micro_batch();
 
     Device& device_;
     TrainerConfig config_;
@@ -56,6 +70,7 @@ private:
     std::optional<Program> update_;  // with accumulation only
     Graph evaluation_graph_;
     std::optional<Program> evaluation_;
+    std::deque<Update> updates_;
 };
 
 }  // namespace vkf

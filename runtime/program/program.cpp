@@ -49,6 +49,14 @@ double mebibytes(std::int64_t bytes) {
     return std::round(static_cast<double>(bytes) / (1 << 20) * 10) / 10;
 }
 
+/// The input or output of that name.
+template <class Places>
+auto& named(Places& list, std::string_view name) {
+    const auto found = std::ranges::find_if(list, [&](const auto& at) { return at.name == name; });
+    if (found == list.end()) throw InputError("the program has no input or output '", name, "'");
+    return *found;
+}
+
 /// The shape that kernels are built for, of those that a graph may use: what its activations are kept in first, then
 /// the largest that divides the tiles of runtime/ops/matmul_tiling.cpp.
 std::optional<MatrixShape> best_matrices(const std::vector<MatrixShape>& shapes, const Graph& graph) {
@@ -138,7 +146,7 @@ void Program::allocate(const Program* shares) {
             memory_.states += storage.type.shape.elements() * 4;
         } else if (std::none_of(input_places_.begin(), input_places_.end(),
                                 [&](const Place& known) { return known.name == storage.name; })) {
-            input_places_.push_back({storage.name, storage.type, input_bytes});
+            input_places_.push_back({{storage.name, storage.type, input_bytes}});
             input_bytes += aligned(storage.type.shape.elements());
         }
     }
@@ -148,8 +156,8 @@ void Program::allocate(const Program* shares) {
     }
     memory_.arena = plan_.bytes;
     memory_.bound = plan_.bound;
-    memory_.inputs = static_cast<std::int64_t>(input_bytes);
-    memory_.outputs = static_cast<std::int64_t>(output_bytes);
+    memory_.inputs = input_copies * static_cast<std::int64_t>(input_bytes);
+    memory_.outputs = output_copies * static_cast<std::int64_t>(output_bytes);
     const std::int64_t total = memory_.arena + memory_.states + memory_.inputs + memory_.outputs;
     const auto available = static_cast<std::int64_t>(device_->info().memory_bytes);
     if (total > available)
@@ -163,9 +171,12 @@ void Program::allocate(const Program* shares) {
         arena_ = shares->arena_;
     else
         arena_ = std::make_shared<Buffer>(*device_, arena_bytes, Memory::device, "activations");
-    inputs_ = Buffer(*device_, input_bytes, Memory::upload, "inputs");
-    outputs_ = Buffer(*device_, output_bytes, Memory::readback, "outputs");
-    std::memset(inputs_.mapped().data(), 0, inputs_.mapped().size());
+    inputs_ = Buffer(*device_, input_bytes, Memory::device, "inputs");
+    for (Side& side : sides_) {
+        side.inputs = Buffer(*device_, input_bytes, Memory::upload, "inputs");
+        side.outputs = Buffer(*device_, output_bytes, Memory::readback, "outputs");
+        std::memset(side.inputs.mapped().data(), 0, side.inputs.mapped().size());
+    }
     if (guarded_) arena_->fill(poison);
 }
 
@@ -175,7 +186,7 @@ std::uint64_t Program::address(Tensor tensor) const {
     const auto offset = static_cast<std::uint64_t>(bytes_of(value.offset, storage.format));
     switch (storage.role) {
         case Role::input:
-            return inputs_.address() + place(input_places_, storage.name).offset + offset;
+            return inputs_.address() + named(input_places_, storage.name).offset + offset;
         case Role::state:
             return state_->address(storage.name) + offset;
         case Role::transient:
@@ -266,32 +277,37 @@ void Program::record(const ProgramOptions& options) {
         recorder.dispatch(*launch.kernel, launch.push, launch.groups, launch.accesses);
     }
     if (options.stamps) recorder.stamp();
+    commands_ = recorder.finish();
+    for (Side& side : sides_) record(side);
+}
+
+void Program::record(Side& side) {
+    Recorder load(*device_);
+    if (inputs_.bytes() > 0) load.copy(side.inputs, 0, inputs_, 0, inputs_.bytes());
+    side.load = load.finish();
+    Recorder store(*device_);
     for (std::size_t i = 0; i < output_places_.size(); ++i) {
         const Tensor tensor = graph_->outputs()[i].tensor;
         const Value& value = graph_->value(tensor);
-        const Role role = graph_->storage(tensor).role;
-        require(role == Role::transient, "output '", output_places_[i].name, "' must be computed, not a leaf");
+        require(graph_->storage(tensor).role == Role::transient, "output '", output_places_[i].name,
+                "' must be computed, not a leaf");
         const std::uint64_t from = static_cast<std::uint64_t>(plan_.storage[value.storage] + value.offset * 4);
-        recorder.copy(*arena_, from, outputs_, output_places_[i].offset,
-                      static_cast<std::uint64_t>(tensor.elements()) * 4);
+        store.copy(*arena_, from, side.outputs, output_places_[i].offset,
+                   static_cast<std::uint64_t>(tensor.elements()) * 4);
     }
-    commands_ = recorder.finish();
+    side.store = store.finish();
 }
 
 // --- Run -----------------------------------------------------------------------------------------
 
-const Program::Place& Program::place(const std::vector<Place>& list, std::string_view name) const {
-    for (const Place& at : list)
-        if (at.name == name) return at;
-    throw InputError("the program has no input or output '", name, "'");
-}
-
 void Program::write_bytes(std::string_view input, DType dtype, std::span<const std::byte> data) {
-    const Place& at = place(input_places_, input);
+    require(runs_.size() < sides_.size(), "input '", input, "' is written while both of its places are being read");
+    InputPlace& at = named(input_places_, input);
     const auto count = static_cast<std::int64_t>(data.size() / 4);
     require(at.type.dtype == dtype && at.type.shape.elements() == count, "input '", input, "' is ", at.type, ", given ",
             count, dtype == DType::f32 ? " floats" : " integers");
-    std::memcpy(inputs_.mapped().data() + at.offset, data.data(), data.size());
+    std::memcpy(sides_[next_].inputs.mapped().data() + at.offset, data.data(), data.size());
+    at.held[next_] = ++at.written;
 }
 
 void Program::write(std::string_view input, std::span<const float> values) {
@@ -302,14 +318,42 @@ void Program::write(std::string_view input, std::span<const std::int32_t> values
     write_bytes(input, DType::i32, std::as_bytes(values));
 }
 
+Program::Side& Program::prepare_side() {
+    Side& side = sides_[next_];
+    const Side& other = sides_[1 - next_];
+    for (InputPlace& at : input_places_) {
+        if (at.held[next_] == at.written) continue;
+        std::memcpy(side.inputs.mapped().data() + at.offset, other.inputs.mapped().data() + at.offset,
+                    static_cast<std::size_t>(at.type.shape.elements()) * 4);
+        at.held[next_] = at.written;
+    }
+    return side;
+}
+
+void Program::start() {
+    require(runs_.size() < sides_.size(), "two runs of a program are under way already");
+    Side& side = prepare_side();
+    runs_.push_back(commands_.submit(side.load, side.store));
+    next_ = 1 - next_;
+}
+
+void Program::finish() {
+    require(!runs_.empty(), "no run of the program is under way");
+    wait(*device_, runs_.front());
+    runs_.erase(runs_.begin());
+}
+
 void Program::run() {
-    wait(*device_, commands_.submit());
+    start();
+    while (!runs_.empty()) finish();
 }
 
 std::vector<float> Program::read(std::string_view output) const {
-    const Place& at = place(output_places_, output);
+    const Place& at = named(output_places_, output);
+    // The run finished last stands before those under way, which have the sides before `next_`.
+    const Side& side = sides_[(next_ + 1 + runs_.size()) % 2];
     std::vector<float> values(static_cast<std::size_t>(at.type.shape.elements()));
-    std::memcpy(values.data(), outputs_.mapped().data() + at.offset, values.size() * 4);
+    std::memcpy(values.data(), side.outputs.mapped().data() + at.offset, values.size() * 4);
     return values;
 }
 

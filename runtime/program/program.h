@@ -1,6 +1,7 @@
 // A graph made executable: memory planned, kernels built, command buffers recorded once and replayed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,6 +41,9 @@ struct ProgramOptions {
     const Program* shares = nullptr;          // take its arena if that is large enough; the two never run at once
 };
 
+/// How often an input and an output lie in memory: host memory has each twice, for two runs under way at once.
+constexpr std::int64_t input_copies = 3, output_copies = 2;
+
 /// Where a program's memory goes, in bytes.
 struct MemoryUse {
     std::int64_t arena = 0;  // transient tensors; another program's where it is shared
@@ -71,9 +75,15 @@ public:
     void write(std::string_view input, std::span<const float> values);
     void write(std::string_view input, std::span<const std::int32_t> values);
 
+    /// Starts a run with what was written last. One more may be started while it is under way, so that the device does
+    /// not wait for the host; inputs and outputs lie twice in host memory.
+    void start();
+    /// Waits for the first of the runs under way; read() is then about that one, until the next start.
+    void finish();
+    std::size_t under_way() const { return runs_.size(); }
     /// Runs once and waits.
     void run();
-    /// An output of the last run.
+    /// An output of the last finished run.
     std::vector<float> read(std::string_view output) const;
     float read_scalar(std::string_view output) const;
 
@@ -109,6 +119,16 @@ private:
         TensorType type;
         std::uint64_t offset;
     };
+    /// An input, and which of its values each side holds: they are numbered as they are written.
+    struct InputPlace : Place {
+        std::uint64_t written = 0;
+        std::array<std::uint64_t, 2> held = {};
+    };
+    /// A run's side of host memory, and the copies between it and the device.
+    struct Side {
+        Buffer inputs, outputs;
+        Commands load, store;
+    };
 
     /// A stretch of device memory.
     struct Stretch {
@@ -122,8 +142,10 @@ private:
     std::uint64_t address(Tensor tensor) const;
     std::vector<float> transient_values(Tensor tensor) const;
     void record(const ProgramOptions& options);
-    const Place& place(const std::vector<Place>& list, std::string_view name) const;
+    void record(Side& side);
     void write_bytes(std::string_view input, DType dtype, std::span<const std::byte> data);
+    /// Brings inputs that were not written since over from the other side.
+    Side& prepare_side();
 
     Device* device_;
     State* state_;
@@ -131,8 +153,12 @@ private:
     Plan plan_;
     std::vector<std::vector<std::int64_t>> scratches_;  // elements, by node
     std::shared_ptr<Buffer> arena_;
-    Buffer inputs_, outputs_;
-    std::vector<Place> input_places_, output_places_;
+    Buffer inputs_;
+    std::array<Side, 2> sides_;
+    std::size_t next_ = 0;             // the side of the run to be started
+    std::vector<std::uint64_t> runs_;  // tickets of those under way, at most two
+    std::vector<InputPlace> input_places_;
+    std::vector<Place> output_places_;
     std::vector<Launch> launches_;
     Commands commands_;
     MemoryUse memory_;

@@ -90,11 +90,23 @@ std::size_t Commands::barriers() const {
 }
 
 std::uint64_t Commands::submit() {
+    return submit({}, {});
+}
+
+std::uint64_t Commands::submit(const Commands& before, const Commands& after) {
     DeviceHandles& handles = impl_->device.handles();
-    for (const VkCommandBuffer segment : impl_->segments) {
-        VkCommandBufferSubmitInfo commands{};
-        commands.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
-        commands.commandBuffer = segment;
+    std::vector<VkCommandBufferSubmitInfo> buffers;
+    const auto add = [&](const std::vector<VkCommandBuffer>& list) {
+        for (const VkCommandBuffer buffer : list) {
+            buffers.push_back({});
+            buffers.back().sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
+            buffers.back().commandBuffer = buffer;
+        }
+    };
+    if (before.impl_) add(before.impl_->segments);
+    for (const VkCommandBuffer& segment : impl_->segments) {
+        add({segment});
+        if (&segment == &impl_->segments.back() && after.impl_) add(after.impl_->segments);
         VkSemaphoreSubmitInfo signal{};
         signal.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
         signal.semaphore = handles.timeline;
@@ -102,11 +114,12 @@ std::uint64_t Commands::submit() {
         signal.stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT;
         VkSubmitInfo2 info{};
         info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2;
-        info.commandBufferInfoCount = 1;
-        info.pCommandBufferInfos = &commands;
+        info.commandBufferInfoCount = static_cast<std::uint32_t>(buffers.size());
+        info.pCommandBufferInfos = buffers.data();
         info.signalSemaphoreInfoCount = 1;
         info.pSignalSemaphoreInfos = &signal;
         check(vkQueueSubmit2(handles.queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit2");
+        buffers.clear();
     }
     return handles.submitted;
 }

@@ -23,7 +23,9 @@ public:
     Commands& operator=(Commands&&) noexcept;
     ~Commands();
 
-    /// Submits every segment in order; returns the ticket to wait for. Throws Error if the device was lost.
+    /// Submits every segment in order, `before` together with the first and `after` with the last; returns the ticket
+    /// to wait for. Throws Error if the device was lost.
+    std::uint64_t submit(const Commands& before, const Commands& after);
     std::uint64_t submit();
     std::size_t segments() const;
     std::size_t barriers() const;
