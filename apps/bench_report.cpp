@@ -183,6 +183,7 @@ void run_benchmark(const Common& common, const ReportOptions& o,
         BenchReport report = begin_report(device);
         report.precision = common.precision;
         report.kernels = common.kernels;
+        if (common.activations() == Format::f16) report.precision += " (float16)";
         report.peak = measure_peak(device, o.seconds);
         work(device, report);
         // Once more: what else the machine does may have disturbed one of them, and nothing raises them.

@@ -1,5 +1,6 @@
 // vkformer bench step: whole training steps, and which ops they spend their time in.
 
+#include <array>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -51,6 +52,7 @@ std::vector<Measurement> time_ops(Device& device, const BenchModel& model, doubl
     State state(device);
     Program program(device, graphs.step, state, {.stamps = true});
     for (const Parameter& p : graphs.parameters.list()) state.write(p.name, initial_values(p, 1));
+    if (model.trainer.scales_loss()) state.write("loss_scale", std::array{model.trainer.loss_scaling.initial, 0.0f});
     model.fill(program);
     program.write("rates", step_rates(1e-4, 0.9, 0.95, 1));
     std::map<std::string, std::vector<double>> samples;

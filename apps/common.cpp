@@ -30,7 +30,7 @@ void add_common(CLI::App& app, Common& common) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
     app.add_option("--precision", common.precision,
-                   "mixed: activations in bfloat16; sums, norms, weights and the optimizer in fp32")
+                   "mixed: activations in 16 bits; sums, norms, weights and the optimizer in fp32")
         ->type_name("fp32|mixed")
         ->check(
             [](const std::string& word) -> std::string {
@@ -51,6 +51,18 @@ void add_common(CLI::App& app, Common& common) {
             },
             "")
         ->capture_default_str()
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->group("Everywhere");
+    app.add_option("--half", common.half,
+                   "The 16 bits of --precision mixed; float16 trains with dynamic loss scaling [bfloat16]")
+        ->type_name("bfloat16|float16")
+        ->check(
+            [](const std::string& word) -> std::string {
+                return word == "bfloat16" || word == "float16"
+                           ? ""
+                           : "'" + word + "' is unknown, wanted bfloat16 or float16";
+            },
+            "")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
     app.add_option("--seed", common.seed, "Where all random numbers come from")

@@ -21,12 +21,15 @@ struct Common {
     std::string device;  // index or part of a name; empty: $VKFORMER_DEVICE, else the best there is
     std::string precision = "fp32";
     std::string kernels = "auto";  // how matrix products are computed: program/tuner.h
+    std::string half;  // of mixed precision: bfloat16, as if empty, or float16
     std::uint64_t seed = 1337;
     bool json = false;
     bool quiet = false;
 
     /// What activations are kept in.
-    Format activations() const { return precision == "mixed" ? Format::bf16 : Format::f32; }
+    Format activations() const {
+        return precision != "mixed" ? Format::f32 : half == "float16" ? Format::f16 : Format::bf16;
+    }
 };
 
 void add_common(CLI::App& app, Common& common);

@@ -15,6 +15,7 @@
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/config_file.h"
+#include "base/error.h"
 
 namespace vkf {
 
@@ -56,6 +57,10 @@ int run(int argc, char** argv) {
     add_common(app, common);
     app.set_version_flag("--version", "vkformer " VKFORMER_VERSION);
     app.footer(EXAMPLES);
+    app.parse_complete_callback([&common] {
+        require(common.half.empty() || common.precision == "mixed", "--half is ", common.half, ", but --precision is ",
+                common.precision, "; wanted --precision mixed with it");
+    });
     add_devices(app, common);
     add_train(app, common);
     add_eval(app, common);

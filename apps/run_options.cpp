@@ -49,6 +49,7 @@ void RunOptions::declare_run(CLI::App& app) {
 void RunOptions::take(const Common& common) {
     seed = common.seed;
     precision = common.precision;
+    half = common.half;
     trainer.activations = common.activations();
 }
 
@@ -91,7 +92,9 @@ std::string RunOptions::toml() const {
             entry.key == "data" ? toml_value(std::filesystem::absolute(data).string()) : entry.value();
         lines += entry.key + " = " + value + "\n";
     }
-    return lines + "precision = " + toml_value(precision) + "\nseed = " + std::to_string(seed) + "\n";
+    lines += "precision = " + toml_value(precision) + "\n";
+    if (!half.empty()) lines += "half = " + toml_value(half) + "\n";
+    return lines + "seed = " + std::to_string(seed) + "\n";
 }
 
 }  // namespace vkf

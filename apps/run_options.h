@@ -34,6 +34,7 @@ public:
     Schedule schedule;
     std::uint64_t seed = 1337;
     std::string precision = "fp32";
+    std::string half;
 
     /// What stands among the options that every command has.
     void take(const Common& common);

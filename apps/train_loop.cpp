@@ -35,12 +35,22 @@ void checkpoint(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunP
 
 /// The step's line of metrics.jsonl, numbers rounded to what they can mean.
 ordered_json metrics(const TrainLoop& loop, std::int64_t step, const StepResult& result, double rate, double seconds) {
-    return {{"step", step},
-            {"loss", result.loss},
-            {"lr", rate},
-            {"grad_norm", result.grad_norm},
-            {"ms", std::round(seconds * 1e6) / 1e3},
-            {std::string(loop.items) + "_per_s", std::round(loop.items_per_step / seconds)}};
+    ordered_json line{{"step", step}, {"loss", result.loss}, {"lr", rate}, {"grad_norm", result.grad_norm}};
+    if (result.loss_scale) line["loss_scale"] = *result.loss_scale;
+    line["ms"] = std::round(seconds * 1e6) / 1e3;
+    line[std::string(loop.items) + "_per_s"] = std::round(loop.items_per_step / seconds);
+    return line;
+}
+
+/// Throws Error if training cannot go on from this step. A skipped one has done no harm, until the scale is so small
+/// that it is not the scaling that overflows.
+void require_finite(Trainer& trainer, const TrainLoop& loop, std::int64_t step, const StepResult& result) {
+    if (result.skipped && *result.loss_scale >= 1) return;
+    if (!result.skipped && std::isfinite(result.loss) && std::isfinite(result.grad_norm)) return;
+    const std::string source = trainer.find_non_finite(step, loop.feed);
+    throw Error("step ", step, ": the loss is ", result.loss, ", the gradient's norm ", result.grad_norm,
+                result.skipped ? ", even without loss scaling: float16 is too narrow here, --half bfloat16 is not" : "",
+                source.empty() ? "" : "; the first number that is not finite: ", source);
 }
 
 /// The updates under way, two at most: while the device makes one, the host prepares the next and reports the last.
@@ -65,9 +75,10 @@ private:
         rates_.pop_front();
         const StepResult result = trainer_.finish();
         const double seconds = seconds_since(std::exchange(since_, std::chrono::steady_clock::now()));
-        if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm))
-            throw Error("step ", step, ": the loss is ", result.loss, ", the gradient's norm ", result.grad_norm,
-                        "; the first number that is not finite: ", trainer_.find_non_finite());
+        require_finite(trainer_, loop_, step, result);
+        if (result.skipped)
+            progress_.line(text("step ", step, ": skipped, gradients overflow in float16; the loss scale is now ",
+                                *result.loss_scale));
         if (step % loop_.log_interval == 0) run_.log(metrics(loop_, step, result, rate, seconds));
         progress_.update(step + 1, text("loss ", fixed(result.loss, 4), ", ",
                                         std::llround(loop_.items_per_step / seconds), ' ', loop_.items, "/s"));

@@ -31,7 +31,8 @@ struct TrainLoop {
 };
 
 /// Steps until the end, evaluating and keeping the best model on the way; returns where the run then stands. Throws
-/// Interrupted after Ctrl-C, with a checkpoint written, and Error naming the first number that is not finite.
+/// Interrupted after Ctrl-C, with a checkpoint written, and Error naming the first number that is not finite, unless
+/// loss scaling skipped the step and still has a scale to give way with.
 RunProgress run_training(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress at,
                          const Common& common);
 

@@ -111,7 +111,7 @@ Tensor gpt2_loss(const Scope& scope, const Gpt2Config& c, std::int64_t batch, st
     const TensorType type{DType::i32, {batch, length}};
     const Tensor tokens = scope.graph().input("tokens", type), targets = scope.graph().input("targets", type);
     const Head head = head_of(scope, c, tokens, nullptr, false);
-    return head_loss(head.features, head.table, targets);
+    return head_loss(head.features, head.table, targets, {.d_loss = scope.d_loss()});
 }
 
 }  // namespace vkf

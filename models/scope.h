@@ -59,8 +59,8 @@ struct Noise {
 /// A path in a model under construction. Copied freely; the graph and the parameters belong to the caller.
 class Scope {
 public:
-    Scope(Graph& graph, Parameters& parameters, Noise noise = {})
-        : graph_(&graph), parameters_(&parameters), noise_(noise) {}
+    Scope(Graph& graph, Parameters& parameters, Noise noise = {}, Tensor d_loss = {})
+        : graph_(&graph), parameters_(&parameters), noise_(noise), d_loss_(d_loss) {}
 
     /// The scope of a part; nodes added from here on are filed under it.
     Scope operator/(std::string_view part) const;
@@ -73,6 +73,8 @@ public:
     Tensor drop_path(Tensor x) const;
     bool drops() const { return noise_.any(); }
     const Noise& noise() const { return noise_; }
+    /// The gradient, [], that the loss will have if not 1: for ops that make gradients along with the loss.
+    Tensor d_loss() const { return d_loss_; }
     /// A number that tells this place's random draws from every other's.
     std::uint32_t salt() const;
 
@@ -83,6 +85,7 @@ private:
     Graph* graph_;
     Parameters* parameters_;
     Noise noise_;
+    Tensor d_loss_;
     std::string path_;
 };
 

@@ -4,7 +4,8 @@
 //     g ← clip·g;  m ← m + (1−β1)(g − m);  v ← v + (1−β2)(g² − v)
 //     p ← p − lr·wd·p − lr/(1−β1^t) · m / (√v/√(1−β2^t) + ε)
 //
-// Shapes: p, g, m, v alike; rates [4] = lr, lr/(1−β1^t), 1/(1−β2^t), 1/√(1−β2^t); clip [] (CLIPPED).
+// Shapes: p, g, m, v alike; rates [4] = lr, lr/(1−β1^t), 1/(1−β2^t), 1/√(1−β2^t); clip [] (CLIPPED), negative to skip
+// the step.
 // Numerics: ONE_MINUS_BETA come rounded from double, since 1 − 0.999f is off by 1e-5. m, v and clipped g below 1e-30,
 // and g² below it, count as 0: p then differs by less than 1e-15/ε of a step.
 #include "lib/args.glsl"
@@ -53,13 +54,14 @@ void step(InOut p, In gradient, InOut m, InOut v, Rates now, uint i, bool two) {
 }
 
 void main() {
-    const Part part = part_of(uint[](n0, n1, n2), per_group);
+    const float factor = CLIPPED ? clip.at[0] : 1.0;
+    const Part part = part_unless_skipped(uint[](n0, n1, n2), per_group, factor);
     InOut p = part.which == 0 ? p0 : part.which == 1 ? p1 : p2;
     In g = part.which == 0 ? g0 : part.which == 1 ? g1 : g2;
     InOut m = part.which == 0 ? m0 : part.which == 1 ? m1 : m2;
     InOut v = part.which == 0 ? v0 : part.which == 1 ? v1 : v2;
     const float decay = part.which == 0 ? DECAY0 : part.which == 1 ? DECAY1 : DECAY2;
-    const Rates now = Rates(CLIPPED ? clip.at[0] : 1.0, rates.at[0] * decay, rates.at[1], rates.at[3]);
+    const Rates now = Rates(factor, rates.at[0] * decay, rates.at[1], rates.at[3]);
     FOR_PAIRS(part, i) step(p, g, m, v, now, i, true);
     if (odd_end(part)) step(p, g, m, v, now, part.end - 1, false);
 }

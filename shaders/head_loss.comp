@@ -1,9 +1,10 @@
-// row_loss = log Σ exp(logits) − logits[target] and d_logits = (softmax(logits) − onehot(target)) / count per row;
-// zeros where the target is negative: nothing in such a row counts, not even a NaN. Without GRADIENT only the loss.
+// row_loss = log Σ exp(logits) − logits[target] and d_logits = (softmax(logits) − onehot(target)) · d_loss / count per
+// row; zeros where the target is negative: nothing in such a row counts, not even a NaN. Without GRADIENT only the
+// loss; without SEEDED d_loss is 1.
 //
-// Shapes: logits and d_logits [rows, width] with their pitch, targets and row_loss [rows], count [1]. A workgroup takes
-// `per_group` rows one after the other. d_logits may be logits: when a lane writes, all have read the row for its sum,
-// and each reads again only what it then writes. A target past the end means the last column.
+// Shapes: logits and d_logits [rows, width] with their pitch, targets and row_loss [rows], count and d_loss [1]. A
+// workgroup takes `per_group` rows one after the other. d_logits may be logits: when a lane writes, all have read the
+// row for its sum, and each reads again only what it then writes. A target past the end means the last column.
 // Numerics: fp32; softmax = exp(logits − max) / Σ exp(logits − max), zero below e^-69 of the row's largest.
 #version 460
 #include "lib/args.glsl"
@@ -12,11 +13,13 @@
 #include "lib/log_sum.glsl"
 
 layout(constant_id = 3) const bool GRADIENT = true;
+layout(constant_id = 4) const bool SEEDED = false;
 
 layout(push_constant, scalar) uniform Args {
     In logits;
     InInt targets;
     In count;
+    In d_loss;
     Out row_loss;
     Out d_logits;
     uint rows;
@@ -38,7 +41,7 @@ void main() {
         } else if (target < 0) {
             for (uint j = gl_LocalInvocationID.x; j < width; j += GROUP) d_logits.at[at + j] = 0.0;
         } else {
-            const float each = 1.0 / count.at[0];
+            const float each = (SEEDED ? d_loss.at[0] : 1.0) / count.at[0];
             const float scale = 1.0 / of.sum * each;
             for (uint j = gl_LocalInvocationID.x; j < width; j += GROUP) {
                 const float x = logits.at[at + j];

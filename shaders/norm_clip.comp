@@ -1,8 +1,10 @@
 #version 460
 // norm = √Σ partials and clip = min(1, limit/(norm + 1e-6)), as torch.nn.utils.clip_grad_norm_; clip = 1 if limit is 0.
+// A norm that is not finite makes clip -1, at which optimisers skip the step.
 //
-// One workgroup. Numerics: a norm that is not a number makes clip not a number, so that it shows.
+// One workgroup.
 #include "lib/args.glsl"
+#include "lib/finite.glsl"
 #include "lib/group.glsl"
 
 layout(push_constant, scalar) uniform Args {
@@ -21,6 +23,6 @@ void main() {
     if (gl_LocalInvocationID.x == 0) {
         const float ratio = limit / (length + 1e-6);
         norm.at[0] = length;
-        clip.at[0] = limit == 0.0 || ratio >= 1.0 ? 1.0 : ratio;
+        clip.at[0] = !finite(length) ? -1.0 : limit == 0.0 || ratio >= 1.0 ? 1.0 : ratio;
     }
 }

@@ -4,7 +4,7 @@
 //
 //     c² = (Σv)² / (n·(Σv² + 1e-20));  w = √(c²·v/(1−β2^t) + ε);  p ← p − lr/(1−β1^t) · m / (w − ½ min w)
 //
-// Shapes: p, m, v alike; rates as in adamw; partials from setadam_moments, of which this is the same grid.
+// Shapes: p, m, v alike; rates and clip as in adamw; partials from setadam_moments, of which this is the same grid.
 // Numerics: w − ½ min w ≥ ½ √ε: no cancellation. w grows with v, so min w is the w of min v.
 #include "lib/args.glsl"
 #include "lib/group.glsl"
@@ -12,13 +12,15 @@
 #include "lib/pack.glsl"
 
 layout(constant_id = 2) const float EPSILON = 1e-8;
-layout(constant_id = 3) const uint PAIR = APART;
+layout(constant_id = 3) const bool CLIPPED = false;
+layout(constant_id = 4) const uint PAIR = APART;
 
 layout(push_constant, scalar) uniform Args {
     InOut p0, p1, p2;
     In m0, m1, m2;
     In v0, v1, v2;
     In rates;
+    In clip;
     In partials;
     uint n0, n1, n2;
     uint per_group;
@@ -31,7 +33,8 @@ void step(InOut p, In m, In v, float shrink, float shift, float rate, uint i, bo
 }
 
 void main() {
-    const Part part = part_of(uint[](n0, n1, n2), per_group);
+    const float factor = CLIPPED ? clip.at[0] : 1.0;
+    const Part part = part_unless_skipped(uint[](n0, n1, n2), per_group, factor);
     InOut p = part.which == 0 ? p0 : part.which == 1 ? p1 : p2;
     In m = part.which == 0 ? m0 : part.which == 1 ? m1 : m2;
     In v = part.which == 0 ? v0 : part.which == 1 ? v1 : v2;

@@ -3,7 +3,7 @@
 //
 //     g ← clip·g + wd·p;  m ← m + (1−β1)(g − m);  v ← v + (1−β2)(g² − v);  partials[group] = Σv, Σv², min v
 //
-// Shapes: p, g, m, v alike; clip [] (CLIPPED); partials three numbers per workgroup.
+// Shapes: p, g, m, v alike; clip [] (CLIPPED), negative to skip the step; partials three numbers per workgroup.
 // Numerics: as adamw. v below 1e-16 is left out of Σv², to which 1e-20 is added later.
 #include "lib/args.glsl"
 #include "lib/flush.glsl"
@@ -48,13 +48,13 @@ void step(In p, In gradient, InOut m, InOut v, float factor, float decay, uint i
 }
 
 void main() {
-    const Part part = part_of(uint[](n0, n1, n2), per_group);
+    const float factor = CLIPPED ? clip.at[0] : 1.0;
+    const Part part = part_unless_skipped(uint[](n0, n1, n2), per_group, factor);
     In p = part.which == 0 ? p0 : part.which == 1 ? p1 : p2;
     In g = part.which == 0 ? g0 : part.which == 1 ? g1 : g2;
     InOut m = part.which == 0 ? m0 : part.which == 1 ? m1 : m2;
     InOut v = part.which == 0 ? v0 : part.which == 1 ? v1 : v2;
     const float decay = part.which == 0 ? DECAY0 : part.which == 1 ? DECAY1 : DECAY2;
-    const float factor = CLIPPED ? clip.at[0] : 1.0;
     FOR_PAIRS(part, i) step(p, g, m, v, factor, decay, i, true);
     if (odd_end(part)) step(p, g, m, v, factor, decay, part.end - 1, false);
     sum = group_sum(sum);

@@ -3,7 +3,8 @@
 //
 //     g ← clip·g + wd·p;  b ← μ·b + g;  p ← p − lr·b,  or with NESTEROV p ← p − lr·(g + μ·b);  without MOMENTUM b = g
 //
-// Shapes: p, g, b alike; rates [4] of which the first is lr; clip [] (CLIPPED). b starts as 0.
+// Shapes: p, g, b alike; rates [4] of which the first is lr; clip [] (CLIPPED), negative to skip the step. b starts
+// as 0.
 #include "lib/args.glsl"
 #include "lib/flush.glsl"
 #define TENSORS 3
@@ -39,13 +40,13 @@ void step(InOut p, In gradient, InOut m, float factor, float decay, float rate, 
 }
 
 void main() {
-    const Part part = part_of(uint[](n0, n1, n2), per_group);
+    const float factor = CLIPPED ? clip.at[0] : 1.0;
+    const Part part = part_unless_skipped(uint[](n0, n1, n2), per_group, factor);
     InOut p = part.which == 0 ? p0 : part.which == 1 ? p1 : p2;
     In g = part.which == 0 ? g0 : part.which == 1 ? g1 : g2;
     InOut m = part.which == 0 ? m0 : part.which == 1 ? m1 : m2;
     const float decay = part.which == 0 ? DECAY0 : part.which == 1 ? DECAY1 : DECAY2;
     const float rate = rates.at[0];
-    const float factor = CLIPPED ? clip.at[0] : 1.0;
     FOR_PAIRS(part, i) step(p, g, m, factor, decay, rate, i, true);
     if (odd_end(part)) step(p, g, m, factor, decay, rate, part.end - 1, false);
 }

@@ -35,11 +35,21 @@ std::vector<std::string> moment_names(std::span<const Parameter> parameters, con
     return list;
 }
 
+Tensor loss_scale_state(Graph& graph) {
+    return graph.state("loss_scale", {DType::f32, {2}});
+}
+
 Tensor append_update(std::span<const Parameter> parameters, std::span<const Tensor> gradients, Tensor rates,
-                     const OptimizerConfig& config) {
+                     const OptimizerConfig& config, const std::optional<LossScaling>& scaling) {
     Graph& graph = rates.graph();
     graph.scope = "optimizer";
-    const GlobalNorm norm = global_norm(gradients, static_cast<float>(config.grad_clip));
+    const auto limit = static_cast<float>(config.grad_clip);
+    GlobalNorm norm = global_norm(gradients, scaling ? 0.0f : limit);
+    if (scaling) {
+        const Unscaled unscaled =
+            unscale(norm.norm, loss_scale_state(graph), {.limit = limit, .growth_interval = scaling->growth_interval});
+        norm = {unscaled.norm, unscaled.clip};
+    }
     std::vector<Slot> slots;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const Parameter& parameter = parameters[i];

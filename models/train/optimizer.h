@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,10 +30,21 @@ struct OptimizerConfig {
     double grad_clip = 1.0;  // global norm; 0: none
 };
 
+/// Dynamic loss scaling, which gradients in fp16 need: see unscale(). The defaults are those of PyTorch's GradScaler.
+struct LossScaling {
+    float initial = 65536.0f;             // the scale to begin with; a power of two, so that nothing is rounded
+    std::int64_t growth_interval = 2000;  // good steps in a row after which the scale doubles
+};
+
 /// Appends the update of every parameter by its gradient. `rates` is the f32[4] input of step_rates. Moments are states
-/// called "m/NAME" and "v/NAME". Returns the global norm of the gradients before clipping, [].
+/// called "m/NAME" and "v/NAME". Gradients that were scaled are unscaled on the way: their scale is the state
+/// "loss_scale" of unscale(), and where their norm is not finite nothing else moves. Returns the global norm of the
+/// gradients before clipping, [].
 Tensor append_update(std::span<const Parameter> parameters, std::span<const Tensor> gradients, Tensor rates,
-                     const OptimizerConfig& config);
+                     const OptimizerConfig& config, const std::optional<LossScaling>& scaling = {});
+
+/// The state "loss_scale".
+Tensor loss_scale_state(Graph& graph);
 
 /// Names of the states the optimiser keeps for these parameters, in order.
 std::vector<std::string> moment_names(std::span<const Parameter> parameters, const OptimizerConfig& config);

@@ -102,7 +102,7 @@ RunProgress RunDirectory::restore(Trainer& trainer) {
     if (best != file.metadata().end()) progress.best = std::strtod(best->second.c_str(), nullptr);
     const std::vector<std::string> names = moments_of(trainer);
     require(names.size() == file.tensors().size(), file.path().string(), " holds ", file.tensors().size(),
-            " tensors, this optimizer keeps ", names.size(), ": was the run made with another --optimizer?");
+            " tensors, this optimizer keeps ", names.size(), ": was the run made with another --optimizer or --half?");
     for (const std::string& name : names) {
         const Shape& wanted = trainer.state().type(name).shape;
         require(file.contains(name) && Shape(file.at(name).shape) == wanted, file.path().string(), ": tensor ", name,

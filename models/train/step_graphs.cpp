@@ -1,5 +1,6 @@
 #include "models/train/step_graphs.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,22 +12,33 @@ namespace vkf {
 
 namespace {
 
+/// The scale itself, [], as it is now.
+Tensor loss_scale_of(Graph& graph) {
+    return reshape(slice(loss_scale_state(graph), 0, 0, 1), {});
+}
+
 /// Makes the loss an output; returns the gradient of every parameter.
 std::vector<Tensor> append_gradients(Graph& graph, Parameters& parameters, const LossGraph& loss_graph,
                                      const TrainerConfig& config) {
     Noise noise{config.dropout, config.drop_path, {}};
     if (config.noisy()) noise.seed = graph.input("seed", {DType::i32, {2}});
-    const Tensor loss = loss_graph(Scope(graph, parameters, noise));
+    Tensor d_loss;
+    if (config.scales_loss()) d_loss = loss_scale_of(graph);
+    const Tensor loss = loss_graph(Scope(graph, parameters, noise, d_loss));
     graph.output("loss", loss);
     std::vector<Tensor> list;
     for (const Parameter& parameter : parameters.list()) list.push_back(parameter.tensor);
-    return gradients(loss, list, {.recompute = config.recompute});
+    const GradientOptions options{.recompute = config.recompute};
+    return d_loss ? gradients(std::span(&loss, 1), std::span(&d_loss, 1), list, options)
+                  : gradients(loss, list, options);
 }
 
-void append_norm_and_update(Graph& graph, const Parameters& parameters, std::span<const Tensor> gradients,
-                            const OptimizerConfig& optimizer) {
+void append_optimizer(Graph& graph, const Parameters& parameters, std::span<const Tensor> gradients,
+                      const TrainerConfig& config) {
     const Tensor rates = graph.input("rates", {DType::f32, {4}});
-    graph.output("grad_norm", append_update(parameters.list(), gradients, rates, optimizer));
+    const std::optional scaling = config.scales_loss() ? std::optional(config.loss_scaling) : std::nullopt;
+    graph.output("grad_norm", append_update(parameters.list(), gradients, rates, config.optimizer, scaling));
+    if (scaling) graph.output("loss_scale", scale(loss_scale_of(graph), 1.0f));
 }
 
 /// The states that micro-batches' gradients are summed in.
@@ -43,13 +55,13 @@ StepGraphs::StepGraphs(const LossGraph& loss, const TrainerConfig& config)
     : micro_batches(config.gradient_accumulation_steps) {
     const std::vector<Tensor> d = append_gradients(step, parameters, loss, config);
     if (micro_batches == 1) {
-        append_norm_and_update(step, parameters, d, config.optimizer);
+        append_optimizer(step, parameters, d, config);
     } else {
         step.scope = "accumulate";
         add_into(gradient_sums(step, parameters), d, 1.0f / static_cast<float>(micro_batches));
         update.emplace();
         const std::vector<Tensor> means = gradient_sums(*update, parameters);
-        append_norm_and_update(*update, parameters, means, config.optimizer);
+        append_optimizer(*update, parameters, means, config);
         zero(means);
     }
     narrow(step, config.activations);

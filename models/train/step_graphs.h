@@ -16,11 +16,15 @@ struct TrainerConfig {
     float dropout = 0.0f;
     float drop_path = 0.0f;
     Format activations = Format::f32;  // what narrow() keeps them in
+    LossScaling loss_scaling;          // where gradients are scaled
     bool recompute = false;  // values inside blocks are not kept for the backward pass: less memory, a third more work
     OptimizerConfig optimizer;
     std::uint64_t seed = 1337;
 
     bool noisy() const { return dropout > 0 || drop_path > 0; }
+    /// fp16 holds nothing below 6e-8 and nothing from 65520 up: gradients go through it times a scale that follows
+    /// them.
+    bool scales_loss() const { return activations == Format::f16; }
 };
 
 /// Describes the loss of a micro-batch, a scalar; declares the inputs that a micro-batch is written to, and whatever
@@ -30,7 +34,8 @@ using LossGraph = std::function<Tensor(const Scope&)>;
 /// With one micro-batch `step` is all: forward, backward, update. With more it adds each micro-batch's gradient to a
 /// state, and `update` moves the parameters by their mean.
 /// Inputs: the loss's own; "seed", i32[2], if the config is noisy; "rates" of step_rates. Outputs: "loss" and
-/// "grad_norm".
+/// "grad_norm". If the config scales the loss, all gradients before the update are larger by the first number of the
+/// state "loss_scale", which changes in the update only.
 struct StepGraphs {
     Parameters parameters;
     Graph step;

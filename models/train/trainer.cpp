@@ -1,5 +1,8 @@
 #include "models/train/trainer.h"
 
+#include <array>
+#include <cmath>
+
 #include "base/error.h"
 #include "base/random.h"
 #include "graph/narrow.h"
@@ -15,6 +18,7 @@ Trainer::Trainer(Device& device, const LossGraph& training, const LossGraph& eva
     evaluation_.emplace(device_, evaluation_graph_, state_, ProgramOptions{.shares = &step_});
     for (const Parameter& parameter : parameters().list())
         state_.write(parameter.name, initial_values(parameter, config.seed));
+    if (config.scales_loss()) state_.write("loss_scale", std::array{config.loss_scaling.initial, 0.0f});
 }
 
 void Trainer::start(std::int64_t it, double learning_rate, const Feed& feed) {
@@ -23,15 +27,17 @@ void Trainer::start(std::int64_t it, double learning_rate, const Feed& feed) {
     updates_.push_back({{}, micro_steps});
     for (std::int64_t i = 0; i < micro_steps; ++i) {
         if (step_.under_way() == 2) finish_micro_batch();
-        const auto number = static_cast<std::uint64_t>(it * micro_steps + i);
-        feed(step_, number);
-        if (config_.noisy()) {
-            const auto key = stream_key(config_.seed, "dropout", number);
-            step_.write("seed", std::array{static_cast<std::int32_t>(key[0]), static_cast<std::int32_t>(key[1])});
-        }
+        write_micro_batch(static_cast<std::uint64_t>(it * micro_steps + i), feed);
         step_.start();
     }
     if (update_) update_->start();
+}
+
+void Trainer::write_micro_batch(std::uint64_t number, const Feed& feed) {
+    feed(step_, number);
+    if (!config_.noisy()) return;
+    const auto key = stream_key(config_.seed, "dropout", number);
+    step_.write("seed", std::array{static_cast<std::int32_t>(key[0]), static_cast<std::int32_t>(key[1])});
 }
 
 void Trainer::finish_micro_batch() {
@@ -49,6 +55,10 @@ StepResult Trainer::finish() {
     updates_.pop_front();
     result.loss /= static_cast<double>(config_.gradient_accumulation_steps);
     result.grad_norm = static_cast<double>(last().read_scalar("grad_norm"));
+    if (config_.scales_loss()) {
+        result.loss_scale = static_cast<double>(last().read_scalar("loss_scale"));
+        result.skipped = !std::isfinite(result.grad_norm);
+    }
     return result;
 }
 
@@ -75,6 +85,7 @@ std::vector<std::string> Trainer::kept_states() const {
     std::vector<std::string> names;
     for (const Parameter& parameter : parameters().list()) names.push_back(parameter.name);
     for (std::string& name : moment_names(parameters().list(), config_.optimizer)) names.push_back(std::move(name));
+    if (config_.scales_loss()) names.emplace_back("loss_scale");
     return names;
 }
 
@@ -84,8 +95,15 @@ std::vector<const Program*> Trainer::programs() const {
     return list;
 }
 
-std::string Trainer::find_non_finite() {
-    return step_.find_non_finite();
+std::string Trainer::find_non_finite(std::int64_t it, const Feed& feed) {
+    while (under_way() > 0) finish();
+    const std::int64_t micro_steps = config_.gradient_accumulation_steps;
+    std::string found;
+    for (std::int64_t i = 0; i < micro_steps && found.empty(); ++i) {
+        write_micro_batch(static_cast<std::uint64_t>(it * micro_steps + i), feed);
+        found = step_.find_non_finite();
+    }
+    return found;
 }
 
 }  // namespace vkf

@@ -19,6 +19,10 @@ using Feed = std::function<void(Program&, std::uint64_t number)>;
 struct StepResult {
     double loss = 0;       // mean over the micro-batches
     double grad_norm = 0;  // global, before clipping
+    /// With loss scaling, of TrainerConfig::scales_loss: the scale of the next step's gradients, and whether this
+    /// step's overflowed, so that parameters and moments stayed as they were.
+    std::optional<double> loss_scale;
+    bool skipped = false;
 };
 
 /// Runs StepGraphs, and evaluation beside it.
@@ -30,7 +34,8 @@ public:
     Trainer(const Trainer&) = delete;  // programs refer to their graphs
 
     /// Starts an update; a second one may be started while it is under way, so that the device does not wait for the
-    /// host. `it` counts updates from 0; micro-batches are numbered over the whole run.
+    /// host. `it` counts updates from 0, and skipped ones too: the optimiser's bias corrections go on with it.
+    /// Micro-batches are numbered over the whole run.
     void start(std::int64_t it, double learning_rate, const Feed& feed);
     /// Waits for the first of the updates under way.
     StepResult finish();
@@ -45,12 +50,12 @@ public:
     State& state() { return state_; }
     const State& state() const { return state_; }
     const Parameters& parameters() const { return graphs_.parameters; }
-    /// All states that a resumed run needs: parameters and moments.
+    /// All states that a resumed run needs: parameters, moments, and "loss_scale" if the loss is scaled.
     std::vector<std::string> kept_states() const;
     /// The step's programs, for reports: one, or two with accumulation.
     std::vector<const Program*> programs() const;
-    /// Where the first number that is not finite comes from, on the last batch.
-    std::string find_non_finite();
+    /// Where update `it` gets the first number from that is not finite; empty if it does not happen again.
+    std::string find_non_finite(std::int64_t it, const Feed& feed);
 
 private:
     /// An update under way, and how many of its micro-batches are.
@@ -60,6 +65,7 @@ private:
     };
 
     Program& last() { return update_ ? *update_ : step_; }
+    void write_micro_batch(std::uint64_t number, const Feed& feed);
     void finish_micro_batch();
 
     Device& device_;

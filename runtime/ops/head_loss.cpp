@@ -14,11 +14,12 @@ namespace vkf {
 
 namespace {
 
-enum Operand : std::size_t { input, table, target };
+enum Operand : std::size_t { input, table, target, upstream };
 enum Result : std::size_t { loss, d_input, d_table };
 
 /// Outputs the loss, and its gradients by x and w for whoever differentiates: made along with the loss, chunk by chunk
-/// of rows, they need each chunk's logits only while it lasts, and no product twice.
+/// of rows, they need each chunk's logits only while it lasts, and no product twice. They are those of upstream · loss
+/// where that input is given.
 class HeadLossOp : public Op {
 public:
     explicit HeadLossOp(std::int64_t logits_bytes) : logits_bytes_(logits_bytes) {}
@@ -34,6 +35,8 @@ public:
         require(in[target].dtype == DType::i32 &&
                     std::ranges::equal(x.extents().first(x.rank() - 1), in[target].shape.extents()),
                 "x is ", in[input], ", targets ", in[target], "; wanted one i32 target per row");
+        require(in.size() <= upstream || in[upstream] == TensorType{DType::f32, {}}, "d_loss is ", in.back(),
+                ", wanted f32[]");
         return {{DType::f32, {}}, in[input], in[table]};
     }
 
@@ -41,7 +44,8 @@ public:
         const Tensor x = reshape(in[input], {in[input].rows(), in[input].width()});
         const Tensor logits = matmul(x, in[table], {.transpose_b = true});
         const Tensor mean = cross_entropy(logits, reshape(in[target], {x.rows()}));
-        const Tensor d_logits = gradients(mean, std::span(&logits, 1))[0];
+        const Tensor d_mean = in.size() > upstream ? in[upstream] : fill(x.graph(), {}, 1.0f);
+        const Tensor d_logits = gradients(std::span(&mean, 1), std::span(&d_mean, 1), std::span(&logits, 1)).front();
         return {mean, reshape(matmul(d_logits, in[table]), in[input].shape()),
                 matmul(d_logits, x, {.transpose_a = true})};
     }
@@ -49,9 +53,15 @@ public:
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
         require(!at.d_out[d_input] && !at.d_out[d_table], "its gradients have no derivative");
         const Tensor d_loss = at.d_out[loss];
-        const auto scaled = [&](Tensor d) { return filled_with(d_loss) == 1.0f ? d : mul(d, d_loss); };
-        return std::vector{at.wanted[input] ? scaled(at.out[d_input]) : Tensor(),
-                           at.wanted[table] ? scaled(at.out[d_table]) : Tensor(), Tensor()};
+        const bool seeded = at.in.size() > upstream;
+        const auto scaled = [&](Tensor d) {
+            if (seeded) return d_loss == at.in[upstream] ? d : mul(d, div(d_loss, at.in[upstream]));
+            return filled_with(d_loss) == 1.0f ? d : mul(d, d_loss);
+        };
+        std::vector<Tensor> d_in(at.in.size());
+        if (at.wanted[input]) d_in[input] = scaled(at.out[d_input]);
+        if (at.wanted[table]) d_in[table] = scaled(at.out[d_table]);
+        return d_in;
     }
 
     bool dispensable(std::size_t output) const override { return output != loss; }
@@ -151,24 +161,28 @@ private:
     static void append_losses(Lowering& to, const Matrix& logits, std::int64_t rows, const Section& targets,
                               const Section& row_loss, Scratch count) {
         const std::int64_t width = to.in[table].rows();
-        const bool differentiates = to.out[d_input] || to.out[d_table];
+        const bool differentiates = to.out[d_input] || to.out[d_table],
+                   seeded = differentiates && to.in.size() > upstream;
         const RowSweep grid = row_sweep(to.device, rows, width);
         const double elements = static_cast<double>(rows) * static_cast<double>(width);
-        to.dispatch(
-            {.kernel = "head_loss",
-             .constants = {{"GROUP", grid.group}, {"BLOCK", block(grid.group, width)}, {"GRADIENT", differentiates}},
-             .args = {{"logits", logits.at},
-                      {"targets", targets},
-                      {"count", count},
-                      {"row_loss", row_loss},
-                      {"d_logits", differentiates ? logits.at : ArgValue{}},
-                      {"rows", extent(rows)},
-                      {"width", extent(width)},
-                      {"pitch", extent(logits.pitch)},
-                      {"per_group", grid.per_group}},
-             .groups = grid.groups,
-             .flops = (differentiates ? 40.0 : 20.0) * elements,
-             .bytes = (differentiates ? 12.0 : 4.0) * elements});
+        to.dispatch({.kernel = "head_loss",
+                     .constants = {{"GROUP", grid.group},
+                                   {"BLOCK", block(grid.group, width)},
+                                   {"GRADIENT", differentiates},
+                                   {"SEEDED", seeded}},
+                     .args = {{"logits", logits.at},
+                              {"targets", targets},
+                              {"count", count},
+                              {"d_loss", seeded ? to.in[upstream] : ArgValue{}},
+                              {"row_loss", row_loss},
+                              {"d_logits", differentiates ? logits.at : ArgValue{}},
+                              {"rows", extent(rows)},
+                              {"width", extent(width)},
+                              {"pitch", extent(logits.pitch)},
+                              {"per_group", grid.per_group}},
+                     .groups = grid.groups,
+                     .flops = (differentiates ? 40.0 : 20.0) * elements,
+                     .bytes = (differentiates ? 12.0 : 4.0) * elements});
     }
 
     std::int64_t logits_bytes_;
@@ -176,10 +190,10 @@ private:
 
 }  // namespace
 
-Tensor head_loss(Tensor x, Tensor w, Tensor targets, std::int64_t logits_bytes) {
-    return x.graph()
-        .add(std::make_shared<const HeadLossOp>(logits_bytes), {contiguous(x), contiguous(w), contiguous(targets)})
-        .front();
+Tensor head_loss(Tensor x, Tensor w, Tensor targets, const HeadLossOptions& options) {
+    std::vector<Tensor> in{contiguous(x), contiguous(w), contiguous(targets)};
+    if (options.d_loss) in.push_back(options.d_loss);
+    return x.graph().add(std::make_shared<const HeadLossOp>(options.logits_bytes), std::move(in)).front();
 }
 
 }  // namespace vkf

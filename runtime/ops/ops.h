@@ -118,10 +118,15 @@ Tensor cross_entropy(Tensor logits, Tensor targets);
 
 // ------------------------------------------------------------------------------------------------ head_loss.cpp
 
+struct HeadLossOptions {
+    std::int64_t logits_bytes = std::int64_t{32} << 20;
+    Tensor d_loss = {};  // [] gradient that the loss will have, known beforehand; absent: 1. Any other costs a pass.
+};
+
 /// cross_entropy(x · wᵀ, targets): x [..., C], w [V, C], targets i32 [...] → []. Logits are made and used up a chunk of
 /// rows at a time, of at most about `logits_bytes`, and never saved: where a gradient is wanted the forward pass makes
 /// it. Where none is wanted that costs nothing.
-Tensor head_loss(Tensor x, Tensor w, Tensor targets, std::int64_t logits_bytes = std::int64_t{32} << 20);
+Tensor head_loss(Tensor x, Tensor w, Tensor targets, const HeadLossOptions& options = {});
 
 // --------------------------------------------------------------------------------------- soft_cross_entropy.cpp
 
@@ -179,7 +184,7 @@ Tensor attention(Tensor q, Tensor k, Tensor v, const AttentionOptions& options);
 /// whole[b, length − T + t] = rows[b, t]. Rows that would lie outside are not stored. No derivative.
 Tensor store_rows(Tensor whole, Tensor rows, Tensor length);
 
-// ------------------------------------------------------------------- optimize.cpp, adamw.cpp, setadam.cpp, sgd.cpp
+// --------------------------------------------------- optimize.cpp, loss_scale.cpp, adamw.cpp, setadam.cpp, sgd.cpp
 
 /// targets[i] += factor · values[i] in place; the new targets. Few dispatches for many tensors, as all of this section.
 std::vector<Tensor> add_into(std::span<const Tensor> targets, std::span<const Tensor> values, float factor);
@@ -194,6 +199,23 @@ struct GlobalNorm {
 /// The Euclidean norm of all gradients as one vector, summed in a fixed order, and the factor that brings it down to
 /// the limit (0: none).
 GlobalNorm global_norm(std::span<const Tensor> gradients, float limit = 0.0f);
+
+struct LossScaleOptions {
+    float limit = 0.0f;                   // of the norm; 0: none
+    std::int64_t growth_interval = 2000;  // good steps in a row after which the scale doubles
+};
+
+struct Unscaled {
+    Tensor norm;   // [] of the gradients themselves
+    Tensor clip;   // [] what makes scaled gradients clipped ones; -1, which skips the step, if the norm is not finite
+    Tensor state;  // the new one
+};
+
+/// Dynamic loss scaling (Micikevicius et al., ICLR 2018) by the rules of PyTorch's GradScaler: gradients in fp16 are
+/// computed `state[0]` times too large, so that small ones are not lost. `norm` is their global norm; `state`, f32[2],
+/// is the scale and how many steps in a row were good. After a bad one, whose norm is not finite, the scale halves;
+/// after growth_interval good ones it doubles, to 2^100 at most. The state changes in place.
+Unscaled unscale(Tensor norm, Tensor state, const LossScaleOptions& options = {});
 
 /// One parameter with its gradient and what its optimiser remembers of it: states of the parameter's shape, first zero.
 struct Slot {
@@ -215,8 +237,8 @@ struct AdamOptions {
 };
 
 /// AdamW as PyTorch computes it: p ← p − lr·wd·p − lr·m̂/(√v̂ + ε). The gradient is first multiplied by `clip`, a []
-/// tensor or absent. Parameters and moments change in place; returns the new parameters. Numerics: moments below 1e-30
-/// become 0.
+/// tensor or absent; where that is negative the step is skipped. Parameters and moments change in place; returns the
+/// new parameters. Numerics: moments below 1e-30 become 0.
 std::vector<Tensor> adamw(std::span<const Slot> slots, Tensor rates, Tensor clip, const AdamOptions& options = {});
 
 /// SET-Adam (Zhang, ECML 2024): with w = √(c²·v̂ + ε), c the cosine between a tensor's v and (1, …, 1),

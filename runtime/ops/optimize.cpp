@@ -11,7 +11,7 @@ namespace vkf {
 
 namespace {
 
-/// Outputs the norm of all inputs together and the factor that brings it down to the limit.
+/// Outputs the norm of all inputs together and the factor that brings it down to the limit; -1 where it is not finite.
 class GlobalNormOp : public Op {
 public:
     explicit GlobalNormOp(float limit) : limit_(limit) {}
@@ -29,7 +29,9 @@ public:
             for (const double x : array.at) sum += x * x;
         const double norm = std::sqrt(sum), ratio = static_cast<double>(limit_) / (norm + 1e-6);
         out[0].at[0] = norm;
-        out[1].at[0] = limit_ == 0.0f || ratio >= 1 ? 1.0 : ratio;
+        // As the kernel sees it, in fp32.
+        const bool good = std::isfinite(static_cast<float>(norm));
+        out[1].at[0] = !good ? -1.0 : limit_ == 0.0f || ratio >= 1 ? 1.0 : ratio;
         return true;
     }
 

@@ -22,6 +22,7 @@ public:
     std::string_view name() const override { return "setadam"; }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        if (skipped(in, out)) return true;
         for (std::size_t s = 0; s < slots(); ++s) {
             const Array &p = in[4 * s], &gradient = in[4 * s + 1];
             std::vector<double>&m = out[3 * s + 1].at, &v = out[3 * s + 2].at;

@@ -14,6 +14,7 @@ public:
     std::string_view name() const override { return "sgd"; }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        if (skipped(in, out)) return true;
         const auto momentum = static_cast<double>(options_.momentum);
         for (std::size_t s = 0; s < slots(); ++s) {
             const Array &p = in[4 * s], &gradient = in[4 * s + 1];

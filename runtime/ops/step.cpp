@@ -36,6 +36,12 @@ std::optional<std::size_t> StepOp::updates(std::size_t output) const {
     return 4 * (output / outputs()) + (which == 0 ? 0 : which + 1);
 }
 
+bool StepOp::skipped(std::span<const Array> in, std::span<Array> out) const {
+    if (!(clip(in) < 0)) return false;  // NaN is to show
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = in[*updates(k)];
+    return true;
+}
+
 Dispatch StepOp::launch(const Lowering& to, std::string_view kernel, const Sweep& grid, std::string_view letters,
                         double flops, double bytes) const {
     const std::vector<Tensor> parameters = all(to.in, 0);
@@ -51,9 +57,9 @@ Dispatch StepOp::launch(const Lowering& to, std::string_view kernel, const Sweep
     for (const char letter : letters)
         pack_tensors(made.args, std::string(1, letter), all(to.in, std::string_view("pgmv").find(letter)), capacity);
     pack_counts(made.args, parameters, capacity);
-    if (letters.find('g') == std::string_view::npos) return made;
     made.args.emplace_back("clip", factor ? ArgValue{factor} : ArgValue{});
     made.constants.emplace_back("CLIPPED", static_cast<bool>(factor));
+    if (letters.find('g') == std::string_view::npos) return made;
     for (std::size_t i = 0; i < capacity; ++i) made.constants.emplace_back(text("DECAY", i), decay(i));
     return made;
 }

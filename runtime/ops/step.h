@@ -33,9 +33,11 @@ protected:
     }
     static double clip(std::span<const Array> in) { return in.back().at.empty() ? 1.0 : in.back().at[0]; }
 
+    /// The step that a negative clip factor asks for: none.
+    bool skipped(std::span<const Array> in, std::span<Array> out) const;
+
     /// A launch of `kernel` over all slots, without what is its own. `letters` names the tensors it takes, from "pgmv";
-    /// a kernel that takes gradients takes the clip factor and the weight decays too. `flops` and `bytes` are counted
-    /// per element.
+    /// a kernel that takes gradients takes the weight decays too. `flops` and `bytes` are counted per element.
     Dispatch launch(const Lowering& to, std::string_view kernel, const Sweep& grid, std::string_view letters,
                     double flops, double bytes) const;
 

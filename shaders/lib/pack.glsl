@@ -33,6 +33,13 @@ Part part_of(uint counts[TENSORS], uint per_group) {
     return part;
 }
 
+// The same, or an empty one where an optimiser is told by a negative clip factor to skip its step.
+Part part_unless_skipped(uint counts[TENSORS], uint per_group, float clip) {
+    Part part = part_of(counts, per_group);
+    part.end = clip < 0.0 ? part.first : part.end;
+    return part;
+}
+
 #define FOR_PAIRS(part, i) FOR_PAIRS_IN(part.first, part.end, i)
 
 bool odd_end(Part part) { return odd_end(part.first, part.end); }

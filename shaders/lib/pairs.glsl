@@ -3,7 +3,8 @@
 //
 // `form` says how a tensor's pairs lie (runtime/ops/pairs.h) and must be a constant. Packed ones need no feature:
 // a word holds elements 2 i, in its low half, and 2 i + 1, so widths, pitches and starts are even and one invocation
-// writes both. Numerics: bfloat16 rounds to the nearest, ties to even; binary16 as packHalf2x16 does.
+// writes both. Numerics: bfloat16 rounds to the nearest, ties to even; binary16 as packHalf2x16 does,
+// which may be towards zero, but everywhere to infinity from 65520 up.
 
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 
@@ -24,6 +25,11 @@ uint pack_bfloat(vec2 value) {
     // A NaN whose bits are all ones would be carried into a zero.
     word = mix(word, uvec2(0x7fc00000u), notEqual(value, value));
     return word.x >> 16 | (word.y & 0xffff0000u);
+}
+
+// Rounding towards zero would keep an overflow finite, and loss scaling (loss_scale.comp) from hearing of it.
+uint pack_half(vec2 value) {
+    return packHalf2x16(mix(value, value * 1e38, greaterThanEqual(abs(value), vec2(65520.0))));
 }
 
 vec2 unpack(uint word, uint form) {
@@ -47,7 +53,7 @@ vec2 load_two(In x, uint at, uint form) {
 // has 16 lanes.
 void store_two(Out y, uint at, vec2 value, uint form) {
     if (packed(form)) {
-        OutWord(y).at[at / 2] = form == HALF ? packHalf2x16(value) : pack_bfloat(value);
+        OutWord(y).at[at / 2] = form == HALF ? pack_half(value) : pack_bfloat(value);
     } else {
         y.at[at] = value.x;
         y.at[at + 1] = value.y;

@@ -100,6 +100,10 @@ TEST_P(DeviceMixed, StepsAsTheInterpreterDoes) {
         leaves["tokens"].at.assign(batch.tokens.begin(), batch.tokens.end());
         leaves["targets"].at.assign(batch.targets.begin(), batch.targets.end());
         leaves["rates"].at = {1e-3, 1e-3, 1, 1};
+        if (format == Format::f16) {
+            leaves["loss_scale"].at = {1024, 0};
+            state.write("loss_scale", std::array{1024.0f, 0.0f});
+        }
         write_batch(program, batch);
         program.write("rates", std::array{1e-3f, 1e-3f, 1.0f, 1.0f});
         program.run();

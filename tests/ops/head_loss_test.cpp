@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/error.h"
@@ -14,7 +15,7 @@ using Build = std::function<std::vector<Tensor>(Inputs)>;
 
 /// With logits of at most so many bytes at a time.
 Build in_chunks(std::int64_t bytes) {
-    return [=](Inputs x) { return std::vector{head_loss(x[0], x[1], x[2], bytes)}; };
+    return [=](Inputs x) { return std::vector{head_loss(x[0], x[1], x[2], {.logits_bytes = bytes})}; };
 }
 
 constexpr std::int64_t all = 32 << 20;
@@ -50,15 +51,31 @@ std::vector<OpCase> head_loss_cases() {
     cases.push_back({"targets past the end", {normal({9, 6}), normal({12, 6}), integers({9}, 8, 40)}, in_chunks(200)});
     cases.push_back({"one row", {normal({1, 6}), normal({12, 6}), integers({1}, 4, 5)}, in_chunks(all)});
     cases.push_back({"slices", {padded({9, 6}, 3), padded({12, 6}, 2), integers({9}, 0, 12)}, in_chunks(200)});
-    cases.push_back({"targets from a slice",
-                     {normal({3, 4, 6}), normal({12, 6}), integers({3, 5}, 0, 12)},
-                     [](Inputs x) { return std::vector{head_loss(x[0], x[1], slice(x[2], -1, 1, 4), 200)}; }});
+    cases.push_back(
+        {"targets from a slice", {normal({3, 4, 6}), normal({12, 6}), integers({3, 5}, 0, 12)}, [](Inputs x) {
+             return std::vector{head_loss(x[0], x[1], slice(x[2], -1, 1, 4), {.logits_bytes = 200})};
+         }});
     cases.push_back({"part of a larger loss", {normal({9, 6}), normal({7, 6}), integers({9}, 0, 7)}, [](Inputs x) {
-                         return std::vector{scale(head_loss(x[0], x[1], x[2], 100), 1024.0f)};
+                         return std::vector{scale(head_loss(x[0], x[1], x[2], {.logits_bytes = 100}), 1024.0f)};
                      }});
-    cases.push_back({"the table is used elsewhere too",
-                     {normal({9, 6}), normal({9, 6}), integers({9}, 0, 9)},
-                     [](Inputs x) { return std::vector{head_loss(mul(x[0], x[1]), x[1], x[2], 100)}; }});
+    // The gradient that the loss is told beforehand comes last.
+    const auto told = [](Inputs x) { return head_loss(x[0], x[1], x[2], {.logits_bytes = 100, .d_loss = x[3]}); };
+    const Operand d_loss{{DType::f32, {1}}, 0, 0, 0, 1, false, 0, {48.0}};
+    cases.push_back({"another gradient than it was told",
+                     {normal({9, 6}), normal({7, 6}), integers({9}, -2, 7), d_loss},
+                     [=](Inputs x) {
+                         return std::vector{told(std::array{x[0], x[1], x[2], reshape(x[3], {})})};
+                     }});
+    cases.push_back(
+        {"the gradient that it was told", {fixed({9, 6}), fixed({7, 6}), integers({9}, -2, 7), d_loss}, [=](Inputs x) {
+             const std::array in{x[0], x[1], x[2], reshape(x[3], {})};
+             const Tensor mean = told(in);
+             return gradients(std::span(&mean, 1), std::span(&in[3], 1), x.first(2));
+         }});
+    cases.push_back(
+        {"the table is used elsewhere too", {normal({9, 6}), normal({9, 6}), integers({9}, 0, 9)}, [](Inputs x) {
+             return std::vector{head_loss(mul(x[0], x[1]), x[1], x[2], {.logits_bytes = 100})};
+         }});
     cases.push_back({"a frozen table", {normal({9, 6}), fixed({7, 6}), integers({9}, 0, 7)}, in_chunks(100)});
     cases.push_back({"frozen inputs", {fixed({9, 6}), normal({7, 6}), integers({9}, 0, 7)}, in_chunks(100)});
     cases.push_back({"nothing to differentiate", {fixed({9, 6}), fixed({7, 6}), integers({9}, 0, 7)}, in_chunks(100)});
@@ -88,6 +105,15 @@ TEST(HostHeadLoss, AnUpstreamGradientOfOneCostsNoPass) {
     EXPECT_EQ(b.graph.nodes().size(), forward + 1);  // the one
 }
 
+TEST(HostHeadLoss, NorDoesOneThatItWasToldBeforehand) {
+    Built b;
+    const Tensor d = b.graph.input("d", {DType::f32, {}});
+    const Tensor mean = head_loss(b.x, b.w, b.targets, {.d_loss = d});
+    const std::size_t forward = b.graph.nodes().size();
+    gradients(std::span(&mean, 1), std::span(&d, 1), std::array{b.x, b.w});
+    EXPECT_EQ(b.graph.nodes().size(), forward);
+}
+
 TEST(HostHeadLoss, ItsGradientsAreMadeForThoseWhoReadThem) {
     Built b;
     const Tensor mean = head_loss(b.x, b.w, b.targets);
@@ -113,6 +139,7 @@ TEST(HostHeadLoss, RefusesWhatDoesNotFit) {
     EXPECT_THROW(head_loss(b.x, b.x, b.targets), InputError);
     EXPECT_THROW(head_loss(b.x, b.w, b.graph.input("flat", {DType::i32, {6}})), InputError);
     EXPECT_THROW(head_loss(b.x, b.w, b.graph.input("real", {DType::f32, {2, 3}})), InputError);
+    EXPECT_THROW(head_loss(b.x, b.w, b.targets, {.d_loss = b.graph.input("d", {DType::f32, {3}})}), InputError);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <random>
 
 #include "base/error.h"
@@ -227,6 +228,34 @@ INSTANTIATE_TEST_SUITE_P(Rules, HostOptimizer, ::testing::Combine(::testing::Val
                          rule_name);
 INSTANTIATE_TEST_SUITE_P(Rules, DeviceOptimizer, ::testing::Combine(::testing::ValuesIn(rules), ::testing::Bool()),
                          rule_name);
+
+class DeviceSkippedStep : public ::testing::TestWithParam<Rule> {};
+
+TEST_P(DeviceSkippedStep, LeavesEveryBitWhateverTheGradient) {
+    Race race(GetParam(), true);
+    Arrays inputs{{"rates", {{4}, {1, 1, 1, 1}}}, {"clip", {{}, {-1}}}}, states = race.states();
+    for (std::size_t s = 0; s < sizes.size(); ++s) {
+        const double nothing = s % 2 ? std::nan("") : std::numeric_limits<double>::infinity();
+        inputs[text('g', s)] = {{sizes[s]}, Numbers(static_cast<std::size_t>(sizes[s]), nothing)};
+    }
+    for (auto& [name, array] : states)  // subnormal numbers too, which a step would flush
+        for (std::size_t i = 0; i < array.at.size(); ++i) array.at[i] = i % 3 ? 0x1p-130 : 0.75 + std::abs(array.at[i]);
+    Arrays leaves = states;
+    leaves.insert(inputs.begin(), inputs.end());
+    const Arrays kept = interpret(race.graph, leaves);
+    State state(shared_device());
+    Program program(shared_device(), race.graph, state);
+    for (const auto& [name, array] : states) state.write(name, floats(array.at));
+    for (const auto& [name, array] : inputs) program.write(name, floats(array.at));
+    program.run();
+    for (const auto& [name, array] : states) {
+        EXPECT_EQ(kept.at(name).at, array.at) << name;
+        EXPECT_EQ(state.read(name), floats(array.at)) << name;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, DeviceSkippedStep, ::testing::ValuesIn(rules),
+                         [](const auto& of) { return of.param.name; });
 
 TEST(HostOptimizerRates, AreExactToTheLastBitOfAFloat) {
     for (const std::int64_t t : {1, 2, 10, 1000, 1000000}) {

@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "device_fixture.h"
+#include "graph/reference.h"
+#include "ops/ops.h"
+#include "program/program.h"
+
+namespace vkf::test {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+
+struct ScaleCase {
+    std::string name;
+    std::array<float, 3> before;  // the scaled norm, the scale, good steps so far
+    LossScaleOptions options;
+    double norm, clip;  // wanted
+    std::array<float, 2> after;
+};
+
+const std::vector<ScaleCase> cases{
+    {"a_good_step", {48, 16, 0}, {}, 3, 1.0 / 16, {16, 1}},
+    {"another", {48, 16, 1998}, {}, 3, 1.0 / 16, {16, 1999}},
+    {"the_last_before_growth", {48, 16, 1999}, {}, 3, 1.0 / 16, {32, 0}},
+    {"a_short_interval", {48, 16, 2}, {.growth_interval = 3}, 3, 1.0 / 16, {32, 0}},
+    {"growth_at_every_step", {48, 16, 0}, {.growth_interval = 1}, 3, 1.0 / 16, {32, 0}},
+    {"more_good_steps_than_asked_for", {48, 16, 9}, {.growth_interval = 3}, 3, 1.0 / 16, {32, 0}},
+    {"below_the_limit", {48, 16, 0}, {.limit = 4}, 3, 1.0 / 16, {16, 1}},
+    {"above_the_limit", {48, 16, 0}, {.limit = 0.5}, 3, 0.5 / (3 + 1e-6) / 16, {16, 1}},
+    {"small_gradients", {48, 0x1p60f, 0}, {.limit = 0.5}, 48 * 0x1p-60, 0x1p-60, {0x1p60f, 1}},
+    {"nothing_at_all", {0, 16, 5}, {.limit = 1}, 0, 1.0 / 16, {16, 6}},
+    {"the_largest_norm_there_is", {0x1.fffffep127f, 16, 5}, {}, 0x1.fffffep123, 1.0 / 16, {16, 6}},
+    {"too_large", {infinity, 16, 1999}, {.limit = 1}, infinity, -1, {8, 0}},
+    {"not_a_number", {nan, 16, 7}, {}, nan, -1, {8, 0}},
+    {"a_scale_below_one", {infinity, 1, 0}, {}, infinity, -1, {0.5, 0}},
+    {"the_largest_scale", {0x1p99f, 0x1p100f, 1999}, {}, 0.5, 0x1p-100, {0x1p100f, 0}},
+    {"the_last_growth", {0x1p99f, 0x1p99f, 1999}, {}, 1, 0x1p-99, {0x1p100f, 0}},
+};
+
+/// Within three divisions' and an addition's rounding, at 2.5 units of the last place and half a one.
+void expect_close(double found, double wanted, const char* what) {
+    if (std::isnan(wanted)) {
+        EXPECT_TRUE(std::isnan(found)) << what;
+    } else if (std::isinf(wanted)) {
+        EXPECT_EQ(found, wanted) << what;
+    } else {
+        EXPECT_NEAR(found, wanted, 8 * 0x1p-23 * std::abs(wanted)) << what;
+    }
+}
+
+class DeviceLossScale : public ::testing::TestWithParam<ScaleCase> {};
+
+TEST_P(DeviceLossScale, FollowsTheNorm) {
+    const ScaleCase& c = GetParam();
+    Graph graph;
+    const Unscaled made =
+        unscale(graph.input("scaled", {DType::f32, {}}), graph.state("state", {DType::f32, {2}}), c.options);
+    graph.output("norm", made.norm);
+    graph.output("clip", made.clip);
+    const auto check = [&](double norm, double clip, const auto& state) {
+        expect_close(norm, c.norm, "norm");
+        expect_close(clip, c.clip, "clip");
+        EXPECT_EQ(state[0], c.after[0]);
+        EXPECT_EQ(state[1], c.after[1]);
+    };
+    const Arrays wanted =
+        interpret(graph, {{"scaled", {{}, {c.before[0]}}}, {"state", {{2}, {c.before[1], c.before[2]}}}});
+    check(wanted.at("norm").at[0], wanted.at("clip").at[0], wanted.at("state").at);
+    for (const bool cpu : {true, false}) {
+        DeviceTraits lowering = traits(shared_device());
+        lowering.cpu = cpu;
+        State state(shared_device());
+        Program program(shared_device(), graph, state, {.guarded = true, .traits = lowering});
+        state.write("state", std::array{c.before[1], c.before[2]});
+        program.write("scaled", std::array{c.before[0]});
+        program.run();
+        EXPECT_EQ(program.damaged_guards(), "");
+        check(program.read_scalar("norm"), program.read_scalar("clip"), state.read("state"));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceLossScale, ::testing::ValuesIn(cases),
+                         [](const auto& of) { return of.param.name; });
+
+TEST(HostLossScale, RefusesWhatDoesNotFit) {
+    Graph graph;
+    const Tensor norm = graph.input("norm", {DType::f32, {}}), state = graph.state("state", {DType::f32, {2}});
+    EXPECT_THROW(unscale(state, state), InputError);
+    EXPECT_THROW(unscale(norm, graph.state("one", {DType::f32, {1}})), InputError);
+    EXPECT_THROW(unscale(norm, state, {.limit = -1}), InputError);
+    EXPECT_THROW(unscale(norm, state, {.growth_interval = 0}), InputError);
+}
+
+}  // namespace
+}  // namespace vkf::test
