@@ -48,9 +48,10 @@ void require_finite(Trainer& trainer, const TrainLoop& loop, std::int64_t step, 
     if (result.skipped && *result.loss_scale >= 1) return;
     if (!result.skipped && std::isfinite(result.loss) && std::isfinite(result.grad_norm)) return;
     const std::string source = trainer.find_non_finite(step, loop.feed);
-    throw Error("step ", step, ": the loss is ", result.loss, ", the gradient's norm ", result.grad_norm,
-                result.skipped ? ", even without loss scaling: float16 is too narrow here, --half bfloat16 is not" : "",
-                source.empty() ? "" : "; the first number that is not finite: ", source);
+    throw Error(
+        "step ", step, ": the loss is ", result.loss, ", the gradient's norm ", result.grad_norm,
+        result.skipped ? ", even without loss scaling: float16 may be too narrow, --half bfloat16 is wider" : "",
+        source.empty() ? "" : "; the first number that is not finite: ", source);
 }
 
 /// The updates under way, two at most: while the device makes one, the host prepares the next and reports the last.
@@ -77,8 +78,8 @@ private:
         const double seconds = seconds_since(std::exchange(since_, std::chrono::steady_clock::now()));
         require_finite(trainer_, loop_, step, result);
         if (result.skipped)
-            progress_.line(text("step ", step, ": skipped, gradients overflow in float16; the loss scale is now ",
-                                *result.loss_scale));
+            progress_.line(text("step ", step, ": skipped, ", std::isfinite(result.loss) ? "gradients" : "activations",
+                                " overflow in float16; the loss scale is now ", *result.loss_scale));
         if (step % loop_.log_interval == 0) run_.log(metrics(loop_, step, result, rate, seconds));
         progress_.update(step + 1, text("loss ", fixed(result.loss, 4), ", ",
                                         std::llround(loop_.items_per_step / seconds), ' ', loop_.items, "/s"));

@@ -197,7 +197,7 @@ struct GlobalNorm {
 };
 
 /// The Euclidean norm of all gradients as one vector, summed in a fixed order, and the factor that brings it down to
-/// the limit (0: none).
+/// the limit (0: none). Where the norm is not finite the factor is -1, which skips the step.
 GlobalNorm global_norm(std::span<const Tensor> gradients, float limit = 0.0f);
 
 struct LossScaleOptions {

@@ -1,5 +1,6 @@
 #include <array>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "base/error.h"
@@ -61,6 +62,30 @@ TEST_P(DeviceGradients, HaveOneNormAndAreClippedByIt) {
     EXPECT_NEAR(wanted.at("norm").at[0], norm, 1e-12 * norm);
     EXPECT_NEAR(wanted.at("tight").at[0], 0.0078125 / (norm + 1e-6), 1e-12);
     EXPECT_EQ(wanted.at("loose").at[0], 1.0);
+}
+
+TEST_P(DeviceGradients, SkipTheStepWhereOneIsNotFinite) {
+    Graph graph;
+    std::vector<Tensor> gradients;
+    for (int k = 0; k < GetParam(); ++k) gradients.push_back(graph.input(text('g', k), {DType::f32, {3}}));
+    const GlobalNorm found = global_norm(gradients, 1.0f), without_limit = global_norm(gradients);
+    graph.output("clip", found.clip);
+    graph.output("clip without a limit", without_limit.clip);
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    Arrays inputs;
+    for (int k = 0; k < GetParam(); ++k) inputs[text('g', k)] = {{3}, {0, 0, 0}};
+    const std::string last = text('g', GetParam() - 1);
+    // The square of the last one overflows in fp32.
+    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -1e20f}) {
+        program.write(last, std::array{1.0f, bad, 1.0f});
+        program.run();
+        EXPECT_EQ(program.read_scalar("clip"), -1.0f) << bad;
+        EXPECT_EQ(program.read_scalar("clip without a limit"), -1.0f) << bad;
+        if (std::isfinite(bad)) continue;  // in double
+        inputs[last] = {{3}, {1, bad, 1}};
+        EXPECT_EQ(interpret(graph, inputs).at("clip").at[0], -1.0) << bad;
+    }
 }
 
 TEST_P(DeviceGradients, AddUpInPlaceAndReturnToZero) {
