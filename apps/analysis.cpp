@@ -4,6 +4,7 @@
 #include <map>
 
 #include "graph/lower.h"
+#include "program/program.h"
 
 namespace vkf {
 
