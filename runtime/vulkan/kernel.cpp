@@ -118,8 +118,7 @@ const Kernel& kernel(Device& device, const std::string& name, const KernelConsta
     DeviceHandles& handles = device.handles();
     std::string key = name;
     for (const auto& [constant, value] : constants) key += text(' ', constant, '=', value);
-    auto& slot = handles.kernels[key];
-    if (slot) return *slot;
+    if (const auto known = handles.kernels.find(key); known != handles.kernels.end()) return *known->second;
     const SpirvModule& module = module_named(name);
     auto made = std::make_unique<Kernel>();
     made->name = name;
@@ -130,8 +129,7 @@ const Kernel& kernel(Device& device, const std::string& name, const KernelConsta
     const auto start = std::chrono::steady_clock::now();
     made->pipeline = build(handles, module, values, subgroup, key);
     made->compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    slot = std::move(made);
-    return *slot;
+    return *handles.kernels.emplace(key, std::move(made)).first->second;
 }
 
 void open_pipeline_cache(Device& device) {
