@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "device_fixture.h"
+#include "op_check.h"
 #include "ops/ops.h"
 #include "program/program.h"
 
@@ -239,9 +240,9 @@ private:
 };
 
 /// y = op(a) · op(b) as for a GPU; k is cut.
-std::vector<float> product(Chooser& chooser, bool transpose_a, bool transpose_b, std::int64_t odd) {
+std::vector<float> product(Chooser& chooser, bool transpose_a, bool transpose_b, std::int64_t odd,
+                           DeviceTraits lowering = traits(shared_device())) {
     Device& device = shared_device();
-    DeviceTraits lowering = traits(device);
     lowering.cpu = false;
     lowering.chooser = &chooser;
     lowering.flops_per_second = 1e9;  // small trials
@@ -280,6 +281,20 @@ TEST(DeviceTuner, FindsAllKernelsOfProductsRight) {
     product(tuner, false, false, 0);
     EXPECT_NE(told.find("trying out kernels"), std::string::npos);
     EXPECT_EQ(told.find("left out"), std::string::npos) << told;
+}
+
+TEST(DeviceCooperativeTuner, FindsMatricesRight) {
+    const DeviceTraits has = traits_with_matrices(shared_device());
+    if (!has.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
+    const Folder folder;
+    std::string told;
+    Tuner tuner(shared_device(),
+                {.way = "coopmat", .cache = folder.path, .tell = [&](const std::string& line) { told += line; }});
+    product(tuner, false, true, 1, has);
+    EXPECT_EQ(told.find("left out"), std::string::npos) << told;
+    const Choices kept = read_choices(shared_device().info(), folder.path);
+    ASSERT_EQ(kept.chosen.size(), 1u);
+    EXPECT_TRUE(kept.chosen.begin()->second.kernel.starts_with("coopmat ")) << kept.chosen.begin()->second.kernel;
 }
 
 TEST(HostRounding, OfProductsGoesWithTheActivations) {
