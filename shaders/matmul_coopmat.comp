@@ -1,16 +1,5 @@
 #version 460
 //! requires GL_KHR_cooperative_matrix
 // The product of matmul.comp by cooperative matrices of fp16.
-//
-// Numerics: rounding is to nearest even (2^-11 of a number, 2^-25 below 2^-14), and beyond 65504 to infinity.
-#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
-#extension GL_EXT_spirv_intrinsics : require
-
-// Without this the direction of rounding is the device's own affair. RoundingModeRTE, of 16 bits.
-spirv_execution_mode(capabilities = [4467], 4462, 16);
-
-#define ELEMENT float16_t
-
-uint pack(vec2 pair) { return packFloat2x16(f16vec2(pair)); }
-
+#include "lib/matrix_fp16.glsl"
 #include "lib/matmul_coopmat.glsl"

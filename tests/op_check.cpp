@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/half.h"
 #include "device_fixture.h"
 #include "graph/narrow.h"
 #include "ops/backward.h"
@@ -55,6 +56,7 @@ Tensor computed(Tensor tensor) {
 struct CaseGraph {
     Graph graph;
     Arrays leaves;
+    std::map<std::string, Tensor> kept;  // what becomes of a leaf before an op sees it
     std::vector<std::string> gradient_names;
 
     CaseGraph(const OpCase& c, bool with_gradients) : leaves(draw(c)) {
@@ -62,7 +64,7 @@ struct CaseGraph {
         for (std::size_t i = 0; i < c.operands.size(); ++i) {
             const Operand& operand = c.operands[i];
             whole.push_back(graph.input(input_name(i), {operand.type.dtype, widened(operand)}));
-            const Tensor x = narrowable(whole[i]);
+            const Tensor x = kept[input_name(i)] = narrowable(whole[i]);
             operands.push_back(operand.padding ? slice(x, -1, 0, operand.type.shape.width()) : x);
         }
         const std::vector<Tensor> outputs = c.build(operands);
@@ -73,7 +75,7 @@ struct CaseGraph {
         std::normal_distribution<double> normal;
         for (std::size_t k = 0; k < outputs.size(); ++k) {
             const std::string name = text('w', k);
-            seeds.push_back(narrowable(graph.input(name, outputs[k].type())));
+            seeds.push_back(kept[name] = narrowable(graph.input(name, outputs[k].type())));
             Array& weights = leaves[name] = {outputs[k].shape(), {}};
             for (std::int64_t j = 0; j < outputs[k].elements(); ++j)
                 weights.at.push_back(static_cast<double>(static_cast<float>(normal(random))));
@@ -171,6 +173,21 @@ void check_expansion(const OpCase& c) {
                     << node.op->name() << ": output " << k << ", element " << i;
         }
     }
+}
+
+/// The leaves as ops see them: rounded where they are kept in 16 bits.
+Arrays as_kept(const CaseGraph& made) {
+    Arrays arrays = made.leaves;
+    for (auto& [name, array] : arrays) {
+        const Format format = made.kept.at(name).format();
+        if (format == Format::f32) continue;
+        for (double& x : array.at) {
+            const auto value = static_cast<float>(x);
+            x = static_cast<double>(format == Format::bf16 ? from_bfloat16(to_bfloat16(value))
+                                                           : from_half(to_half(value)));
+        }
+    }
+    return arrays;
 }
 
 void write_inputs(Program& program, const Graph& graph, const Arrays& leaves) {
@@ -302,28 +319,39 @@ DeviceTraits traits_with_matrices(const Device& device) {
 }
 
 void check_mixed_kernels(const OpCase& c, double terms) {
+    check_mixed_kernels(c, [&](const MixedRun& run) {
+        const bool bf16 = run.element == MatrixElement::bf16;
+        const double unit = std::ldexp(1.0, bf16 ? -8 : -11), smallest = std::ldexp(1.0, bf16 ? -126 : -14);
+        // Everything a product adds up, with its sign taken away, is what its rounding errors are relative to. Below
+        // the smallest normal number they are as large as there.
+        CaseGraph made(c, differentiable(c));
+        narrow(made.graph, format_under_test());
+        Arrays magnitudes = made.leaves;
+        for (auto& [name, array] : magnitudes)
+            for (double& x : array.at) x = std::max(std::abs(x), smallest);
+        Arrays sums = interpret(made.graph, magnitudes);
+        for (auto& [name, array] : sums)
+            for (double& x : array.at) x *= 2 * unit + unit * unit + terms * std::ldexp(1.0, -24) + run.packed;
+        return sums;
+    });
+}
+
+void check_mixed_kernels(const OpCase& c, const std::function<Arrays(const MixedRun&)>& limits) {
     Device& device = shared_device();
     const DeviceTraits lowering = traits_with_matrices(device);
     if (!lowering.matrices) GTEST_SKIP() << device.info().name << " has no cooperative matrices that kernels can use";
-    const bool bf16 = lowering.matrices->element == MatrixElement::bf16;
-    const double unit = std::ldexp(1.0, bf16 ? -8 : -11), smallest = std::ldexp(1.0, bf16 ? -126 : -14);
-    // Everything a product adds up, with its sign taken away, is what its rounding errors are relative to. Below the
-    // smallest normal number they are as large as there.
     CaseGraph made(c, differentiable(c));
     const Format format = format_under_test();
     narrow(made.graph, format);
-    Arrays magnitudes = made.leaves;
-    for (auto& [name, array] : magnitudes)
-        for (double& x : array.at) x = std::max(std::abs(x), smallest);
-    const Arrays wanted = interpret(made.graph, made.leaves), sums = interpret(made.graph, magnitudes);
+    const Arrays wanted = interpret(made.graph, made.leaves);
+    const Arrays limit = limits({as_kept(made), wanted, lowering.matrices->element, packed_units(format)});
     const Bits found = run_checked(made, {.traits = lowering});
-    const double relative = 2 * unit + unit * unit + terms * std::ldexp(1.0, -24) + packed_units(format);
     for (const auto& [name, values] : found) {
         double worst = 0;
         std::size_t where = 0;
         for (std::size_t i = 0; i < values.size(); ++i) {
             const double error = std::abs(static_cast<double>(values[i]) - wanted.at(name).at[i]);
-            const double share = std::isnan(error) ? 1e30 : error / (relative * sums.at(name).at[i]);
+            const double share = std::isnan(error) ? 1e30 : error == 0 ? 0 : error / limit.at(name).at[i];
             if (share > worst) worst = share, where = i;
         }
         EXPECT_LE(worst, 1.0) << name << ", element " << where << " of " << wanted.at(name).shape << ": "

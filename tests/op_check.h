@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/matrix_shape.h"
 #include "graph/graph.h"
 #include "graph/reference.h"
 
@@ -69,6 +70,17 @@ void check_kernels(const OpCase&);
 /// Every element's limit follows from what was rounded: (2 u + terms · 2^-24) · Σ|a||b|, u = 2^-11 of fp16 or 2^-8 of
 /// bf16, where `terms` is the longest sum of the case. Skipped where the device has no cooperative matrices.
 void check_mixed_kernels(const OpCase&, double terms);
+
+/// What limits follow from besides the case itself.
+struct MixedRun {
+    Arrays leaves;          // inputs "x0", "x1", … and weights of the outputs "w0", … as kernels find them
+    Arrays wanted;          // outputs in double
+    MatrixElement element;  // that operands are rounded to
+    double packed;          // relative: what a number may be off that is kept in 16 bits; 0 where none is
+};
+
+/// The same for other ops; `limits` gives what each element of the outputs "y0", … and "d_x0", … may be off.
+void check_mixed_kernels(const OpCase&, const std::function<Arrays(const MixedRun&)>& limits);
 
 /// As for a GPU, with whatever cooperative matrices the device has.
 DeviceTraits traits_with_matrices(const Device&);

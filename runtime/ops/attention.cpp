@@ -116,19 +116,19 @@ Halves rows_of_heads(Tensor q, std::int64_t heads, std::uint32_t in, std::uint32
 }
 
 /// What the three kernels have in common.
-Dispatch attention_dispatch(std::string kernel, const AttentionOptions& options, const Extents& e,
-                            const AttentionTile& tile, std::span<const Tensor> in) {
+Dispatch attention_dispatch(const AttentionTile& tile, const AttentionOptions& options, const Extents& e,
+                            std::span<const Tensor> in) {
     const Tensor q = in[query], k = in[key], v = in[value];
     for (const Tensor& x : {q, k, v}) extent(x.rows() * x.pitch());  // kernels count elements in 32 bits
     const bool aligned = e.D % 2 == 0 && even(q) && even(k) && even(v);
-    return {.kernel = std::move(kernel),
-            .constants = {{"GROUP", tile.group},
-                          {"D", extent(e.D)},
-                          {"ROWS", tile.rows},
-                          {"PAIR", pair_form(q, aligned)},
-                          {"CAUSAL", options.causal},
-                          {"MASK_DIAGONAL", options.mask_diagonal},
-                          {"DROPOUT", options.dropout > 0.0f}},
+    auto constants = tile.constants;
+    constants.insert(constants.end(), {{"D", extent(e.D)},
+                                       {"PAIR", pair_form(q, aligned)},
+                                       {"CAUSAL", options.causal},
+                                       {"MASK_DIAGONAL", options.mask_diagonal},
+                                       {"DROPOUT", options.dropout > 0.0f}});
+    return {.kernel = tile.kernel,
+            .constants = std::move(constants),
             .args = {{"q", q},
                      {"k", k},
                      {"v", v},
@@ -199,15 +199,13 @@ public:
             made.args.insert(made.args.end(), more.begin(), more.end());
             to.dispatch(std::move(made));
         };
-        Dispatch queries =
-            attention_dispatch("attention_backward_q", options_, e,
-                               attention_tile(to.device, AttentionPass::query_gradient, e.B * e.M, e.T, e.D), to.in);
+        Dispatch queries = attention_dispatch(
+            attention_tile(to.device, AttentionPass::query_gradient, {e.B * e.M, e.T, e.S, e.D}), options_, e, to.in);
         queries.flops = 6.0 * pairs * static_cast<double>(e.D);
         queries.bytes = bytes({q, k, v, q, q, q});
         add(queries, {{"o", to.in[o]}, {"dq", to.out[0]}, {"dq_pitch", extent(q.width())}});
-        Dispatch keys =
-            attention_dispatch("attention_backward_kv", options_, e,
-                               attention_tile(to.device, AttentionPass::key_gradient, e.B * e.N, e.S, e.D), to.in);
+        Dispatch keys = attention_dispatch(
+            attention_tile(to.device, AttentionPass::key_gradient, {e.B * e.N, e.S, e.T, e.D}), options_, e, to.in);
         keys.flops = 8.0 * pairs * static_cast<double>(e.D);
         keys.bytes = bytes({q, k, v, q, k, v});
         add(keys,
@@ -285,7 +283,7 @@ public:
     void lower(Lowering& to) const override {
         const Extents e(options_, to.in[query].shape(), to.in[key].shape());
         Dispatch made = attention_dispatch(
-            "attention", options_, e, attention_tile(to.device, AttentionPass::forward, e.B * e.M, e.T, e.D), to.in);
+            attention_tile(to.device, AttentionPass::forward, {e.B * e.M, e.T, e.S, e.D}), options_, e, to.in);
         made.constants.emplace_back("LENGTH", static_cast<bool>(options_.length));
         made.args.insert(made.args.end(), {{"length", optional(to.in[length])}, {"o", to.out[0]}, {"lse", to.out[1]}});
         made.flops = 4.0 * e.pairs(options_.causal) * static_cast<double>(e.D);

@@ -9,16 +9,9 @@
 // Why so: on lavapipe a load costs as much as some ten multiply-adds and a broadcast next to nothing, so
 // each load serves all ROWS rows. Every loop over registers must unroll, hence no `break` or `continue`.
 
-#include "lib/exponential.glsl"
-#include "lib/random.glsl"
-#include "lib/pairs.glsl"
+#include "lib/attention_options.glsl"
 
-layout(constant_id = 2) const uint D = 32;                 // head width
-layout(constant_id = 3) const uint ROWS = 16;              // rows a subgroup holds, at most 16
-layout(constant_id = 4) const uint PAIR = APART;           // of q, k, v, o and their gradients; unless APART D is even
-layout(constant_id = 5) const bool CAUSAL = false;         // a query sees no key behind its position
-layout(constant_id = 6) const bool MASK_DIAGONAL = false;  // nor the key at its own position
-layout(constant_id = 7) const bool DROPOUT = false;        // of the probabilities
+layout(constant_id = 3) const uint ROWS = 16;  // rows a subgroup holds, at most 16
 
 const uint STEP = PAIR != APART ? 2 : 1;                         // columns to a load along a row
 const uint VEC = PAIR != APART && D > SUBGROUP ? 2 : 1;          // adjacent columns to a lane
@@ -137,10 +130,4 @@ void fold(float x[ROWS], bool maximum, out float stats[STATS]) {
         }
         stats[v] = total;
     }
-}
-
-// Heavy and light blocks alternate, so that any contiguous share of a causal grid is equal work.
-uint fair_block(uint i, uint blocks) {
-    if (!CAUSAL) return i;
-    return (i & 1) != 0 ? blocks - 1 - i / 2 : i / 2;
 }

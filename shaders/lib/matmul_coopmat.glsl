@@ -1,15 +1,12 @@
 // The product of matmul.comp by cooperative matrices: tiles of a and b pass through shared memory as 16-bit numbers.
-// The file that includes it defines ELEMENT, their type, and pack, which makes a word of two.
 //
 // Shapes, splits: as matmul.comp.
 // Owner: a workgroup has a tile of y, and each of its DOWN · ACROSS subgroups a block of ROWS · COLUMNS matrices of it.
 //   The next slices of a and b are fetched into registers while the present ones are multiplied.
 // Numerics: operands are rounded to ELEMENT, whose largest numbers' neighbour is infinity. Products and sums are fp32,
 //   in an order that is the device's own but always the same; elements past an edge count as 0.
-#extension GL_KHR_cooperative_matrix : require
-#extension GL_KHR_memory_scope_semantics : require
-#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #include "lib/matmul.glsl"
+#include "lib/matrix.glsl"
 
 // One matrix; its extents are multiples of 8.
 layout(constant_id = 7) const uint MATRIX_M = 16;
@@ -39,49 +36,6 @@ const uint QUADS = MATRIX_M * MATRIX_N / 4;  // of a matrix of y
 shared uvec4 left[BLOCKS_A / LINE_A * PITCH_A];
 shared uvec4 right[BLOCKS_B / LINE_B * PITCH_B];
 shared vec4 finished[DOWN * ACROSS * QUADS];  // each subgroup's own
-
-layout(buffer_reference, scalar, buffer_reference_align = 16) restrict readonly buffer InQuads { vec4 at[]; };
-layout(buffer_reference, scalar, buffer_reference_align = 16) restrict writeonly buffer OutQuads { vec4 at[]; };
-
-struct Block {
-    vec4 low, high;
-};
-
-// Whether the elements 4 i to 4 i + 3 of every row make one aligned word.
-bool quads_aligned(uint64_t address, uint pitch, uint batch_stride) {
-    return ((uint(address) / 4 | pitch | batch_stride) & 3) == 0;
-}
-
-// Block `block` of the slice of x that begins at `from` = (line, place in the line); 0 past `end`.
-Block fetch(In x, uint form, uint begin, uint pitch, uint block, uint blocks_per_line, uvec2 from, uvec2 end,
-            bool aligned) {
-    const uvec2 at = from + uvec2(block / blocks_per_line, block % blocks_per_line * 8);
-    const uint first = begin + at.x * pitch + at.y;
-    Block got = Block(vec4(0.0), vec4(0.0));
-    if (at.x < end.x && at.y < end.y) {
-        const uint there = end.y - at.y;
-        if (packed(form)) {  // widths are even, so that pairs are inside or outside
-            if (there > 0) got.low.xy = load_two(x, first, form);
-            if (there > 2) got.low.zw = load_two(x, first + 2, form);
-            if (there > 4) got.high.xy = load_two(x, first + 4, form);
-            if (there > 6) got.high.zw = load_two(x, first + 6, form);
-        } else if (aligned && there >= 8) {
-            InQuads quads = InQuads(x);
-            got.low = quads.at[first / 4];
-            got.high = quads.at[first / 4 + 1];
-        } else {
-            [[unroll]] for (uint i = 0; i < 4; ++i) {
-                if (i < there) got.low[i] = x.at[first + i];
-                if (i + 4 < there) got.high[i] = x.at[first + i + 4];
-            }
-        }
-    }
-    return got;
-}
-
-uvec4 packed(Block b) {
-    return uvec4(pack(b.low.xy), pack(b.low.zw), pack(b.high.xy), pack(b.high.zw));
-}
 
 void main() {
     const uint across = (n + TILE_N - 1) / TILE_N;
@@ -171,15 +125,7 @@ void main() {
             vec4 v = finished[mine + quad];
             [[unroll]] for (uint j = 0; j < 4; ++j)
                 if (j < there) v[j] = finish(v[j], BIAS ? bias.at[column + j] : 0.0, from + j);
-            if (packed(PAIR_Y)) {
-                if (there > 0) store_two(y, to, v.xy, PAIR_Y);
-                if (there > 2) store_two(y, to + 2, v.zw, PAIR_Y);
-            } else if (y_aligned && there >= 4) {
-                OutQuads(y).at[to / 4] = v;
-            } else {
-                [[unroll]] for (uint j = 0; j < 4; ++j)
-                    if (j < there) y.at[to + j] = v[j];
-            }
+            store_quad(y, PAIR_Y, to, there, v, y_aligned);
         }
         subgroupBarrier();
     }

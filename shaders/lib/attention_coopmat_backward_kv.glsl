@@ -1,0 +1,105 @@
+// attention_backward_kv.comp by cooperative matrices:
+//     dv_j = Σ_i p_ij g_i,   dk_j = scale Σ_i p_ij (<g_i, v_j> - delta_i) q_i.
+//
+// Shapes: as attention_backward_kv.comp.
+// Owner: a workgroup makes SUBGROUPS · ROWS rows of one key head, a subgroup ROWS of them, over all query heads that
+//   read it, in a fixed order: heads outside, query tiles inside. Query tiles before the causal edge are not visited.
+// Numerics: q, k, v, g, p and ds are rounded to ELEMENT; delta and lse are fp32.
+#define FACTORS 2  // k, v
+#define RESULTS 2  // dk, dv
+#include "lib/attention_coopmat.glsl"
+
+layout(push_constant, scalar) uniform Args {
+    In q;
+    In k;
+    In v;
+    In lse;
+    In g;
+    In delta;
+    Out dk;
+    Out dv;
+    InInt seed;
+    uint batches;
+    uint heads;
+    uint share;
+    uint queries;
+    uint keys;
+    uint q_pitch;
+    uint k_pitch;
+    uint v_pitch;
+    uint dk_pitch;
+    uint dv_pitch;
+    float scale;
+    float drop;
+    uint salt;
+};
+
+#include "lib/attention_mask.glsl"
+
+// Of the staged queries.
+shared float tile_lse[TILE];
+shared float tile_delta[TILE];
+shared uint tile_word[DROPOUT ? TILE : 1];
+
+void main() {
+    const uint blocks = (keys + SUBGROUPS * ROWS - 1) / (SUBGROUPS * ROWS);
+    const uint key_heads = heads / share;
+    const uint key_head = group_index() / blocks % key_heads;
+    const uint batch = group_index() / blocks / key_heads;
+    if (batch >= batches) return;  // the whole workgroup
+    const uint first = fair_block(group_index() % blocks, blocks) * SUBGROUPS * ROWS;
+    const uint mine = first + gl_SubgroupID * ROWS;
+    const int shift = int(keys) - int(queries);
+    const uint begin = CAUSAL ? uint(max(int(first) - shift, 0)) : 0;
+
+    load_rows(0, k, batch * keys * k_pitch + key_head * D, k_pitch, mine, keys);
+    load_rows(1, v, batch * keys * v_pitch + key_head * D, v_pitch, mine, keys);
+    clear_sums();
+
+    [[dont_unroll]] for (uint head = key_head * share; head < (key_head + 1) * share; ++head) {
+        const uint plane = batch * heads + head;
+        const uint q_base = batch * queries * q_pitch + head * D;
+        const uint g_base = batch * queries * heads * D + head * D;
+        uint row_word[PASSES];
+        [[unroll]] for (uint pass = 0; pass < PASSES; ++pass)
+            if (DROPOUT) row_word[pass] = key_word(plane, mine + own_row(pass));
+
+        for (uint start = begin; start < queries; start += TILE) {
+            barrier();  // everyone is done with the previous queries
+            stage(0, q, q_base, q_pitch, start, queries);
+            stage(1, g, g_base, heads * D, start, queries);
+            for (uint j = gl_LocalInvocationID.x; j < TILE; j += GROUP) {
+                const uint at = plane * queries + min(start + j, queries - 1);
+                tile_lse[j] = lse.at[at];
+                tile_delta[j] = delta.at[at];
+                if (DROPOUT) tile_word[j] = query_word(plane, start + j);
+            }
+            barrier();
+            float p[HELD];
+            float weight[HELD];
+            dot_rows(0, 0);
+            take(p);
+            [[unroll]] for (uint i = 0; i < HELD; ++i) {
+                const uint column = own_column(i % SPAN), query = start + column;
+                const int key = int(mine + own_row(i / SPAN));
+                const bool seen = query < queries && visible(key, int(query) + shift);
+                p[i] = seen ? exp_below(p[i] * scale - tile_lse[column]) : 0.0;
+                weight[i] = DROPOUT ? p[i] * kept(tile_word[column], row_word[i / SPAN]) : p[i];
+            }
+            give(weight);
+            add_rows(1, 1);
+            dot_rows(1, 1);
+            take(weight);
+            [[unroll]] for (uint i = 0; i < HELD; ++i) {
+                const uint column = own_column(i % SPAN), query = start + column;
+                if (DROPOUT) weight[i] *= kept(tile_word[column], row_word[i / SPAN]);
+                weight[i] = lone(int(query) + shift) ? 0.0 : p[i] * (weight[i] - tile_delta[column]);
+            }
+            give(weight);
+            add_rows(0, 0);
+        }
+    }
+    [[unroll]] for (uint i = 0; i < SUMS; ++i) sums[i] *= scale;
+    store_rows(0, dk, batch * keys * dk_pitch + key_head * D, dk_pitch, mine, keys);
+    store_rows(1, dv, batch * keys * dv_pitch + key_head * D, dv_pitch, mine, keys);
+}

@@ -1,0 +1,111 @@
+// attention_backward_q.comp by cooperative matrices: dq, and delta_i = <g_i, o_i>, which dk needs too:
+//     p = exp(s - lse),   ds = p (<g, v> - delta),   dq = scale ds k.
+//
+// Shapes: as attention_backward_q.comp. Owner, skipped tiles: as attention_coopmat.comp, with dq for o.
+// Numerics: q, k, v, g and ds are rounded to ELEMENT; delta is fp32, from g and o as they are. A row without a key has
+//   lse = +inf, hence p = 0, delta = 0 and dq = 0 exactly.
+#define FACTORS 2  // q, g
+#define RESULTS 1  // dq
+#include "lib/attention_coopmat.glsl"
+
+layout(push_constant, scalar) uniform Args {
+    In q;
+    In k;
+    In v;
+    In o;
+    In lse;
+    In g;
+    Out delta;
+    Out dq;
+    InInt seed;
+    uint batches;
+    uint heads;
+    uint share;
+    uint queries;
+    uint keys;
+    uint q_pitch;
+    uint k_pitch;
+    uint v_pitch;
+    uint dq_pitch;
+    float scale;
+    float drop;
+    uint salt;
+};
+
+#include "lib/attention_mask.glsl"
+
+shared float row_products[SUBGROUPS * ROWS];  // delta of each row
+shared uint tile_word[DROPOUT ? TILE : 1];
+
+// <g_i, o_i> of the subgroup's rows, one after the other with the lanes along it.
+void find_delta(uint base, uint first) {
+    const uint step = PAIR != APART ? 2 : 1;
+    for (uint r = 0; r < ROWS; ++r) {
+        float part = 0.0;
+        if (first + r < queries)
+            for (uint d = lane() * step; d < D; d += SUBGROUP * step) {
+                const uint at = base + (first + r) * heads * D + d;
+                part += dot(load_some(g, at, step == 2, PAIR), load_some(o, at, step == 2, PAIR));
+            }
+        part = subgroupAdd(part);
+        if (lane() == 0) row_products[gl_SubgroupID * ROWS + r] = part;
+    }
+    subgroupBarrier();
+}
+
+void main() {
+    const uint blocks = (queries + SUBGROUPS * ROWS - 1) / (SUBGROUPS * ROWS);
+    const uint head = group_index() / blocks % heads;
+    const uint batch = group_index() / blocks / heads;
+    if (batch >= batches) return;  // the whole workgroup
+    const uint first = fair_block(group_index() % blocks, blocks) * SUBGROUPS * ROWS;
+    const uint mine = first + gl_SubgroupID * ROWS;
+    const uint plane = batch * heads + head;
+    const int shift = int(keys) - int(queries);
+    const uint end = CAUSAL ? uint(clamp(int(first + SUBGROUPS * ROWS) + shift, 0, int(keys))) : keys;
+
+    const uint o_base = batch * queries * heads * D + head * D;
+    load_rows(0, q, batch * queries * q_pitch + head * D, q_pitch, mine, queries);
+    load_rows(1, g, o_base, heads * D, mine, queries);
+    clear_sums();
+    find_delta(o_base, mine);
+    float row_lse[PASSES];
+    float row_delta[PASSES];
+    uint row_word[PASSES];
+    [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
+        const uint row = mine + own_row(pass);
+        row_lse[pass] = lse.at[plane * queries + min(row, queries - 1)];
+        row_delta[pass] = row_products[gl_SubgroupID * ROWS + own_row(pass)];
+        if (lane() < LINES && row < queries) delta.at[plane * queries + row] = row_delta[pass];
+        if (DROPOUT) row_word[pass] = query_word(plane, row);
+    }
+
+    const uint k_base = batch * keys * k_pitch + head / share * D;
+    const uint v_base = batch * keys * v_pitch + head / share * D;
+    for (uint start = 0; start < end; start += TILE) {
+        barrier();  // everyone is done with the previous keys
+        stage(0, k, k_base, k_pitch, start, keys);
+        stage(1, v, v_base, v_pitch, start, keys);
+        if (DROPOUT)
+            for (uint j = gl_LocalInvocationID.x; j < TILE; j += GROUP) tile_word[j] = key_word(plane, start + j);
+        barrier();
+        float p[HELD];
+        float ds[HELD];
+        dot_rows(0, 0);
+        take(p);
+        dot_rows(1, 1);
+        take(ds);
+        [[unroll]] for (uint i = 0; i < HELD; ++i) {
+            const uint pass = i / SPAN, key = start + own_column(i % SPAN);
+            const int position = int(mine + own_row(pass)) + shift;
+            const bool seen = key < keys && visible(int(key), position);
+            const float e = seen ? exp_below(p[i] * scale - row_lse[pass]) : 0.0;
+            if (DROPOUT) ds[i] *= kept(row_word[pass], tile_word[own_column(i % SPAN)]);
+            ds[i] = lone(position) ? 0.0 : e * (ds[i] - row_delta[pass]);
+        }
+        give(ds);
+        add_rows(0, 0);
+    }
+    [[unroll]] for (uint i = 0; i < SUMS; ++i) sums[i] *= scale;
+    store_rows(0, dq, batch * queries * dq_pitch + head * D, dq_pitch, mine, queries);
+}

@@ -1,0 +1,139 @@
+// attention.comp by cooperative matrices: o = softmax(scale q kᵀ) v by blocks of query rows, the running maximum
+// subtracted (FlashAttention-2, algorithm 1).
+//
+// Shapes, masks: as attention.comp.
+// Owner: a workgroup makes SUBGROUPS · ROWS rows of one head of o, a subgroup ROWS of them. Key tiles behind the causal
+//   edge are not visited.
+// Numerics: q, k, v and the probabilities, which are relative to the running maximum, are rounded to ELEMENT. Logits,
+//   maxima, sums of exponentials, lse and o are fp32.
+//
+// A sum's rows are scaled by a matrix that is loaded from one number per row, with no distance between columns: nobody
+// need know which lane holds which element, and the keys are swept once.
+#define FACTORS 1  // q
+#define RESULTS 1  // o
+#include "lib/attention_coopmat.glsl"
+
+layout(constant_id = 8) const bool LENGTH = false;  // there are length[0] keys, `keys` is only room for them
+
+layout(push_constant, scalar) uniform Args {
+    In q;
+    In k;
+    In v;
+    Out o;
+    Out lse;
+    InInt length;
+    InInt seed;
+    uint batches;
+    uint heads;
+    uint share;
+    uint queries;
+    uint keys;
+    uint q_pitch;
+    uint k_pitch;
+    uint v_pitch;
+    float scale;
+    float drop;
+    uint salt;
+};
+
+#include "lib/attention_mask.glsl"
+
+shared float factors[SUBGROUPS * ROWS];  // for each row of a sum
+shared uint tile_word[DROPOUT ? TILE : 1];
+
+// Σ or the maximum of what the lanes of one row have.
+float join_row(float x, bool maximum) {
+    [[unroll]] for (uint bit = LINES; bit < SUBGROUP; bit *= 2) {
+        const float other = subgroupShuffleXor(x, bit);
+        x = maximum ? max(x, other) : x + other;
+    }
+    return x;
+}
+
+void put_factor(uint pass, float factor) {
+    if (lane() < LINES) factors[gl_SubgroupID * ROWS + own_row(pass)] = factor;
+}
+
+// Each row of the sum times its factor, all of which have been put.
+void scale_rows() {
+    [[unroll]] for (uint s = 0; s < STACK; ++s) {
+        SUM factor;
+        coopMatLoad(factor, factors, gl_SubgroupID * ROWS + s * MATRIX_M, 0, gl_CooperativeMatrixLayoutColumnMajor);
+        [[unroll]] for (uint c = 0; c < COLUMNS; ++c) sums[s * COLUMNS + c] = sums[s * COLUMNS + c] * factor;
+    }
+}
+
+void main() {
+    const uint blocks = (queries + SUBGROUPS * ROWS - 1) / (SUBGROUPS * ROWS);
+    const uint head = group_index() / blocks % heads;
+    const uint batch = group_index() / blocks / heads;
+    if (batch >= batches) return;  // the whole workgroup
+    const uint first = fair_block(group_index() % blocks, blocks) * SUBGROUPS * ROWS;
+    const uint mine = first + gl_SubgroupID * ROWS;
+    const uint plane = batch * heads + head;
+    const uint count = LENGTH ? min(uint(max(length.at[0], 0)), keys) : keys;
+    const int shift = int(count) - int(queries);
+    const uint end = CAUSAL ? uint(clamp(int(first + SUBGROUPS * ROWS) + shift, 0, int(count))) : count;
+
+    load_rows(0, q, batch * queries * q_pitch + head * D, q_pitch, mine, queries);
+    clear_sums();
+    float weight[PASSES];  // this lane's share of each row's sum of exponentials
+    float top[PASSES];
+    uint row_word[PASSES];
+    [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
+        weight[pass] = 0.0;
+        top[pass] = LOWEST;
+        if (DROPOUT) row_word[pass] = query_word(plane, mine + own_row(pass));
+    }
+
+    const uint k_base = batch * keys * k_pitch + head / share * D;
+    const uint v_base = batch * keys * v_pitch + head / share * D;
+    for (uint start = 0; start < end; start += TILE) {
+        barrier();  // everyone is done with the previous keys
+        stage(0, k, k_base, k_pitch, start, count);
+        stage(1, v, v_base, v_pitch, start, count);
+        if (DROPOUT)
+            for (uint j = gl_LocalInvocationID.x; j < TILE; j += GROUP) tile_word[j] = key_word(plane, start + j);
+        barrier();
+        float p[HELD];
+        dot_rows(0, 0);
+        take(p);
+        [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
+            const int position = int(mine + own_row(pass)) + shift;
+            float highest = top[pass];
+            [[unroll]] for (uint i = 0; i < SPAN; ++i) {
+                const uint key = start + own_column(i);
+                const bool seen = key < count && visible(int(key), position);
+                p[pass * SPAN + i] = seen ? p[pass * SPAN + i] * scale : HIDDEN;
+                highest = max(highest, p[pass * SPAN + i]);
+            }
+            highest = join_row(highest, true);
+            const float shrink = exp_below(top[pass] - highest);
+            top[pass] = highest;
+            weight[pass] *= shrink;
+            put_factor(pass, shrink);
+            [[unroll]] for (uint i = 0; i < SPAN; ++i) {
+                float e = exp_below(p[pass * SPAN + i] - highest);
+                weight[pass] += e;
+                if (DROPOUT) e *= kept(row_word[pass], tile_word[own_column(i)]);
+                p[pass * SPAN + i] = e;
+            }
+        }
+        give(p);
+        scale_rows();
+        add_rows(1, 0);
+    }
+
+    subgroupBarrier();
+    [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
+        const float total = join_row(weight[pass], false);
+        const bool some = total > 0.0;
+        const uint row = mine + own_row(pass);
+        put_factor(pass, some ? 1.0 / total : 0.0);
+        if (lane() < LINES && row < queries)
+            lse.at[plane * queries + row] = some ? top[pass] + log(total) : uintBitsToFloat(0x7F800000);
+    }
+    subgroupBarrier();
+    scale_rows();
+    store_rows(0, o, batch * queries * heads * D + head * D, heads * D, mine, queries);
+}

@@ -1,0 +1,16 @@
+// What all attention kernels are specialised by, and the order of their blocks.
+#include "lib/exponential.glsl"
+#include "lib/random.glsl"
+#include "lib/pairs.glsl"
+
+layout(constant_id = 2) const uint D = 32;                 // head width
+layout(constant_id = 4) const uint PAIR = APART;           // of q, k, v, o and their gradients; unless APART D is even
+layout(constant_id = 5) const bool CAUSAL = false;         // a query sees no key behind its position
+layout(constant_id = 6) const bool MASK_DIAGONAL = false;  // nor the key at its own position
+layout(constant_id = 7) const bool DROPOUT = false;        // of the probabilities
+
+// Heavy and light blocks alternate, so that any contiguous share of a causal grid is equal work.
+uint fair_block(uint i, uint blocks) {
+    if (!CAUSAL) return i;
+    return (i & 1) != 0 ? blocks - 1 - i / 2 : i / 2;
+}

@@ -1,0 +1,99 @@
+// Which attention kernels run, and in what tiles: what can be said of devices that are not at hand.
+#include "ops/attention_tile.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace vkf::test {
+namespace {
+
+DeviceTraits gpu(std::uint32_t subgroup, MatrixShape matrices) {
+    DeviceTraits made;
+    made.cpu = false;
+    made.subgroup_size = subgroup;
+    made.units = 64;
+    made.shared_bytes = 32768;
+    made.matrices = matrices;
+    return made;
+}
+
+std::map<std::string, std::uint32_t> constants(const AttentionTile& of) {
+    std::map<std::string, std::uint32_t> values;
+    for (const auto& [name, value] : of.constants)
+        if (const auto* number = std::get_if<std::uint32_t>(&value)) values[name] = *number;
+    return values;
+}
+
+TEST(HostAttentionTile, CoversAllRowsAndFitsInSharedMemory) {
+    for (const std::uint32_t subgroup : {8u, 16u, 32u, 64u})
+        for (const std::uint32_t m : {8u, 16u})
+            for (const std::uint32_t n : {8u, 16u})
+                for (const std::uint32_t k : {8u, 16u})
+                    for (const AttentionPass pass :
+                         {AttentionPass::forward, AttentionPass::query_gradient, AttentionPass::key_gradient})
+                        for (const std::int64_t rows : {16, 65, 1000})
+                            for (const std::uint32_t head_width : {1u, 64u, 100u, 128u}) {
+                                if (subgroup > 4 * m) continue;
+                                const DeviceTraits device = gpu(subgroup, {m, n, k, MatrixElement::fp16});
+                                const AttentionTile made = attention_tile(device, pass, {96, rows, 300, head_width});
+                                SCOPED_TRACE(::testing::Message()
+                                             << "subgroup " << subgroup << ", matrix " << m << "x" << n << "x" << k
+                                             << ", rows " << rows << ", width " << head_width);
+                                ASSERT_TRUE(made.kernel.starts_with("attention_coopmat"));
+                                auto of = constants(made);
+                                const std::uint32_t tile = of["TILE"],
+                                                    group_rows = of["GROUP"] / subgroup * of["STACK"] * m;
+                                EXPECT_LE(of["GROUP"], 128u);
+                                EXPECT_EQ(made.groups,
+                                          96 * ((static_cast<std::uint64_t>(rows) + group_rows - 1) / group_rows));
+                                // As in lib/attention_coopmat.glsl: columns in whole matrices, a block of 16 bytes
+                                // between lines; then numbers of each row and of each staged one.
+                                const std::uint32_t width =
+                                    (head_width + std::max(n, k) - 1) / std::max(n, k) * std::max(n, k);
+                                const std::uint32_t staged = 2 * tile * (width * 2 + 16);
+                                const std::uint32_t own = group_rows * (tile * 4 + 16);
+                                EXPECT_LE(staged + own + (group_rows + 3 * tile) * 4, device.shared_bytes);
+                            }
+}
+
+TEST(HostAttentionTile, ChoosesMatricesOnlyWhereTheyAreGivenAndPayOff) {
+    const MatrixShape shape{16, 16, 16, MatrixElement::bf16};
+    const auto kernel = [](const DeviceTraits& device, const AttentionSize& size) {
+        return attention_tile(device, AttentionPass::key_gradient, size).kernel;
+    };
+    DeviceTraits device = gpu(32, shape);
+    EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_coopmat_backward_kv_bf16");
+    EXPECT_EQ(kernel(device, {12, 15, 64, 64}), "attention_backward_kv");
+    EXPECT_EQ(kernel(device, {12, 64, 15, 64}), "attention_backward_kv");
+    EXPECT_EQ(kernel(device, {12, 64, 64, 129}), "attention_backward_kv");
+    device.shared_bytes = 16384;  // too little for lines of 128 columns
+    EXPECT_EQ(kernel(device, {12, 64, 64, 128}), "attention_backward_kv");
+    EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_coopmat_backward_kv_bf16");
+    device.cpu = true;
+    EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_backward_kv");
+    device = gpu(32, shape);
+    device.matrices.reset();  // fp32
+    EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_backward_kv");
+    device = gpu(128, {8, 8, 8, MatrixElement::fp16});  // a lane would have less than 8 columns
+    EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_backward_kv");
+}
+
+// What a second matrix below the first asks for: registers, and workgroups enough.
+TEST(HostAttentionTile, StacksMatricesWhereThatIsCheap) {
+    const DeviceTraits device = gpu(32, {16, 16, 16, MatrixElement::bf16});
+    const auto stack = [&](AttentionPass pass, const AttentionSize& size) {
+        return constants(attention_tile(device, pass, size))["STACK"];
+    };
+    EXPECT_EQ(stack(AttentionPass::forward, {96, 1024, 1024, 64}), 2u);
+    EXPECT_EQ(stack(AttentionPass::query_gradient, {96, 1024, 1024, 64}), 2u);
+    EXPECT_EQ(stack(AttentionPass::key_gradient, {96, 1024, 1024, 64}), 1u);
+    EXPECT_EQ(stack(AttentionPass::key_gradient, {96, 1024, 1024, 32}), 2u);
+    EXPECT_EQ(stack(AttentionPass::forward, {96, 1024, 1024, 128}), 1u);
+    EXPECT_EQ(stack(AttentionPass::forward, {12, 128, 128, 64}), 1u);
+}
+
+}  // namespace
+}  // namespace vkf::test
