@@ -3,7 +3,7 @@
 //
 // Shapes: q [B,T,M·D], k v [B,S,N·D], each with its pitch; o [B,T,M·D] and lse [B,M,T] dense. Query head m
 //   reads key head m / share. Row i stands at position i + keys - T.
-// Owner: one subgroup makes ROWS rows of one head of o. Key tiles behind the causal edge are not visited.
+// Owner: one subgroup makes BLOCKS · SUBGROUP rows of one head of o. Keys behind the causal edge are not visited.
 // Numerics: fp32; exponents of differences. A row that sees no key: o = 0 and lse = +inf, which makes the
 //   backward pass's exp(s - lse) zero.
 #version 460
@@ -36,75 +36,67 @@ layout(push_constant, scalar) uniform Args {
 #include "lib/attention_mask.glsl"
 
 void main() {
-    uint blocks = (queries + ROWS - 1) / ROWS;
-    uint index = group_index() * (GROUP / SUBGROUP) + gl_SubgroupID;
-    uint head = index / blocks % heads;
-    uint batch = index / blocks / heads;
+    const uint blocks = (queries + ROWS - 1) / ROWS;
+    const uint index = group_index() * (GROUP / SUBGROUP) + gl_SubgroupID;
+    const uint head = index / blocks % heads;
+    const uint batch = index / blocks / heads;
     if (batch >= batches) return;
-    uint first = fair_block(index % blocks, blocks) * ROWS;
-    uint plane = batch * heads + head;
-    uint count = LENGTH ? min(uint(max(length.at[0], 0)), keys) : keys;
-    int shift = int(count) - int(queries);
-    uint end = CAUSAL ? uint(clamp(int(first + ROWS) + shift, 0, int(count))) : count;
+    const uint first = fair_block(index % blocks, blocks) * ROWS;
+    const uint plane = batch * heads + head;
+    const uint count = LENGTH ? min(uint(max(length.at[0], 0)), keys) : keys;
+    const int shift = int(count) - int(queries);
+    const uint end = CAUSAL ? uint(clamp(int(first + ROWS) + shift, 0, int(count))) : count;
 
     float row[HELD];
     float sum[HELD];
-    float weight[ROWS];  // this lane's share of each row's sum of exponentials
-    float top[STATS];
-    uint row_word[STATS];
-    load_rows(q, batch * queries * q_pitch + head * D, q_pitch, first, queries, row);
+    float weight[BLOCKS];  // sum of the row's exponentials so far
+    float top[BLOCKS];
+    uint row_word[BLOCKS];
+    load_own(q, batch * queries * q_pitch + head * D, q_pitch, first, queries, row);
     [[unroll]] for (uint i = 0; i < HELD; ++i) sum[i] = 0.0;
-    [[unroll]] for (uint r = 0; r < ROWS; ++r) weight[r] = 0.0;
-    [[unroll]] for (uint i = 0; i < STATS; ++i) {
-        top[i] = LOWEST;
-        if (DROPOUT) row_word[i] = query_word(plane, first + i * SUBGROUP + lane());
+    [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
+        weight[b] = 0.0;
+        top[b] = LOWEST;
+        if (DROPOUT) row_word[b] = query_word(plane, own_row(first, b));
     }
 
-    uint k_base = batch * keys * k_pitch + head / share * D;
-    uint v_base = batch * keys * v_pitch + head / share * D;
-    [[dont_unroll]] for (uint start = 0; start < end; start += SUBGROUP) {
-        uint key = start + lane();
-        float p[ROWS];
-        [[unroll]] for (uint r = 0; r < ROWS; ++r) p[r] = 0.0;
-        dot_rows(row, k, k_base + min(key, count - 1) * k_pitch, p);
-        [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-            bool seen = key < count && visible(int(key), int(first + r) + shift);
-            p[r] = seen ? p[r] * scale : HIDDEN;
+    const uint k_base = batch * keys * k_pitch + head / share * D;
+    const uint v_base = batch * keys * v_pitch + head / share * D;
+    [[dont_unroll]] for (uint start = 0; start < end; start += TURN) {
+        float met[MET];
+        float p[TILE];
+        load_met(k, k_base, k_pitch, start, count, met);
+        dot_rows(row, met, p);
+        const uint word = DROPOUT ? key_word(plane, start + lane()) : 0;
+        [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
+            float highest = top[b];
+            [[unroll]] for (uint j = 0; j < TURN; ++j) {
+                const uint key = start + j;
+                const bool seen = key < count && visible(int(key), int(own_row(first, b)) + shift);
+                p[j * BLOCKS + b] = seen ? p[j * BLOCKS + b] * scale : HIDDEN;
+                highest = max(highest, p[j * BLOCKS + b]);
+            }
+            const float less = exp_below(top[b] - highest);
+            top[b] = highest;
+            weight[b] *= less;
+            [[unroll]] for (uint j = 0; j < TURN; ++j) {
+                const float e = exp_below(p[j * BLOCKS + b] - highest);
+                weight[b] += e;
+                p[j * BLOCKS + b] = DROPOUT ? e * kept(row_word[b], subgroupBroadcast(word, j)) : e;
+            }
+            [[unroll]] for (uint d = 0; d < D; ++d) sum[b * D + d] *= less;
         }
-
-        float highest[STATS];
-        float shrink[STATS];
-        fold(p, true, highest);
-        [[unroll]] for (uint i = 0; i < STATS; ++i) {
-            highest[i] = max(highest[i], top[i]);
-            shrink[i] = exp_below(top[i] - highest[i]);
-            top[i] = highest[i];
-        }
-        uint word = DROPOUT ? key_word(plane, key) : 0;
-        [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-            float less = of_row(shrink, r);
-            p[r] = exp_below(p[r] - of_row(top, r));
-            weight[r] = weight[r] * less + p[r];
-            [[unroll]] for (uint c = 0; c < CHUNKS; ++c) sum[r * CHUNKS + c] *= less;
-            if (DROPOUT) p[r] *= kept(of_row(row_word, r), word);
-        }
-        add_rows(p, v, v_base, v_pitch, start, count, sum);
+        load_met(v, v_base, v_pitch, start, count, met);
+        add_rows(p, met, sum);
     }
 
-    float total[STATS];
-    float inverse[STATS];
-    fold(weight, false, total);
-    [[unroll]] for (uint i = 0; i < STATS; ++i) {
-        bool some = total[i] > 0.0;
-        inverse[i] = some ? 1.0 / total[i] : 0.0;
-        uint r = i * SUBGROUP + lane();
-        if (r < ROWS && first + r < queries)
-            lse.at[plane * queries + first + r] =
-                some ? top[i] + log(total[i]) : uintBitsToFloat(0x7F800000);
+    [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
+        const bool some = weight[b] > 0.0;
+        const float inverse = some ? 1.0 / weight[b] : 0.0;
+        [[unroll]] for (uint d = 0; d < D; ++d) sum[b * D + d] *= inverse;
+        if (own_row(first, b) < queries)
+            lse.at[plane * queries + own_row(first, b)] =
+                some ? top[b] + log(weight[b]) : uintBitsToFloat(0x7F800000);
     }
-    [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-        float factor = of_row(inverse, r);
-        [[unroll]] for (uint c = 0; c < CHUNKS; ++c) sum[r * CHUNKS + c] *= factor;
-    }
-    store_rows(o, batch * queries * heads * D + head * D, heads * D, first, queries, sum);
+    store_own(o, batch * queries * heads * D + head * D, heads * D, first, queries, sum);
 }

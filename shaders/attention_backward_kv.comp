@@ -2,8 +2,8 @@
 //     dv_j = Σ_i p_ij g_i,   dk_j = scale Σ_i p_ij (<g_i, v_j> - delta_i) q_i.
 //
 // Shapes: as attention_backward_q.comp, whose delta it reads; dk and dv [B,S,N·D] with their own pitches.
-// Owner: one subgroup makes ROWS rows of one key head, over all query heads that read it, in a fixed order:
-//   heads outside, query tiles inside. Query tiles before the causal edge are not visited.
+// Owner: one subgroup makes BLOCKS · SUBGROUP rows of one key head, over all query heads that read it, in a fixed
+//   order: heads outside, queries inside. Queries before the causal edge are not visited.
 #version 460
 #include "lib/args.glsl"
 #include "lib/attention.glsl"
@@ -36,60 +36,67 @@ layout(push_constant, scalar) uniform Args {
 #include "lib/attention_mask.glsl"
 
 void main() {
-    uint blocks = (keys + ROWS - 1) / ROWS;
-    uint key_heads = heads / share;
-    uint index = group_index() * (GROUP / SUBGROUP) + gl_SubgroupID;
-    uint key_head = index / blocks % key_heads;
-    uint batch = index / blocks / key_heads;
+    const uint blocks = (keys + ROWS - 1) / ROWS;
+    const uint key_heads = heads / share;
+    const uint index = group_index() * (GROUP / SUBGROUP) + gl_SubgroupID;
+    const uint key_head = index / blocks % key_heads;
+    const uint batch = index / blocks / key_heads;
     if (batch >= batches) return;
-    uint first = fair_block(index % blocks, blocks) * ROWS;
-    int shift = int(keys) - int(queries);
-    uint begin = CAUSAL ? uint(max(int(first) - shift, 0)) : 0;
+    const uint first = fair_block(index % blocks, blocks) * ROWS;
+    const int shift = int(keys) - int(queries);
+    const uint begin = CAUSAL ? uint(max(int(first) - shift, 0)) : 0;
 
     float k_row[HELD];
     float v_row[HELD];
     float k_sum[HELD];
     float v_sum[HELD];
-    load_rows(k, batch * keys * k_pitch + key_head * D, k_pitch, first, keys, k_row);
-    load_rows(v, batch * keys * v_pitch + key_head * D, v_pitch, first, keys, v_row);
+    load_own(k, batch * keys * k_pitch + key_head * D, k_pitch, first, keys, k_row);
+    load_own(v, batch * keys * v_pitch + key_head * D, v_pitch, first, keys, v_row);
     [[unroll]] for (uint i = 0; i < HELD; ++i) {
         k_sum[i] = 0.0;
         v_sum[i] = 0.0;
     }
     [[dont_unroll]] for (uint head = key_head * share; head < (key_head + 1) * share; ++head) {
-        uint plane = batch * heads + head;
-        uint q_base = batch * queries * q_pitch + head * D;
-        uint g_base = batch * queries * heads * D + head * D;
-        uint row_word[STATS];
-        [[unroll]] for (uint i = 0; i < STATS; ++i)
-            if (DROPOUT) row_word[i] = key_word(plane, first + i * SUBGROUP + lane());
+        const uint plane = batch * heads + head;
+        const uint q_base = batch * queries * q_pitch + head * D;
+        const uint g_base = batch * queries * heads * D + head * D;
+        uint row_word[BLOCKS];
+        [[unroll]] for (uint b = 0; b < BLOCKS; ++b)
+            if (DROPOUT) row_word[b] = key_word(plane, own_row(first, b));
 
-        [[dont_unroll]] for (uint start = begin; start < queries; start += SUBGROUP) {
-            uint query = start + lane();
-            uint own = min(query, queries - 1);
-            float query_lse = lse.at[plane * queries + own];
-            float query_delta = delta.at[plane * queries + own];
-            float p[ROWS];
-            float ds[ROWS];
-            [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-                p[r] = 0.0;
-                ds[r] = 0.0;
+        [[dont_unroll]] for (uint start = begin; start < queries; start += TURN) {
+            const uint met_row = plane * queries + min(start + lane(), queries - 1);
+            const float met_lse = lse.at[met_row];
+            const float met_delta = delta.at[met_row];
+            const uint word = DROPOUT ? query_word(plane, start + lane()) : 0;
+            float q_met[MET];
+            float g_met[MET];
+            float p[TILE];
+            float ds[TILE];
+            load_met(q, q_base, q_pitch, start, queries, q_met);
+            dot_rows(k_row, q_met, p);
+            load_met(g, g_base, heads * D, start, queries, g_met);
+            dot_rows(v_row, g_met, ds);
+            [[unroll]] for (uint j = 0; j < TURN; ++j) {
+                const uint query = start + j;
+                const int position = int(query) + shift;
+                const float query_lse = subgroupBroadcast(met_lse, j);
+                const float query_delta = subgroupBroadcast(met_delta, j);
+                const uint query_noise = DROPOUT ? subgroupBroadcast(word, j) : 0;
+                [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
+                    const uint i = j * BLOCKS + b;
+                    const bool seen = query < queries && visible(int(own_row(first, b)), position);
+                    const float e = seen ? exp_below(p[i] * scale - query_lse) : 0.0;
+                    const float keep = DROPOUT ? kept(query_noise, row_word[b]) : 1.0;
+                    p[i] = e * keep;
+                    ds[i] = lone(position) ? 0.0 : e * (ds[i] * keep - query_delta);
+                }
             }
-            dot_rows(k_row, q, q_base + own * q_pitch, p);
-            dot_rows(v_row, g, g_base + own * heads * D, ds);
-            uint word = DROPOUT ? query_word(plane, query) : 0;
-            [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-                bool seen = query < queries && visible(int(first + r), int(query) + shift);
-                float e = seen ? exp_below(p[r] * scale - query_lse) : 0.0;
-                float keep = DROPOUT ? kept(word, of_row(row_word, r)) : 1.0;
-                p[r] = e * keep;
-                ds[r] = lone(int(query) + shift) ? 0.0 : e * (ds[r] * keep - query_delta);
-            }
-            add_rows(p, g, g_base, heads * D, start, queries, v_sum);
-            add_rows(ds, q, q_base, q_pitch, start, queries, k_sum);
+            add_rows(p, g_met, v_sum);
+            add_rows(ds, q_met, k_sum);
         }
     }
     [[unroll]] for (uint i = 0; i < HELD; ++i) k_sum[i] *= scale;
-    store_rows(dk, batch * keys * dk_pitch + key_head * D, dk_pitch, first, keys, k_sum);
-    store_rows(dv, batch * keys * dv_pitch + key_head * D, dv_pitch, first, keys, v_sum);
+    store_own(dk, batch * keys * dk_pitch + key_head * D, dk_pitch, first, keys, k_sum);
+    store_own(dv, batch * keys * dv_pitch + key_head * D, dv_pitch, first, keys, v_sum);
 }

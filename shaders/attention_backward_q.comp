@@ -2,7 +2,7 @@
 //     p = exp(s - lse),   ds = p (<g, v> - delta),   dq = scale ds k.
 //
 // Shapes: as attention.comp, with g = dL/do and o dense and delta [B,M,T]; dq has its own pitch.
-// Owner: one subgroup makes ROWS rows of one head of dq. Probabilities are made again, never stored.
+// Owner: one subgroup makes BLOCKS · SUBGROUP rows of one head of dq. Probabilities are made again, never stored.
 // Numerics: a row without a key has lse = +inf, hence p = 0, delta = 0 and dq = 0 exactly.
 #version 460
 #include "lib/args.glsl"
@@ -35,64 +35,59 @@ layout(push_constant, scalar) uniform Args {
 #include "lib/attention_mask.glsl"
 
 void main() {
-    uint blocks = (queries + ROWS - 1) / ROWS;
-    uint index = group_index() * (GROUP / SUBGROUP) + gl_SubgroupID;
-    uint head = index / blocks % heads;
-    uint batch = index / blocks / heads;
+    const uint blocks = (queries + ROWS - 1) / ROWS;
+    const uint index = group_index() * (GROUP / SUBGROUP) + gl_SubgroupID;
+    const uint head = index / blocks % heads;
+    const uint batch = index / blocks / heads;
     if (batch >= batches) return;
-    uint first = fair_block(index % blocks, blocks) * ROWS;
-    uint plane = batch * heads + head;
-    int shift = int(keys) - int(queries);
-    uint end = CAUSAL ? uint(clamp(int(first + ROWS) + shift, 0, int(keys))) : keys;
+    const uint first = fair_block(index % blocks, blocks) * ROWS;
+    const uint plane = batch * heads + head;
+    const int shift = int(keys) - int(queries);
+    const uint end = CAUSAL ? uint(clamp(int(first + ROWS) + shift, 0, int(keys))) : keys;
 
     float row[HELD];
     float up[HELD];  // rows of g
     float sum[HELD];
-    uint o_base = batch * queries * heads * D + head * D;
-    load_rows(o, o_base, heads * D, first, queries, row);
-    load_rows(g, o_base, heads * D, first, queries, up);
-    float product[ROWS];
-    [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-        product[r] = 0.0;
-        [[unroll]] for (uint c = 0; c < CHUNKS; ++c) {
-            bool own = c / VEC * COLUMNS + lane() * VEC < D;
-            product[r] += own ? row[r * CHUNKS + c] * up[r * CHUNKS + c] : 0.0;
-        }
+    float row_lse[BLOCKS];
+    float row_delta[BLOCKS];
+    uint row_word[BLOCKS];
+    const uint o_base = batch * queries * heads * D + head * D;
+    load_own(o, o_base, heads * D, first, queries, row);
+    load_own(g, o_base, heads * D, first, queries, up);
+    [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
+        row_delta[b] = 0.0;
+        [[unroll]] for (uint d = 0; d < D; ++d) row_delta[b] += row[b * D + d] * up[b * D + d];
+        const uint own = own_row(first, b);
+        row_lse[b] = lse.at[plane * queries + min(own, queries - 1)];
+        if (own < queries) delta.at[plane * queries + own] = row_delta[b];
+        if (DROPOUT) row_word[b] = query_word(plane, own);
     }
-    float row_lse[STATS];
-    float row_delta[STATS];
-    uint row_word[STATS];
-    fold(product, false, row_delta);
-    [[unroll]] for (uint i = 0; i < STATS; ++i) {
-        uint r = i * SUBGROUP + lane();
-        row_lse[i] = lse.at[plane * queries + min(first + r, queries - 1)];
-        if (r < ROWS && first + r < queries) delta.at[plane * queries + first + r] = row_delta[i];
-        if (DROPOUT) row_word[i] = query_word(plane, first + r);
-    }
-    load_rows(q, batch * queries * q_pitch + head * D, q_pitch, first, queries, row);
+    load_own(q, batch * queries * q_pitch + head * D, q_pitch, first, queries, row);
     [[unroll]] for (uint i = 0; i < HELD; ++i) sum[i] = 0.0;
 
-    uint k_base = batch * keys * k_pitch + head / share * D;
-    uint v_base = batch * keys * v_pitch + head / share * D;
-    [[dont_unroll]] for (uint start = 0; start < end; start += SUBGROUP) {
-        uint key = start + lane();
-        float p[ROWS];
-        float ds[ROWS];
-        [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-            p[r] = 0.0;
-            ds[r] = 0.0;
+    const uint k_base = batch * keys * k_pitch + head / share * D;
+    const uint v_base = batch * keys * v_pitch + head / share * D;
+    [[dont_unroll]] for (uint start = 0; start < end; start += TURN) {
+        float met[MET];
+        float p[TILE];
+        float ds[TILE];
+        load_met(v, v_base, v_pitch, start, keys, met);
+        dot_rows(up, met, ds);
+        load_met(k, k_base, k_pitch, start, keys, met);
+        dot_rows(row, met, p);
+        const uint word = DROPOUT ? key_word(plane, start + lane()) : 0;
+        [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
+            const int position = int(own_row(first, b)) + shift;
+            [[unroll]] for (uint j = 0; j < TURN; ++j) {
+                const uint i = j * BLOCKS + b, key = start + j;
+                const bool seen = key < keys && visible(int(key), position);
+                const float e = seen ? exp_below(p[i] * scale - row_lse[b]) : 0.0;
+                if (DROPOUT) ds[i] *= kept(row_word[b], subgroupBroadcast(word, j));
+                ds[i] = lone(position) ? 0.0 : e * (ds[i] - row_delta[b]);
+            }
         }
-        dot_rows(row, k, k_base + min(key, keys - 1) * k_pitch, p);
-        dot_rows(up, v, v_base + min(key, keys - 1) * v_pitch, ds);
-        uint word = DROPOUT ? key_word(plane, key) : 0;
-        [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-            bool seen = key < keys && visible(int(key), int(first + r) + shift);
-            float e = seen ? exp_below(p[r] * scale - of_row(row_lse, r)) : 0.0;
-            if (DROPOUT) ds[r] *= kept(of_row(row_word, r), word);
-            ds[r] = lone(int(first + r) + shift) ? 0.0 : e * (ds[r] - of_row(row_delta, r));
-        }
-        add_rows(ds, k, k_base, k_pitch, start, keys, sum);
+        add_rows(ds, met, sum);
     }
     [[unroll]] for (uint i = 0; i < HELD; ++i) sum[i] *= scale;
-    store_rows(dq, batch * queries * dq_pitch + head * D, dq_pitch, first, queries, sum);
+    store_own(dq, batch * queries * dq_pitch + head * D, dq_pitch, first, queries, sum);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/narrow.h"
+#include "graph/place.h"
 #include "ops/backward.h"
 #include "ops/ops.h"
 
@@ -64,6 +65,7 @@ StepGraphs::StepGraphs(const LossGraph& loss, const TrainerConfig& config)
         append_optimizer(*update, parameters, means, config);
         zero(means);
     }
+    place_parts(step);
     narrow(step, config.activations);
 }
 

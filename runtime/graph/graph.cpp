@@ -74,6 +74,12 @@ std::optional<View> Op::view(std::span<const Tensor>, std::size_t) const {
 Halves Op::halves(std::span<const Tensor>) const {
     return {};
 }
+std::optional<View> Op::place(std::span<const Tensor>, std::size_t) const {
+    return std::nullopt;
+}
+bool Op::makes_slices(std::size_t) const {
+    return false;
+}
 std::optional<std::size_t> Op::updates(std::size_t) const {
     return std::nullopt;
 }
@@ -184,6 +190,15 @@ std::vector<Tensor> Graph::add(std::shared_ptr<const Op> op, std::vector<Tensor>
     }
     nodes_.push_back(std::move(node));
     return nodes_.back().out;
+}
+
+void Graph::move_into(Tensor part, Tensor whole, const View& place) {
+    const Value& base = value(whole);
+    Value& moved = values_[part.id()];
+    moved.storage = base.storage;
+    moved.version = base.version;
+    moved.offset = base.offset + place.offset;
+    moved.pitch = place.pitch;
 }
 
 void Graph::mark_region(std::size_t first) {

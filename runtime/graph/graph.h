@@ -86,6 +86,8 @@ public:
     Tensor input_named(std::string_view name) const;
     Tensor output_named(std::string_view name) const;
 
+    /// Makes a transient value a slice of another one: see place_parts().
+    void move_into(Tensor part, Tensor whole, const View& place);
     /// Keeps a transient storage in another format: see narrow().
     void set_format(std::size_t storage, Format format) { storages_[storage].format = format; }
 

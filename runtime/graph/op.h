@@ -133,6 +133,11 @@ public:
 
     /// Set for an output that is only a view of input 0: no kernel, no memory.
     virtual std::optional<View> view(std::span<const Tensor> in, std::size_t output) const;
+    /// For an op that sets inputs side by side: where this one lies in output 0, and need not be copied if it is made
+    /// there: see place_parts().
+    virtual std::optional<View> place(std::span<const Tensor> in, std::size_t input) const;
+    /// Whether the kernels can write this output as a slice of wider rows.
+    virtual bool makes_slices(std::size_t output) const;
     /// The input that this output overwrites in place (a state update), if any.
     virtual std::optional<std::size_t> updates(std::size_t output) const;
     /// Whether the kernels can leave this output out: where nobody reads it, it is not computed and has no memory.

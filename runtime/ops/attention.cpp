@@ -203,18 +203,21 @@ public:
             attention_tile(to.device, AttentionPass::query_gradient, {e.B * e.M, e.T, e.S, e.D}), options_, e, to.in);
         queries.flops = 6.0 * pairs * static_cast<double>(e.D);
         queries.bytes = bytes({q, k, v, q, q, q});
-        add(queries, {{"o", to.in[o]}, {"dq", to.out[0]}, {"dq_pitch", extent(q.width())}});
+        add(queries, {{"o", to.in[o]}, {"dq", to.out[0]}, {"dq_pitch", extent(to.out[0].pitch())}});
         Dispatch keys = attention_dispatch(
             attention_tile(to.device, AttentionPass::key_gradient, {e.B * e.N, e.S, e.T, e.D}), options_, e, to.in);
         keys.flops = 8.0 * pairs * static_cast<double>(e.D);
         keys.bytes = bytes({q, k, v, q, k, v});
-        add(keys,
-            {{"dk", to.out[1]}, {"dv", to.out[2]}, {"dk_pitch", extent(k.width())}, {"dv_pitch", extent(v.width())}});
+        add(keys, {{"dk", to.out[1]},
+                   {"dv", to.out[2]},
+                   {"dk_pitch", extent(to.out[1].pitch())},
+                   {"dv_pitch", extent(to.out[2].pitch())}});
     }
 
     Halves halves(std::span<const Tensor> at) const override {
         return rows_of_heads(at[query], options_.heads, 0b111 | 1u << o | 1u << d_o, 0b111);
     }
+    bool makes_slices(std::size_t) const override { return true; }
 
 private:
     enum Saved : std::size_t { o = 4, lse, d_o };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "graph/chooser.h"
 
 namespace vkf {
 
@@ -16,17 +17,33 @@ const char* kernel_suffix(AttentionPass pass) {
     return pass == AttentionPass::forward ? "" : pass == AttentionPass::query_gradient ? "_backward_q" : "_backward_kv";
 }
 
-/// More rows mean fewer loads per multiply-add, but registers that spill, and each unrolled multiply-add costs compile
-/// time: 3 s for the widest heads at these bounds. Within them the rows divide the positions as evenly as they can.
+/// Subgroups to a workgroup, each with rows of its own.
+std::int64_t subgroups_together(const DeviceTraits& device) {
+    return device.cpu ? 1 : std::max<std::int64_t>(1, 128 / device.subgroup_size);
+}
+
+/// Decoding: the lanes lie along the keys.
+AttentionTile of_few_queries(const DeviceTraits& device, const AttentionSize& size) {
+    const std::int64_t subgroups = subgroups_together(device);
+    return {"attention_few",
+            {{"GROUP", extent(subgroups * device.subgroup_size)}, {"ROWS", extent(size.rows)}},
+            static_cast<std::uint64_t>(up(size.planes, subgroups))};
+}
+
+/// More rows to a lane mean fewer loads per multiply-add, but registers that spill, and each unrolled multiply-add
+/// costs compile time. The bounds are measured on lavapipe (docs/performance.md). Within them the rows divide the
+/// positions as evenly as they can.
 AttentionTile in_registers(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
-    const std::int64_t budget = pass == AttentionPass::key_gradient ? 768 : 1024;
-    const bool many = device.cpu && device.subgroup_size >= 16 && size.head_width <= 32;
-    const std::int64_t most = std::clamp<std::int64_t>(budget / size.head_width, 2, many ? 16 : 8);
-    const std::int64_t blocks = up(size.rows, most);
-    const std::int64_t subgroups = device.cpu ? 1 : std::max<std::int64_t>(1, 128 / device.subgroup_size);
+    constexpr std::int64_t unrolled = 512;  // multiply-adds of a product
+    const std::int64_t lanes = device.subgroup_size, width = size.head_width;
+    const std::int64_t turn = width > 128 || (width >= 64 && pass != AttentionPass::forward) ? 2 : 4;
+    const std::int64_t held = width <= 32 ? 48 : 32;  // rows
+    const std::int64_t most = std::max<std::int64_t>(1, std::min(unrolled / (turn * width), held / lanes));
+    const std::int64_t needed = up(size.rows, lanes), parts = up(needed, most);
+    const std::int64_t subgroups = subgroups_together(device);
     return {text("attention", kernel_suffix(pass)),
-            {{"GROUP", extent(subgroups * device.subgroup_size)}, {"ROWS", extent(up(size.rows, blocks))}},
-            static_cast<std::uint64_t>(up(size.planes * blocks, subgroups))};
+            {{"GROUP", extent(subgroups * lanes)}, {"BLOCKS", extent(up(needed, parts))}, {"TURN", extent(turn)}},
+            static_cast<std::uint64_t>(up(size.planes * parts, subgroups))};
 }
 
 /// GPUs with cooperative matrices. A subgroup keeps its rows as factors of 16 bits and its sums in registers, beside
@@ -78,10 +95,12 @@ AttentionTile in_matrices(const DeviceTraits& device, AttentionPass pass, const 
             static_cast<std::uint64_t>(tile.groups(subgroups, stack))};
 }
 
-/// Whether matrices are worth their padding, and a row's registers and shared memory are to be had. A CPU has no units
-/// for them. Of a tile's row a lane has 8 columns at least.
+/// Whether matrices are worth their padding, and a row's registers and shared memory are to be had. These kernels have
+/// no trial of their own yet, and are left alone where devices are not believed: until somebody insists. Of a tile's
+/// row a lane has 8 columns at least.
 bool suits_matrices(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
-    if (device.cpu || !device.matrices || device.subgroup_size < 8) return false;
+    const bool wanted = device.chooser ? device.chooser->insists_on("coopmat") : !device.cpu;
+    if (!wanted || !device.matrices || device.subgroup_size < 8) return false;
     const MatrixShape& of = *device.matrices;
     return device.subgroup_size <= 4 * of.m && size.rows >= of.m && size.others >= of.n && size.head_width <= 128 &&
            MatrixTile{device, pass, size}.fits_shared(1, 1);
@@ -90,7 +109,10 @@ bool suits_matrices(const DeviceTraits& device, AttentionPass pass, const Attent
 }  // namespace
 
 AttentionTile attention_tile(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
-    return suits_matrices(device, pass, size) ? in_matrices(device, pass, size) : in_registers(device, pass, size);
+    constexpr std::int64_t few = 4;
+    if (suits_matrices(device, pass, size)) return in_matrices(device, pass, size);
+    if (pass == AttentionPass::forward && size.rows <= few) return of_few_queries(device, size);
+    return in_registers(device, pass, size);
 }
 
 }  // namespace vkf

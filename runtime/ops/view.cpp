@@ -89,11 +89,20 @@ public:
         std::int64_t start = 0;
         for (std::size_t i = 0; i < to.in.size(); start += widths_[i++]) {
             const Tensor part = to.in[i];
+            const Graph& graph = to.out[0].graph();
+            if (part && graph.value(part).storage == graph.value(to.out[0]).storage) continue;  // made in its place
             to.dispatch(strided_copy(
                 to.device, part, to.out[0],
                 {{type_.shape.rows(), part ? part.pitch() : 0, type_.shape.width()}, {widths_[i], part ? 1 : 0, 1}},
                 start));
         }
+    }
+
+    std::optional<View> place(std::span<const Tensor> in, std::size_t input) const override {
+        if (in[input].width() != widths_[input] || in[input].rows() != type_.shape.rows()) return std::nullopt;
+        const auto start =
+            std::accumulate(widths_.begin(), widths_.begin() + static_cast<std::ptrdiff_t>(input), std::int64_t{0});
+        return View{start, type_.shape.width()};
     }
 
     Halves halves(std::span<const Tensor>) const override {

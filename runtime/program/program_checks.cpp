@@ -28,16 +28,21 @@ std::vector<NodeTime> Program::node_times() const {
 }
 
 std::vector<float> Program::transient_values(Tensor tensor) const {
-    const auto count = static_cast<std::size_t>(tensor.elements());
     const std::uint64_t at = address(tensor) - arena_->address();
-    std::vector<float> values(count);
+    const auto width = static_cast<std::size_t>(tensor.width()), pitch = static_cast<std::size_t>(tensor.pitch());
+    const auto rows = static_cast<std::size_t>(tensor.rows());
+    std::vector<float> values(rows == 0 ? 0 : (rows - 1) * pitch + width);
     if (tensor.format() == Format::f32) {
         arena_->read(at, std::as_writable_bytes(std::span(values)));
-        return values;
+    } else {
+        std::vector<std::uint16_t> packed(values.size());
+        arena_->read(at, std::as_writable_bytes(std::span(packed)));
+        std::ranges::transform(packed, values.begin(), tensor.format() == Format::bf16 ? from_bfloat16 : from_half);
     }
-    std::vector<std::uint16_t> packed(count);
-    arena_->read(at, std::as_writable_bytes(std::span(packed)));
-    std::ranges::transform(packed, values.begin(), tensor.format() == Format::bf16 ? from_bfloat16 : from_half);
+    for (std::size_t r = 1; r < rows && pitch > width; ++r)  // what lies between the rows is somebody else's
+        std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(r * pitch), width,
+                    values.begin() + static_cast<std::ptrdiff_t>(r * width));
+    values.resize(rows * width);
     return values;
 }
 

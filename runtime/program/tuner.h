@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/chooser.h"
@@ -41,6 +42,7 @@ public:
     /// Throws Error if no candidate computes right, or a candidate loses the device; InputError if the only way that
     /// was allowed cannot be used for what the graph computes.
     std::size_t choose(const DeviceTraits& device, const Question& question) override;
+    bool insists_on(std::string_view way) const override { return options_.way == way; }
 
 private:
     Choice measure(const DeviceTraits& device, const Question& question, const std::vector<std::string>& candidates);

@@ -1,133 +1,84 @@
 // Register tiles shared by the three attention kernels.
 //
-// One subgroup holds ROWS rows of width D ("its rows") with the lanes along D, and meets the rows of
-// another matrix SUBGROUP at a time, one per lane. A tile value t[row, lane] is made by dot_rows, where
-// its rows are broadcast and each lane reads the row it owns, and spent by add_rows, where t is broadcast
-// and the lanes lie along D again. So no value crosses lanes through memory: no shared memory, no
-// barrier, any subgroup size. Statistics of its rows (maxima, sums) lie one row to a lane.
+// One subgroup holds BLOCKS · SUBGROUP rows of width D, a row to a lane in each block ("its rows"), and meets the rows
+// of another matrix TURN at a time. Those are loaded with the lanes along them and handed to all lanes number by
+// number, so what belongs to a row is always in the row's own lane: maxima, sums and exponentials of rows never cross
+// lanes. No shared memory, no barrier, any subgroup size.
 //
-// Why so: on lavapipe a load costs as much as some ten multiply-adds and a broadcast next to nothing, so
-// each load serves all ROWS rows. Every loop over registers must unroll, hence no `break` or `continue`.
+// Why so: on lavapipe a load costs as much as some thirty multiply-adds, so each serves BLOCKS · SUBGROUP rows; a
+// broadcast from a constant lane costs as much as one, and any other exchange between lanes as much as fifty. Every
+// loop over registers must unroll, hence no `break` or `continue`.
 
 #include "lib/attention_options.glsl"
 
-layout(constant_id = 3) const uint ROWS = 16;  // rows a subgroup holds, at most 16
+layout(constant_id = 3) const uint BLOCKS = 2;  // rows a lane holds
+layout(constant_id = 9) const uint TURN = 4;    // rows met at a time, at most SUBGROUP
 
-const uint STEP = PAIR != APART ? 2 : 1;                         // columns to a load along a row
-const uint VEC = PAIR != APART && D > SUBGROUP ? 2 : 1;          // adjacent columns to a lane
-const uint COLUMNS = SUBGROUP * VEC;                    // columns of a row in one pass over the lanes
-const uint CHUNKS = (D + COLUMNS - 1) / COLUMNS * VEC;  // registers for one row
-const uint HELD = ROWS * CHUNKS;                        // registers for all its rows
-// Lanes that add_rows serves between two turns of the tile: all of them, unless the code grew too long.
-const uint AHEAD = D > 64 * STEP && SUBGROUP > 4 ? 4 : SUBGROUP;
-const uint STATS = (ROWS + SUBGROUP - 1) / SUBGROUP;    // registers for one number per row
-const uint FOLD_ROWS = ROWS > 8 ? 16 : ROWS > 4 ? 8 : ROWS > 2 ? 4 : ROWS;
-const uint FOLD = FOLD_ROWS < SUBGROUP ? FOLD_ROWS : SUBGROUP;
+const uint STEP = PAIR != APART ? 2 : 1;  // columns to a load
+const uint ROWS = BLOCKS * SUBGROUP;      // held by a subgroup
+const uint HELD = BLOCKS * D;             // registers for its rows
+const uint TILE = TURN * BLOCKS;          // and for one number per pair of rows
+const uint LOADS = (TURN * D / STEP + SUBGROUP - 1) / SUBGROUP;
+const uint MET = LOADS * STEP;            // registers for the rows it meets, which follow each other without gaps
 
 uint lane() { return gl_SubgroupInvocationID; }
 
-// The column of chunk c that a lane holds; lanes past the end repeat the last column and are not stored.
-uint column(uint c) { return min(c / VEC * COLUMNS + lane() * VEC, D - VEC); }
+// This lane's row of block b, of rows that start at `first`.
+uint own_row(uint first, uint b) { return first + b * SUBGROUP + lane(); }
 
-void load_rows(In x, uint base, uint pitch, uint first, uint count, out float rows[HELD]) {
-    [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-        uint at = base + min(first + r, count - 1) * pitch;
-        [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
-            vec2 x2 = load_some(x, at + column(c), VEC == 2, PAIR);
-            rows[r * CHUNKS + c] = x2.x;
-            if (VEC == 2) rows[r * CHUNKS + c + VEC - 1] = x2.y;
+// Rows past the end repeat the last one, and are not stored.
+void load_own(In x, uint base, uint pitch, uint first, uint count, out float rows[HELD]) {
+    [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
+        const uint at = base + min(own_row(first, b), count - 1) * pitch;
+        [[unroll]] for (uint d = 0; d < D; d += STEP) {
+            const vec2 x2 = load_some(x, at + d, STEP == 2, PAIR);
+            rows[b * D + d] = x2.x;
+            if (STEP == 2) rows[b * D + d + STEP - 1] = x2.y;
         }
     }
 }
 
-void store_rows(Out y, uint base, uint pitch, uint first, uint count, float rows[HELD]) {
-    [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-        [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
-            uint d = c / VEC * COLUMNS + lane() * VEC;
-            uint at = base + (first + r) * pitch + d;
-            vec2 x = vec2(rows[r * CHUNKS + c], rows[r * CHUNKS + c + VEC - 1]);
-            bool own = d < D && first + r < count;
-            if (VEC == 1 && packed(PAIR)) {  // the neighbour's column is in the same word
-                x.y = subgroupShuffleXor(x.x, 1);
-                own = own && lane() % 2 == 0;
-            }
-            if (own) store_some(y, at, x, VEC == 2 || packed(PAIR), PAIR);
+void store_own(Out y, uint base, uint pitch, uint first, uint count, float rows[HELD]) {
+    [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
+        const uint row = own_row(first, b), at = base + row * pitch;
+        if (row < count) {
+            [[unroll]] for (uint d = 0; d < D; d += STEP)
+                store_some(y, at + d, vec2(rows[b * D + d], rows[b * D + d + STEP - 1]), STEP == 2, PAIR);
         }
     }
 }
 
-// Column d of row r, in all lanes.
-float element(float rows[HELD], uint r, uint d) {
-    return subgroupBroadcast(rows[r * CHUNKS + d / COLUMNS * VEC + d % VEC], d % COLUMNS / VEC);
+// The next TURN rows of x.
+void load_met(In x, uint base, uint pitch, uint start, uint count, out float met[MET]) {
+    [[unroll]] for (uint i = 0; i < LOADS; ++i) {
+        const uint at = min((i * SUBGROUP + lane()) * STEP, TURN * D - STEP);
+        const vec2 x2 = load_some(x, base + min(start + at / D, count - 1) * pitch + at % D, STEP == 2, PAIR);
+        met[i * STEP] = x2.x;
+        if (STEP == 2) met[i * STEP + STEP - 1] = x2.y;
+    }
 }
 
-// tile[r] += <rows[r], x[at ..)>, x being the row this lane owns.
-void dot_rows(float rows[HELD], In x, uint at, inout float tile[ROWS]) {
-    [[unroll]] for (uint d = 0; d < D; d += STEP) {
-        vec2 x2 = load_some(x, at + d, STEP == 2, PAIR);
-        [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-            tile[r] += element(rows, r, d) * x2.x;
-            if (STEP == 2) tile[r] += element(rows, r, d + STEP - 1) * x2.y;
+// Column d of row j of them, in all lanes.
+float of_met(float met[MET], uint j, uint d) {
+    const uint at = j * D + d;
+    return subgroupBroadcast(met[at / (STEP * SUBGROUP) * STEP + at % STEP], at / STEP % SUBGROUP);
+}
+
+// tile[j, b] = <the lane's row of block b, row j of those met>.
+void dot_rows(float rows[HELD], float met[MET], out float tile[TILE]) {
+    [[unroll]] for (uint i = 0; i < TILE; ++i) tile[i] = 0.0;
+    [[unroll]] for (uint d = 0; d < D; ++d)
+        [[unroll]] for (uint j = 0; j < TURN; ++j) {
+            const float x = of_met(met, j, d);
+            [[unroll]] for (uint b = 0; b < BLOCKS; ++b) tile[j * BLOCKS + b] += rows[b * D + d] * x;
         }
-    }
 }
 
-// sum[r] += Σ_j tile[r, j] * (row start + j of x). Past the last row of x, tile is 0 and x's last row read.
-void add_rows(float tile[ROWS], In x, uint base, uint pitch, uint start, uint count,
-              inout float sum[HELD]) {
-    [[dont_unroll]] for (uint passed = 0; passed < SUBGROUP; passed += AHEAD) {
-        [[unroll]] for (uint j = 0; j < AHEAD; ++j) {
-            uint at = base + min(start + passed + j, count - 1) * pitch;
-            [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
-                vec2 x2 = load_some(x, at + column(c), VEC == 2, PAIR);
-                [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-                    float t = subgroupBroadcast(tile[r], j);
-                    sum[r * CHUNKS + c] += t * x2.x;
-                    if (VEC == 2) sum[r * CHUNKS + c + VEC - 1] += t * x2.y;
-                }
-            }
+// The lane's row of block b of sum += Σ_j tile[j, b] · row j of those met.
+void add_rows(float tile[TILE], float met[MET], inout float sum[HELD]) {
+    [[unroll]] for (uint d = 0; d < D; ++d)
+        [[unroll]] for (uint j = 0; j < TURN; ++j) {
+            const float x = of_met(met, j, d);
+            [[unroll]] for (uint b = 0; b < BLOCKS; ++b) sum[b * D + d] += tile[j * BLOCKS + b] * x;
         }
-        [[unroll]] for (uint r = 0; r < ROWS; ++r)
-            if (AHEAD < SUBGROUP) tile[r] = subgroupShuffle(tile[r], (lane() + AHEAD) % SUBGROUP);
-    }
-}
-
-// The number of row r out of a vector of statistics.
-float of_row(float stats[STATS], uint r) {
-    return subgroupBroadcast(stats[r / SUBGROUP], r % SUBGROUP);
-}
-
-uint of_row(uint stats[STATS], uint r) {
-    return subgroupBroadcast(stats[r / SUBGROUP], r % SUBGROUP);
-}
-
-float join(float a, float b, bool maximum) { return maximum ? max(a, b) : a + b; }
-
-void fold_step(inout float t[FOLD], uint bit, bool maximum) {
-    bool upper = (lane() & bit) != 0;
-    [[unroll]] for (uint r = 0; r < bit; ++r) {
-        float mine = upper ? t[r + bit] : t[r];
-        float other = upper ? t[r] : t[r + bit];
-        t[r] = join(mine, subgroupShuffleXor(other, bit), maximum);
-    }
-}
-
-// Sum or maximum over the lanes of one value per row, transposed on the way: lane r ends with row r's.
-// Each exchange halves the rows, so that a row costs three exchanges at most, not log2 of the lanes.
-void fold(float x[ROWS], bool maximum, out float stats[STATS]) {
-    [[unroll]] for (uint v = 0; v < STATS; ++v) {
-        float t[FOLD];
-        [[unroll]] for (uint r = 0; r < FOLD; ++r) t[r] = x[min(v * SUBGROUP + r, ROWS - 1)];
-        if (FOLD >= 16) fold_step(t, 8, maximum);
-        if (FOLD >= 8) fold_step(t, 4, maximum);
-        if (FOLD >= 4) fold_step(t, 2, maximum);
-        if (FOLD >= 2) fold_step(t, 1, maximum);
-        float total = t[0];
-        [[unroll]] for (uint p = 0; p < 7; ++p) {
-            uint bit = 1u << p;
-            if (bit >= FOLD && bit < SUBGROUP)
-                total = join(total, subgroupShuffleXor(total, bit), maximum);
-        }
-        stats[v] = total;
-    }
 }

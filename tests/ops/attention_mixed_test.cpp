@@ -220,8 +220,7 @@ INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeAttention, ::testing::ValuesIn(
 std::vector<float> attend_to(std::int64_t capacity, bool cache) {
     constexpr std::int64_t queries = 65, keys = 70, width = 32;
     Device& device = shared_device();
-    DeviceTraits lowering = traits(device, Precision::mixed);
-    lowering.cpu = false;
+    const DeviceTraits lowering = traits_with_matrices(device);
     Graph graph;
     const Tensor q = graph.input("q", {DType::f32, {1, queries, width}});
     const Tensor k = graph.input("k", {DType::f32, {1, capacity, width}});
@@ -230,7 +229,7 @@ std::vector<float> attend_to(std::int64_t capacity, bool cache) {
     if (cache) options.length = length;
     graph.output("o", attention(q, k, k, options));
     State state(device);
-    Program program(device, graph, state, {.precision = Precision::mixed, .traits = lowering});
+    Program program(device, graph, state, {.traits = lowering});
     std::vector<float> x(static_cast<std::size_t>(capacity * width), std::nanf(""));
     for (std::size_t i = 0; i < keys * width; ++i) x[i] = std::sin(static_cast<float>(i));
     program.write("q", std::vector<float>(x.begin(), x.begin() + queries * width));
@@ -241,7 +240,7 @@ std::vector<float> attend_to(std::int64_t capacity, bool cache) {
 }
 
 TEST(DeviceCooperativeAttentionCache, IsReadAsFarAsItIsFilled) {
-    if (!traits(shared_device(), Precision::mixed).matrices)
+    if (!traits_with_matrices(shared_device()).matrices)
         GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
     EXPECT_EQ(attend_to(90, true), attend_to(70, false));
 }

@@ -1,0 +1,66 @@
+// Values made in their place instead of copied there.
+#include "graph/place.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "device_fixture.h"
+#include "graph/narrow.h"
+#include "ops/backward.h"
+#include "ops/ops.h"
+#include "program/program.h"
+
+namespace vkf::test {
+namespace {
+
+constexpr std::int64_t width = 16;
+
+struct Ran {
+    std::vector<float> d_x;
+    std::size_t dispatches;
+    std::int64_t arena;
+};
+
+/// The gradient of x through attention between three slices of it; with `shared` of v also by another way.
+Ran run(bool placed, bool shared, Format format) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {2, 9, 3 * width}});
+    const std::vector<Tensor> parts = split(scale(x, 0.5f), std::array{width, width, width});
+    const Tensor o = attention(parts[0], parts[1], parts[2], {.heads = 2, .causal = true});
+    const Tensor y = shared ? mul(o, parts[2]) : o;
+    const Tensor d_y = graph.input("d_y", y.type());
+    graph.output("d_x", scale(gradients(std::span(&y, 1), std::span(&d_y, 1), std::span(&x, 1)).front(), 2.0f));
+    if (placed) place_parts(graph);
+    narrow(graph, format);
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    std::vector<float> numbers(static_cast<std::size_t>(x.elements()));
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::sin(static_cast<float>(i));
+    program.write("x", numbers);
+    numbers.resize(static_cast<std::size_t>(y.elements()));
+    program.write("d_y", numbers);
+    program.run();
+    EXPECT_EQ(program.find_non_finite(), "");
+    return {program.read("d_x"), program.dispatches(), program.memory().arena};
+}
+
+TEST(DevicePlace, GradientsOfSlicesAreMadeWhereTheyLie) {
+    for (const Format format : {Format::f32, Format::bf16}) {
+        const Ran copied = run(false, false, format), placed = run(true, false, format);
+        EXPECT_EQ(placed.d_x, copied.d_x);
+        EXPECT_EQ(placed.dispatches + 3, copied.dispatches);
+        EXPECT_LT(placed.arena, copied.arena);
+    }
+}
+
+TEST(DevicePlace, WhatIsASumIsStillCopied) {
+    const Ran copied = run(false, true, Format::f32), placed = run(true, true, Format::f32);
+    EXPECT_EQ(placed.d_x, copied.d_x);
+    EXPECT_EQ(placed.dispatches + 2, copied.dispatches);
+}
+
+}  // namespace
+}  // namespace vkf::test
