@@ -93,12 +93,13 @@ Analysis analyse(const Graph& graph, const DeviceTraits& given) {
     for (std::size_t s = 0; s < graph.storages().size(); ++s) {
         const Storage& storage = graph.storages()[s];
         const std::int64_t bytes = storage.bytes();
-        if (storage.role == Role::input) made.inputs += input_copies * bytes;
+        if (storage.role == Role::input) made.inputs += one_run_at_a_time.inputs * bytes;
         if (storage.role == Role::transient && planned.storage[s] != no_place && life[s].maker)
             made.residents.push_back({life[s].maker->scope, std::string(life[s].maker->op->name()), storage.type.shape,
                                       bytes, planned.storage[s], life[s].first, life[s].last});
     }
-    for (const NamedTensor& output : graph.outputs()) made.outputs += output_copies * output.tensor.elements() * 4;
+    for (const NamedTensor& output : graph.outputs())
+        made.outputs += one_run_at_a_time.outputs * output.tensor.elements() * 4;
     std::stable_sort(made.residents.begin(), made.residents.end(),
                      [](const Resident& a, const Resident& b) { return a.bytes > b.bytes; });
     return made;
@@ -110,8 +111,14 @@ Analysis analyse(const StepGraphs& graphs, const DeviceTraits& device) {
     for (NodeCost& cost : sum.costs) cost.flops *= times, cost.bytes *= times;
     sum.flops *= times;
     sum.dispatches *= graphs.micro_batches;
+    const auto overlap = [](Analysis& of) {
+        of.inputs = of.inputs / one_run_at_a_time.inputs * overlapping_runs.inputs;
+        of.outputs = of.outputs / one_run_at_a_time.outputs * overlapping_runs.outputs;
+    };
+    overlap(sum);
     if (!graphs.update) return sum;
     Analysis update = analyse(*graphs.update, device);
+    overlap(update);
     sum.costs.insert(sum.costs.end(), update.costs.begin(), update.costs.end());
     sum.flops += update.flops;
     sum.dispatches += update.dispatches;

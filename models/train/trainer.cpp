@@ -63,8 +63,8 @@ StepResult Trainer::finish() {
 }
 
 StepResult Trainer::step(std::int64_t it, double learning_rate, const Feed& feed) {
+    require(updates_.empty(), "another update is under way");
     start(it, learning_rate, feed);
-    while (under_way() > 1) finish();
     return finish();
 }
 

@@ -40,7 +40,7 @@ public:
     /// Waits for the first of the updates under way.
     StepResult finish();
     std::size_t under_way() const { return updates_.size(); }
-    /// One update, from start to finish.
+    /// One update, from start to finish; none is under way.
     StepResult step(std::int64_t it, double learning_rate, const Feed& feed);
     /// Runs micro-batches first … first + count − 1 without randomness; returns their mean loss. `look` sees each one's
     /// outputs.

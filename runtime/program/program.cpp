@@ -134,7 +134,7 @@ Program::Program(Device& device, const Graph& graph, State& state, const Program
 
 void Program::allocate(const Program* shares) {
     std::vector<NamedTensor> states;
-    std::uint64_t input_bytes = 0, output_bytes = 0;
+    std::uint64_t input_bytes = 0;
     for (std::size_t id = 0; id < graph_->values().size(); ++id) {
         const Value& value = graph_->values()[id];
         const Storage& storage = graph_->storages()[value.storage];
@@ -151,13 +151,13 @@ void Program::allocate(const Program* shares) {
         }
     }
     for (const NamedTensor& output : graph_->outputs()) {
-        output_places_.push_back({output.name, output.tensor.type(), output_bytes});
-        output_bytes += aligned(output.tensor.elements());
+        output_places_.push_back({output.name, output.tensor.type(), output_bytes_});
+        output_bytes_ += aligned(output.tensor.elements());
     }
     memory_.arena = plan_.bytes;
     memory_.bound = plan_.bound;
-    memory_.inputs = input_copies * static_cast<std::int64_t>(input_bytes);
-    memory_.outputs = output_copies * static_cast<std::int64_t>(output_bytes);
+    memory_.inputs = one_run_at_a_time.inputs * static_cast<std::int64_t>(input_bytes);
+    memory_.outputs = one_run_at_a_time.outputs * static_cast<std::int64_t>(output_bytes_);
     const std::int64_t total = memory_.arena + memory_.states + memory_.inputs + memory_.outputs;
     const auto available = static_cast<std::int64_t>(device_->info().memory_bytes);
     if (total > available)
@@ -172,11 +172,6 @@ void Program::allocate(const Program* shares) {
     else
         arena_ = std::make_shared<Buffer>(*device_, arena_bytes, Memory::device, "activations");
     inputs_ = Buffer(*device_, input_bytes, Memory::device, "inputs");
-    for (Side& side : sides_) {
-        side.inputs = Buffer(*device_, input_bytes, Memory::upload, "inputs");
-        side.outputs = Buffer(*device_, output_bytes, Memory::readback, "outputs");
-        std::memset(side.inputs.mapped().data(), 0, side.inputs.mapped().size());
-    }
     if (guarded_) arena_->fill(poison);
 }
 
@@ -278,10 +273,15 @@ void Program::record(const ProgramOptions& options) {
     }
     if (options.stamps) recorder.stamp();
     commands_ = recorder.finish();
-    for (Side& side : sides_) record(side);
+    sides_.push_back(make_side());
 }
 
-void Program::record(Side& side) {
+Program::Side Program::make_side() const {
+    Side side{.inputs = Buffer(*device_, inputs_.bytes(), Memory::upload, "inputs"),
+              .outputs = Buffer(*device_, output_bytes_, Memory::readback, "outputs"),
+              .load = {},
+              .store = {}};
+    std::memset(side.inputs.mapped().data(), 0, side.inputs.mapped().size());
     Recorder load(*device_);
     if (inputs_.bytes() > 0) load.copy(side.inputs, 0, inputs_, 0, inputs_.bytes());
     side.load = load.finish();
@@ -296,18 +296,19 @@ void Program::record(Side& side) {
                    static_cast<std::uint64_t>(tensor.elements()) * 4);
     }
     side.store = store.finish();
+    return side;
 }
 
 // --- Run -----------------------------------------------------------------------------------------
 
 void Program::write_bytes(std::string_view input, DType dtype, std::span<const std::byte> data) {
-    require(runs_.size() < sides_.size(), "input '", input, "' is written while both of its places are being read");
+    const std::size_t side = free_side();
     InputPlace& at = named(input_places_, input);
     const auto count = static_cast<std::int64_t>(data.size() / 4);
     require(at.type.dtype == dtype && at.type.shape.elements() == count, "input '", input, "' is ", at.type, ", given ",
             count, dtype == DType::f32 ? " floats" : " integers");
-    std::memcpy(sides_[next_].inputs.mapped().data() + at.offset, data.data(), data.size());
-    at.held[next_] = ++at.written;
+    std::memcpy(sides_[side].inputs.mapped().data() + at.offset, data.data(), data.size());
+    at.held[side] = ++at.written;
 }
 
 void Program::write(std::string_view input, std::span<const float> values) {
@@ -318,28 +319,39 @@ void Program::write(std::string_view input, std::span<const std::int32_t> values
     write_bytes(input, DType::i32, std::as_bytes(values));
 }
 
-Program::Side& Program::prepare_side() {
-    Side& side = sides_[next_];
-    const Side& other = sides_[1 - next_];
-    for (InputPlace& at : input_places_) {
-        if (at.held[next_] == at.written) continue;
-        std::memcpy(side.inputs.mapped().data() + at.offset, other.inputs.mapped().data() + at.offset,
-                    static_cast<std::size_t>(at.type.shape.elements()) * 4);
-        at.held[next_] = at.written;
+std::size_t Program::free_side() {
+    require(runs_.size() < 2, "two runs of a program are under way already");
+    if (runs_.empty()) return started_;
+    if (sides_.size() == 1) {
+        sides_.push_back(make_side());
+        memory_.inputs = memory_.inputs / one_run_at_a_time.inputs * overlapping_runs.inputs;
+        memory_.outputs = memory_.outputs / one_run_at_a_time.outputs * overlapping_runs.outputs;
     }
-    return side;
+    return 1 - started_;
+}
+
+Program::Side& Program::prepare_side() {
+    const std::size_t k = free_side();
+    for (InputPlace& at : input_places_) {
+        if (at.held[k] == at.written) continue;
+        std::memcpy(sides_[k].inputs.mapped().data() + at.offset, sides_[1 - k].inputs.mapped().data() + at.offset,
+                    static_cast<std::size_t>(at.type.shape.elements()) * 4);
+        at.held[k] = at.written;
+    }
+    return sides_[k];
 }
 
 void Program::start() {
-    require(runs_.size() < sides_.size(), "two runs of a program are under way already");
-    Side& side = prepare_side();
-    runs_.push_back(commands_.submit(side.load, side.store));
-    next_ = 1 - next_;
+    const std::size_t k = free_side();
+    const Side& side = prepare_side();
+    runs_.push_back({commands_.submit(side.load, side.store), k});
+    started_ = k;
 }
 
 void Program::finish() {
     require(!runs_.empty(), "no run of the program is under way");
-    wait(*device_, runs_.front());
+    wait(*device_, runs_.front().ticket);
+    finished_ = runs_.front().side;
     runs_.erase(runs_.begin());
 }
 
@@ -350,10 +362,8 @@ void Program::run() {
 
 std::vector<float> Program::read(std::string_view output) const {
     const Place& at = named(output_places_, output);
-    // The run finished last stands before those under way, which have the sides before `next_`.
-    const Side& side = sides_[(next_ + 1 + runs_.size()) % 2];
     std::vector<float> values(static_cast<std::size_t>(at.type.shape.elements()));
-    std::memcpy(values.data(), side.outputs.mapped().data() + at.offset, values.size() * 4);
+    std::memcpy(values.data(), sides_[finished_].outputs.mapped().data() + at.offset, values.size() * 4);
     return values;
 }
 

@@ -41,8 +41,12 @@ struct ProgramOptions {
     const Program* shares = nullptr;          // take its arena if that is large enough; the two never run at once
 };
 
-/// How often an input and an output lie in memory: host memory has each twice, for two runs under way at once.
-constexpr std::int64_t input_copies = 3, output_copies = 2;
+/// How often an input and an output lie in memory: on the device, outputs in its arena, and on the host once, or twice
+/// as soon as runs overlap.
+struct Copies {
+    std::int64_t inputs, outputs;
+};
+constexpr Copies one_run_at_a_time{2, 1}, overlapping_runs{3, 2};
 
 /// Where a program's memory goes, in bytes.
 struct MemoryUse {
@@ -76,7 +80,7 @@ public:
     void write(std::string_view input, std::span<const std::int32_t> values);
 
     /// Starts a run with what was written last. One more may be started while it is under way, so that the device does
-    /// not wait for the host; inputs and outputs lie twice in host memory.
+    /// not wait for the host; from then on inputs and outputs lie twice in host memory.
     void start();
     /// Waits for the first of the runs under way; read() is then about that one, until the next start.
     void finish();
@@ -129,6 +133,10 @@ private:
         Buffer inputs, outputs;
         Commands load, store;
     };
+    struct Run {
+        std::uint64_t ticket;
+        std::size_t side;
+    };
 
     /// A stretch of device memory.
     struct Stretch {
@@ -142,9 +150,11 @@ private:
     std::uint64_t address(Tensor tensor) const;
     std::vector<float> transient_values(Tensor tensor) const;
     void record(const ProgramOptions& options);
-    void record(Side& side);
     void write_bytes(std::string_view input, DType dtype, std::span<const std::byte> data);
-    /// Brings inputs that were not written since over from the other side.
+    /// Which side the next run has: the same one again, unless that is in use. Makes it if it is the first to ask.
+    std::size_t free_side();
+    Side make_side() const;
+    /// The free side with every input as it was written last.
     Side& prepare_side();
 
     Device* device_;
@@ -154,9 +164,10 @@ private:
     std::vector<std::vector<std::int64_t>> scratches_;  // elements, by node
     std::shared_ptr<Buffer> arena_;
     Buffer inputs_;
-    std::array<Side, 2> sides_;
-    std::size_t next_ = 0;             // the side of the run to be started
-    std::vector<std::uint64_t> runs_;  // tickets of those under way, at most two
+    std::uint64_t output_bytes_ = 0;
+    std::vector<Side> sides_;                 // one, or two if runs have overlapped
+    std::vector<Run> runs_;                   // those under way, at most two
+    std::size_t started_ = 0, finished_ = 0;  // the sides of the last run started and of the last one finished
     std::vector<InputPlace> input_places_;
     std::vector<Place> output_places_;
     std::vector<Launch> launches_;

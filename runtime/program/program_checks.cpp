@@ -47,10 +47,10 @@ std::vector<float> Program::transient_values(Tensor tensor) const {
 }
 
 std::string Program::find_non_finite() {
+    while (under_way() > 0) finish();
     std::map<std::string, std::vector<float>> saved;
     for (const Storage& storage : graph_->storages())
         if (storage.role == Role::state && storage.version > 0) saved[storage.name] = state_->read(storage.name);
-    while (under_way() > 0) finish();
     wait(*device_, prepare_side().load.submit());
     std::string found;
     for (std::size_t i = 0; i < launches_.size() && found.empty();) {

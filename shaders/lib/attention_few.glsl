@@ -11,7 +11,7 @@
 
 #include "lib/attention_options.glsl"
 
-layout(constant_id = 3) const uint ROWS = 16;  // rows a subgroup holds, at most 16
+layout(constant_id = 3) const uint ROWS = 4;  // rows a subgroup holds, at most 4
 
 const uint STEP = PAIR != APART ? 2 : 1;                         // columns to a load along a row
 const uint VEC = PAIR != APART && D > SUBGROUP ? 2 : 1;          // adjacent columns to a lane
@@ -21,7 +21,7 @@ const uint HELD = ROWS * CHUNKS;                        // registers for all its
 // Lanes that add_rows serves between two turns of the tile: all of them, unless the code grew too long.
 const uint AHEAD = D > 64 * STEP && SUBGROUP > 4 ? 4 : SUBGROUP;
 const uint STATS = (ROWS + SUBGROUP - 1) / SUBGROUP;    // registers for one number per row
-const uint FOLD_ROWS = ROWS > 8 ? 16 : ROWS > 4 ? 8 : ROWS > 2 ? 4 : ROWS;
+const uint FOLD_ROWS = ROWS > 2 ? 4 : ROWS;
 const uint FOLD = FOLD_ROWS < SUBGROUP ? FOLD_ROWS : SUBGROUP;
 
 uint lane() { return gl_SubgroupInvocationID; }
@@ -118,8 +118,6 @@ void fold(float x[ROWS], bool maximum, out float stats[STATS]) {
     [[unroll]] for (uint v = 0; v < STATS; ++v) {
         float t[FOLD];
         [[unroll]] for (uint r = 0; r < FOLD; ++r) t[r] = x[min(v * SUBGROUP + r, ROWS - 1)];
-        if (FOLD >= 16) fold_step(t, 8, maximum);
-        if (FOLD >= 8) fold_step(t, 4, maximum);
         if (FOLD >= 4) fold_step(t, 2, maximum);
         if (FOLD >= 2) fold_step(t, 1, maximum);
         float total = t[0];

@@ -116,7 +116,9 @@ TEST(DeviceMemory, IsWhatWasPredictedAndHardlyMoreThanWhatLivesAtOnce) {
                     const Analysis predicted = analyse(StepGraphs(subject.loss, config), traits(shared_device()));
                     const std::uint64_t before = shared_device().allocated_bytes();
                     Trainer trainer(shared_device(), subject.loss, subject.loss, config);
-                    trainer.step(0, 1e-3, subject.feed);
+                    trainer.start(0, 1e-3, subject.feed);
+                    trainer.start(1, 1e-3, subject.feed);
+                    while (trainer.under_way() > 0) trainer.finish();
                     trainer.evaluate(subject.feed, 0, 1);
                     const auto held = static_cast<double>(shared_device().allocated_bytes() - before);
                     const auto bytes = static_cast<double>(predicted.bytes());

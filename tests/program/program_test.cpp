@@ -50,6 +50,36 @@ TEST(DeviceProgram, StatesAreSharedByName) {
     EXPECT_EQ(state.read("s"), y);
 }
 
+TEST(DeviceProgram, RunsOverlapWithInputsAndOutputsOfTheirOwn) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {3}}), factor = graph.input("factor", {DType::f32, {3}});
+    graph.output("y", mul(x, factor));
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    const auto write = [&](const char* name, float value) { program.write(name, std::vector<float>(3, value)); };
+    write("factor", 10);
+    write("x", 1);
+    program.run();
+    EXPECT_EQ(program.read("y").front(), 10.0f);
+    const std::int64_t one_at_a_time = program.memory().inputs;
+    for (float next = 2; next < 7; ++next) {
+        write("x", next);  // the factor stays
+        program.start();
+        if (program.under_way() < 2) continue;
+        EXPECT_THROW(write("x", 0), InputError);
+        EXPECT_THROW(program.start(), InputError);
+        program.finish();
+        EXPECT_EQ(program.read("y").front(), 10 * (next - 1));
+    }
+    write("factor", 100);
+    program.finish();
+    EXPECT_EQ(program.read("y").front(), 60.0f);
+    program.run();  // what was written while the last run was under way
+    EXPECT_EQ(program.read("y").front(), 600.0f);
+    EXPECT_EQ(program.memory().inputs * one_run_at_a_time.inputs, one_at_a_time * overlapping_runs.inputs);
+    EXPECT_THROW(program.finish(), InputError);
+}
+
 TEST(DeviceProgram, IndependentKernelsShareABarrier) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {64}});
