@@ -53,7 +53,11 @@ void main() {
     float top[BLOCKS];
     uint row_word[BLOCKS];
     load_own(q, batch * queries * q_pitch + head * D, q_pitch, first, queries, row);
-    [[unroll]] for (uint i = 0; i < HELD; ++i) sum[i] = 0.0;
+    const float in_base_2 = scale * LOG2_E;
+    [[unroll]] for (uint i = 0; i < HELD; ++i) {
+        row[i] *= in_base_2;
+        sum[i] = 0.0;
+    }
     [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
         weight[b] = 0.0;
         top[b] = LOWEST;
@@ -73,14 +77,15 @@ void main() {
             [[unroll]] for (uint j = 0; j < TURN; ++j) {
                 const uint key = start + j;
                 const bool seen = key < count && visible(int(key), int(own_row(first, b)) + shift);
-                p[j * BLOCKS + b] = seen ? p[j * BLOCKS + b] * scale : HIDDEN;
-                highest = max(highest, p[j * BLOCKS + b]);
+                const float x = p[j * BLOCKS + b];
+                p[j * BLOCKS + b] = seen ? x : HIDDEN;
+                highest = p[j * BLOCKS + b] > highest ? p[j * BLOCKS + b] : highest;
             }
-            const float less = exp_below(top[b] - highest);
+            const float less = exp2_below(top[b] - highest);
             top[b] = highest;
             weight[b] *= less;
             [[unroll]] for (uint j = 0; j < TURN; ++j) {
-                const float e = exp_below(p[j * BLOCKS + b] - highest);
+                const float e = exp2_below(p[j * BLOCKS + b] - highest);
                 weight[b] += e;
                 p[j * BLOCKS + b] = DROPOUT ? e * kept(row_word[b], subgroupBroadcast(word, j)) : e;
             }
@@ -96,7 +101,7 @@ void main() {
         [[unroll]] for (uint d = 0; d < D; ++d) sum[b * D + d] *= inverse;
         if (own_row(first, b) < queries)
             lse.at[plane * queries + own_row(first, b)] =
-                some ? top[b] + log(weight[b]) : uintBitsToFloat(0x7F800000);
+                some ? (top[b] + log2(weight[b])) * LN_2 : uintBitsToFloat(0x7F800000);
     }
     store_own(o, batch * queries * heads * D + head * D, heads * D, first, queries, sum);
 }

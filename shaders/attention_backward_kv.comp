@@ -52,7 +52,9 @@ void main() {
     float v_sum[HELD];
     load_own(k, batch * keys * k_pitch + key_head * D, k_pitch, first, keys, k_row);
     load_own(v, batch * keys * v_pitch + key_head * D, v_pitch, first, keys, v_row);
+    const float in_base_2 = scale * LOG2_E;
     [[unroll]] for (uint i = 0; i < HELD; ++i) {
+        k_row[i] *= in_base_2;
         k_sum[i] = 0.0;
         v_sum[i] = 0.0;
     }
@@ -66,7 +68,7 @@ void main() {
 
         [[dont_unroll]] for (uint start = begin; start < queries; start += TURN) {
             const uint met_row = plane * queries + min(start + lane(), queries - 1);
-            const float met_lse = lse.at[met_row];
+            const float met_lse = lse.at[met_row] * LOG2_E;
             const float met_delta = delta.at[met_row];
             const uint word = DROPOUT ? query_word(plane, start + lane()) : 0;
             float q_met[MET];
@@ -86,10 +88,11 @@ void main() {
                 [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
                     const uint i = j * BLOCKS + b;
                     const bool seen = query < queries && visible(int(own_row(first, b)), position);
-                    const float e = seen ? exp_below(p[i] * scale - query_lse) : 0.0;
+                    const float e = exp2_below(p[i] - query_lse);
                     const float keep = DROPOUT ? kept(query_noise, row_word[b]) : 1.0;
-                    p[i] = e * keep;
-                    ds[i] = lone(position) ? 0.0 : e * (ds[i] * keep - query_delta);
+                    const float shown = e * keep, d_logit = e * (ds[i] * keep - query_delta);
+                    p[i] = seen ? shown : 0.0;
+                    ds[i] = seen && !lone(position) ? d_logit : 0.0;
                 }
             }
             add_rows(p, g_met, v_sum);

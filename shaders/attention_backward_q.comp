@@ -58,12 +58,16 @@ void main() {
         row_delta[b] = 0.0;
         [[unroll]] for (uint d = 0; d < D; ++d) row_delta[b] += row[b * D + d] * up[b * D + d];
         const uint own = own_row(first, b);
-        row_lse[b] = lse.at[plane * queries + min(own, queries - 1)];
+        row_lse[b] = lse.at[plane * queries + min(own, queries - 1)] * LOG2_E;
         if (own < queries) delta.at[plane * queries + own] = row_delta[b];
         if (DROPOUT) row_word[b] = query_word(plane, own);
     }
     load_own(q, batch * queries * q_pitch + head * D, q_pitch, first, queries, row);
-    [[unroll]] for (uint i = 0; i < HELD; ++i) sum[i] = 0.0;
+    const float in_base_2 = scale * LOG2_E;
+    [[unroll]] for (uint i = 0; i < HELD; ++i) {
+        row[i] *= in_base_2;
+        sum[i] = 0.0;
+    }
 
     const uint k_base = batch * keys * k_pitch + head / share * D;
     const uint v_base = batch * keys * v_pitch + head / share * D;
@@ -81,9 +85,10 @@ void main() {
             [[unroll]] for (uint j = 0; j < TURN; ++j) {
                 const uint i = j * BLOCKS + b, key = start + j;
                 const bool seen = key < keys && visible(int(key), position);
-                const float e = seen ? exp_below(p[i] * scale - row_lse[b]) : 0.0;
+                const float e = exp2_below(p[i] - row_lse[b]);
                 if (DROPOUT) ds[i] *= kept(row_word[b], subgroupBroadcast(word, j));
-                ds[i] = lone(position) ? 0.0 : e * (ds[i] - row_delta[b]);
+                const float d_logit = e * (ds[i] - row_delta[b]);
+                ds[i] = seen && !lone(position) ? d_logit : 0.0;
             }
         }
         add_rows(ds, met, sum);

@@ -36,8 +36,9 @@ AttentionTile of_few_queries(const DeviceTraits& device, const AttentionSize& si
 AttentionTile in_registers(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
     constexpr std::int64_t unrolled = 512;  // multiply-adds of a product
     const std::int64_t lanes = device.subgroup_size, width = size.head_width;
-    const std::int64_t turn = width > 128 || (width >= 64 && pass != AttentionPass::forward) ? 2 : 4;
-    const std::int64_t held = width <= 32 ? 48 : 32;  // rows
+    std::int64_t turn = width > 128 || (width >= 64 && pass != AttentionPass::forward) ? 2 : 4;
+    if (turn == 4 && lanes > 4 && 5 * up(size.others, 5) < 4 * up(size.others, 4)) turn = 5;
+    const std::int64_t held = width <= 16 ? 80 : width <= 32 ? 48 : 32;  // rows
     const std::int64_t most = std::max<std::int64_t>(1, std::min(unrolled / (turn * width), held / lanes));
     const std::int64_t needed = up(size.rows, lanes), parts = up(needed, most);
     const std::int64_t subgroups = subgroups_together(device);

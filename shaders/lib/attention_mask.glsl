@@ -2,7 +2,9 @@
 // among the Args.
 
 const float LOWEST = -3.0e38;  // what a running maximum starts from: below every logit, yet no -inf,
-const float HIDDEN = -3.4e38;  // so that differences stay numbers; exp_below(HIDDEN - LOWEST) is 0
+const float HIDDEN = -3.4e38;  // so that differences stay numbers; exp2_below(HIDDEN - LOWEST) is 0
+
+const float LOG2_E = 1.44269504, LN_2 = 0.693147181;
 
 bool visible(int key, int position) {
     return (!CAUSAL || key <= position) && (!MASK_DIAGONAL || key != position);

@@ -1,12 +1,10 @@
-// e^x for x <= 0, as softmax, sigmoid and the normal density need it: the same on every device.
+// e^x and 2^x for x <= 0, as softmax, sigmoid and the normal density need them: the same on every device.
 
-// Numerics: |x| / 2 + 1 ulp, and e^0 is 1. 0 below e^-69: subnormals, fifty times slower on CPUs,
-// never arise. NaN gives 0.
-float exp_below(float x) {
-    float t = x * 1.44269504;
-    precise float shifted = t + 12582912.0;  // 1.5 · 2^23 leaves t's nearest integer in the low bits
+// Numerics: 1 ulp, and 2^0 is 1. 0 below 2^-100: subnormals, fifty times slower on CPUs, never arise. NaN gives 0.
+float exp2_below(float x) {
+    precise float shifted = x + 12582912.0;  // 1.5 · 2^23 leaves x's nearest integer in the low bits
     // 2^f = 1 + f · polynomial, interpolated at the Chebyshev points of |f| <= 1/2
-    precise float f = t - (shifted - 12582912.0);
+    precise float f = x - (shifted - 12582912.0);
     float p = 1.54531634e-4;
     p = p * f + 1.33908633e-3;
     p = p * f + 9.61808302e-3;
@@ -14,5 +12,8 @@ float exp_below(float x) {
     p = p * f + 2.40226507e-1;
     p = p * f + 6.93147182e-1;
     p = p * f + 1.0;
-    return t > -100.0 ? uintBitsToFloat(floatBitsToUint(p) + (floatBitsToUint(shifted) << 23)) : 0.0;
+    return x > -100.0 ? uintBitsToFloat(floatBitsToUint(p) + (floatBitsToUint(shifted) << 23)) : 0.0;
 }
+
+// Numerics: |x| / 2 + 1 ulp.
+float exp_below(float x) { return exp2_below(x * 1.44269504); }
