@@ -1,12 +1,24 @@
-// Sums and maxima over a workgroup of any size, for any subgroup size, in a fixed order.
+// Sums and maxima over a workgroup of any size, for any subgroup size, in a fixed order. All invocations take part.
 //
-// When the workgroup is one subgroup (as on CPU devices) both fold to the plain subgroup operation: the branch on
-// constants disappears, and with it the shared memory and the barriers.
+// When the workgroup is one small subgroup (as on CPU devices) every lane is handed to all others by broadcasts, each
+// one instruction on lavapipe, and all lanes add up alike. Its subgroupAdd goes from lane to lane instead, each step
+// waiting for the last: five times as long.
 
 shared float group_partial[32];  // one per subgroup: 128 lanes at least 4 wide
 
+const bool BY_BROADCASTS = GROUP == SUBGROUP && SUBGROUP <= 16;
+
+float larger(float a, float b) { return a > b ? a : b; }
+
 float group_sum(float x) {
-    float total = subgroupAdd(x);
+    float total = 0.0;
+    if (BY_BROADCASTS) {
+        [[unroll]] for (uint i = 0; i < SUBGROUP; i += 4)
+            total += (subgroupBroadcast(x, i) + subgroupBroadcast(x, i + 1)) +
+                     (subgroupBroadcast(x, i + 2) + subgroupBroadcast(x, i + 3));
+        return total;
+    }
+    total = subgroupAdd(x);
     if (GROUP > SUBGROUP) {
         barrier();  // an earlier reduction may still be reading
         if (subgroupElect()) group_partial[gl_SubgroupID] = total;
@@ -18,7 +30,14 @@ float group_sum(float x) {
 }
 
 float group_max(float x) {
-    float top = subgroupMax(x);
+    float top = x;
+    if (BY_BROADCASTS) {
+        [[unroll]] for (uint i = 0; i < SUBGROUP; i += 4)
+            top = larger(top, larger(larger(subgroupBroadcast(x, i), subgroupBroadcast(x, i + 1)),
+                                     larger(subgroupBroadcast(x, i + 2), subgroupBroadcast(x, i + 3))));
+        return top;
+    }
+    top = subgroupMax(x);
     if (GROUP > SUBGROUP) {
         barrier();
         if (subgroupElect()) group_partial[gl_SubgroupID] = top;
