@@ -2,7 +2,7 @@
 // algorithm 1; BeliefFormer eq 6-9).
 //
 // Shapes: q [B,T,M·D], k v [B,S,N·D], each with its pitch; o [B,T,M·D] and lse [B,M,T] dense. Query head m
-//   reads key head m / share. Row i stands at position i + keys - T.
+//   reads key head m / SHARE. Row i stands at position i + keys - T.
 // Owner: one subgroup makes BLOCKS · SUBGROUP rows of one head of o. Keys behind the causal edge are not visited.
 // Numerics: fp32; exponents of differences. A row that sees no key: o = 0 and lse = +inf, which makes the
 //   backward pass's exp(s - lse) zero.
@@ -21,8 +21,6 @@ layout(push_constant, scalar) uniform Args {
     InInt length;
     InInt seed;
     uint batches;
-    uint heads;
-    uint share;
     uint queries;
     uint keys;
     uint q_pitch;
@@ -38,11 +36,11 @@ layout(push_constant, scalar) uniform Args {
 void main() {
     const uint blocks = (queries + ROWS - 1) / ROWS;
     const uint index = group_index() * (GROUP / SUBGROUP) + gl_SubgroupID;
-    const uint head = index / blocks % heads;
-    const uint batch = index / blocks / heads;
+    const uint head = index / blocks % HEADS;
+    const uint batch = index / blocks / HEADS;
     if (batch >= batches) return;
     const uint first = fair_block(index % blocks, blocks) * ROWS;
-    const uint plane = batch * heads + head;
+    const uint plane = batch * HEADS + head;
     const uint count = LENGTH ? min(uint(max(length.at[0], 0)), keys) : keys;
     const int shift = int(count) - int(queries);
     const uint end = CAUSAL ? uint(clamp(int(first + ROWS) + shift, 0, int(count))) : count;
@@ -64,8 +62,8 @@ void main() {
         if (DROPOUT) row_word[b] = query_word(plane, own_row(first, b));
     }
 
-    const uint k_base = batch * keys * k_pitch + head / share * D;
-    const uint v_base = batch * keys * v_pitch + head / share * D;
+    const uint k_base = batch * keys * k_pitch + head / SHARE * D;
+    const uint v_base = batch * keys * v_pitch + head / SHARE * D;
     [[dont_unroll]] for (uint start = 0; start < end; start += TURN) {
         float met[MET];
         float p[TILE];
@@ -103,5 +101,5 @@ void main() {
             lse.at[plane * queries + own_row(first, b)] =
                 some ? (top[b] + log2(weight[b])) * LN_2 : uintBitsToFloat(0x7F800000);
     }
-    store_own(o, batch * queries * heads * D + head * D, heads * D, first, queries, sum);
+    store_own(o, batch * queries * HEADS * D + head * D, HEADS * D, first, queries, sum);
 }

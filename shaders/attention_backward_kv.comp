@@ -1,5 +1,5 @@
 // dk and dv of attention (FlashAttention-2, algorithm 2, turned round so that no sum needs an atomic):
-//     dv_j = Σ_i p_ij g_i,   dk_j = scale Σ_i p_ij (<g_i, v_j> - delta_i) q_i.
+//     dv_j = Σ_i p_ij g_i + addend_j,   dk_j = scale Σ_i p_ij (<g_i, v_j> - delta_i) q_i.
 //
 // Shapes: as attention_backward_q.comp, whose delta it reads; dk and dv [B,S,N·D] with their own pitches.
 // Owner: one subgroup makes BLOCKS · SUBGROUP rows of one key head, over all query heads that read it, in a fixed
@@ -8,6 +8,8 @@
 #include "lib/args.glsl"
 #include "lib/attention.glsl"
 
+layout(constant_id = 8) const bool ADDEND = false;  // dense, as dv
+
 layout(push_constant, scalar) uniform Args {
     In q;
     In k;
@@ -15,12 +17,11 @@ layout(push_constant, scalar) uniform Args {
     In lse;
     In g;
     In delta;
+    In addend;
     Out dk;
     Out dv;
     InInt seed;
     uint batches;
-    uint heads;
-    uint share;
     uint queries;
     uint keys;
     uint q_pitch;
@@ -37,7 +38,7 @@ layout(push_constant, scalar) uniform Args {
 
 void main() {
     const uint blocks = (keys + ROWS - 1) / ROWS;
-    const uint key_heads = heads / share;
+    const uint key_heads = HEADS / SHARE;
     const uint index = group_index() * (GROUP / SUBGROUP) + gl_SubgroupID;
     const uint key_head = index / blocks % key_heads;
     const uint batch = index / blocks / key_heads;
@@ -58,10 +59,10 @@ void main() {
         k_sum[i] = 0.0;
         v_sum[i] = 0.0;
     }
-    [[dont_unroll]] for (uint head = key_head * share; head < (key_head + 1) * share; ++head) {
-        const uint plane = batch * heads + head;
+    [[dont_unroll]] for (uint head = key_head * SHARE; head < (key_head + 1) * SHARE; ++head) {
+        const uint plane = batch * HEADS + head;
         const uint q_base = batch * queries * q_pitch + head * D;
-        const uint g_base = batch * queries * heads * D + head * D;
+        const uint g_base = batch * queries * HEADS * D + head * D;
         uint row_word[BLOCKS];
         [[unroll]] for (uint b = 0; b < BLOCKS; ++b)
             if (DROPOUT) row_word[b] = key_word(plane, own_row(first, b));
@@ -77,7 +78,7 @@ void main() {
             float ds[TILE];
             load_met(q, q_base, q_pitch, start, queries, q_met);
             dot_rows(k_row, q_met, p);
-            load_met(g, g_base, heads * D, start, queries, g_met);
+            load_met(g, g_base, HEADS * D, start, queries, g_met);
             dot_rows(v_row, g_met, ds);
             [[unroll]] for (uint j = 0; j < TURN; ++j) {
                 const uint query = start + j;
@@ -101,5 +102,9 @@ void main() {
     }
     [[unroll]] for (uint i = 0; i < HELD; ++i) k_sum[i] *= scale;
     store_own(dk, batch * keys * dk_pitch + key_head * D, dk_pitch, first, keys, k_sum);
+    if (ADDEND) {
+        load_own(addend, (batch * keys * key_heads + key_head) * D, key_heads * D, first, keys, v_row);
+        [[unroll]] for (uint i = 0; i < HELD; ++i) v_sum[i] += v_row[i];
+    }
     store_own(dv, batch * keys * dv_pitch + key_head * D, dv_pitch, first, keys, v_sum);
 }

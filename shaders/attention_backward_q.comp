@@ -19,8 +19,6 @@ layout(push_constant, scalar) uniform Args {
     Out dq;
     InInt seed;
     uint batches;
-    uint heads;
-    uint share;
     uint queries;
     uint keys;
     uint q_pitch;
@@ -37,11 +35,11 @@ layout(push_constant, scalar) uniform Args {
 void main() {
     const uint blocks = (queries + ROWS - 1) / ROWS;
     const uint index = group_index() * (GROUP / SUBGROUP) + gl_SubgroupID;
-    const uint head = index / blocks % heads;
-    const uint batch = index / blocks / heads;
+    const uint head = index / blocks % HEADS;
+    const uint batch = index / blocks / HEADS;
     if (batch >= batches) return;
     const uint first = fair_block(index % blocks, blocks) * ROWS;
-    const uint plane = batch * heads + head;
+    const uint plane = batch * HEADS + head;
     const int shift = int(keys) - int(queries);
     const uint end = CAUSAL ? uint(clamp(int(first + ROWS) + shift, 0, int(keys))) : keys;
 
@@ -51,9 +49,9 @@ void main() {
     float row_lse[BLOCKS];
     float row_delta[BLOCKS];
     uint row_word[BLOCKS];
-    const uint o_base = batch * queries * heads * D + head * D;
-    load_own(o, o_base, heads * D, first, queries, row);
-    load_own(g, o_base, heads * D, first, queries, up);
+    const uint o_base = batch * queries * HEADS * D + head * D;
+    load_own(o, o_base, HEADS * D, first, queries, row);
+    load_own(g, o_base, HEADS * D, first, queries, up);
     [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
         row_delta[b] = 0.0;
         [[unroll]] for (uint d = 0; d < D; ++d) row_delta[b] += row[b * D + d] * up[b * D + d];
@@ -69,8 +67,8 @@ void main() {
         sum[i] = 0.0;
     }
 
-    const uint k_base = batch * keys * k_pitch + head / share * D;
-    const uint v_base = batch * keys * v_pitch + head / share * D;
+    const uint k_base = batch * keys * k_pitch + head / SHARE * D;
+    const uint v_base = batch * keys * v_pitch + head / SHARE * D;
     [[dont_unroll]] for (uint start = 0; start < end; start += TURN) {
         float met[MET];
         float p[TILE];

@@ -3,7 +3,7 @@
 // algorithm 1; BeliefFormer eq 6-9).
 //
 // Shapes: q [B,T,M·D], k v [B,S,N·D], each with its pitch; o [B,T,M·D] and lse [B,M,T] dense. Query head m
-//   reads key head m / share. Row i stands at position i + keys - T.
+//   reads key head m / SHARE. Row i stands at position i + keys - T.
 // Owner: one subgroup makes ROWS rows of one head of o. Key tiles behind the causal edge are not visited.
 // Numerics: fp32; exponents of differences. A row that sees no key: o = 0 and lse = +inf, which makes the
 //   backward pass's exp(s - lse) zero.
@@ -22,8 +22,6 @@ layout(push_constant, scalar) uniform Args {
     InInt length;
     InInt seed;
     uint batches;
-    uint heads;
-    uint share;
     uint queries;
     uint keys;
     uint q_pitch;
@@ -39,11 +37,11 @@ layout(push_constant, scalar) uniform Args {
 void main() {
     uint blocks = (queries + ROWS - 1) / ROWS;
     uint index = group_index() * (GROUP / SUBGROUP) + gl_SubgroupID;
-    uint head = index / blocks % heads;
-    uint batch = index / blocks / heads;
+    uint head = index / blocks % HEADS;
+    uint batch = index / blocks / HEADS;
     if (batch >= batches) return;
     uint first = fair_block(index % blocks, blocks) * ROWS;
-    uint plane = batch * heads + head;
+    uint plane = batch * HEADS + head;
     uint count = LENGTH ? min(uint(max(length.at[0], 0)), keys) : keys;
     int shift = int(count) - int(queries);
     uint end = CAUSAL ? uint(clamp(int(first + ROWS) + shift, 0, int(count))) : count;
@@ -61,8 +59,8 @@ void main() {
         if (DROPOUT) row_word[i] = query_word(plane, first + i * SUBGROUP + lane());
     }
 
-    uint k_base = batch * keys * k_pitch + head / share * D;
-    uint v_base = batch * keys * v_pitch + head / share * D;
+    uint k_base = batch * keys * k_pitch + head / SHARE * D;
+    uint v_base = batch * keys * v_pitch + head / SHARE * D;
     [[dont_unroll]] for (uint start = 0; start < end; start += SUBGROUP) {
         uint key = start + lane();
         float p[ROWS];
@@ -107,5 +105,5 @@ void main() {
         float factor = of_row(inverse, r);
         [[unroll]] for (uint c = 0; c < CHUNKS; ++c) sum[r * CHUNKS + c] *= factor;
     }
-    store_rows(o, batch * queries * heads * D + head * D, heads * D, first, queries, sum);
+    store_rows(o, batch * queries * HEADS * D + head * D, HEADS * D, first, queries, sum);
 }

@@ -1,10 +1,10 @@
 // d_x = rstd · (g − mean(g) − n · mean(g·n)) per row, with g = d_y · weight and n = (x − mean) ·
-// rstd; without CENTER the means of x and of g are 0. Per workgroup also Σ d_y·n and Σ d_y over its
+// rstd, plus addend; without CENTER the means of x and of g are 0. Per workgroup also Σ d_y·n and Σ d_y over its
 // rows: parts of d_weight and d_bias.
 //
-// Shapes: x [rows, WIDTH] with its pitch, d_y and d_x [rows, WIDTH], mean and rstd [rows], partial
+// Shapes: x [rows, WIDTH] with its pitch, d_y, addend and d_x [rows, WIDTH], mean and rstd [rows], partial
 // [groups, WIDTH or 2·WIDTH], weights before biases. A workgroup takes `per_group` rows one after
-// the other, in order. d_x may be d_y or x.
+// the other, in order. d_x may be d_y, x or addend.
 // Numerics: fp32; n from the saved mean, so its error is 2^-24 · |mean| · rstd.
 #version 460
 #include "lib/args.glsl"
@@ -16,6 +16,7 @@ layout(constant_id = 6) const bool WEIGHT = true;
 layout(constant_id = 7) const bool D_WEIGHT = true;
 layout(constant_id = 8) const bool D_BIAS = true;  // only with D_WEIGHT
 layout(constant_id = 9) const uint PAIR_DY = APART;
+layout(constant_id = 10) const bool ADDEND = false;
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -23,6 +24,7 @@ layout(push_constant, scalar) uniform Args {
     In d_y;
     In mean;
     In rstd;
+    In addend;
     Out d_x;
     InOut partial;
     uint rows;
@@ -41,11 +43,12 @@ void main() {
     const uint last = min(first + per_group, rows);
     if (first >= rows) return;
     const uint sums = group_index() * (D_BIAS ? 2 * WIDTH : WIDTH);
-    vec2 v[STRIP], d[STRIP], w[STRIP], d_weight[STRIP], d_bias[STRIP];
+    vec2 v[STRIP], d[STRIP], w[STRIP], more[STRIP], d_weight[STRIP], d_bias[STRIP];
     [[unroll]] for (uint k = 0; k < STRIP; ++k) {
         d_weight[k] = vec2(0.0);
         d_bias[k] = vec2(0.0);
         w[k] = vec2(1.0);
+        more[k] = vec2(0.0);
     }
     if (WEIGHT && STRIPS == 1) load_strip(weight, 0, 0, w);
 
@@ -74,8 +77,10 @@ void main() {
                 if (WEIGHT) load_strip(weight, 0, s, w);
                 [[unroll]] for (uint k = 0; k < STRIP; ++k) v[k] = (v[k] - center) * scale;
             }
+            if (ADDEND) load_strip(addend, row * WIDTH, s, more);
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {
-                store_pair(d_x, row * WIDTH, s, k, scale * (d[k] * w[k] - g_mean - v[k] * gn_mean));
+                const vec2 d_row = scale * (d[k] * w[k] - g_mean - v[k] * gn_mean);
+                store_pair(d_x, row * WIDTH, s, k, ADDEND ? d_row + more[k] : d_row);
                 if (STRIPS == 1) {
                     d_weight[k] += d[k] * v[k];
                     d_bias[k] += d[k];

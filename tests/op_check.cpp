@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "device_fixture.h"
+#include "graph/fold.h"
 #include "graph/narrow.h"
 #include "ops/backward.h"
 #include "ops/ops.h"
@@ -289,6 +290,7 @@ void check_mathematics(const OpCase& c) {
 
 void check_kernels(const OpCase& c) {
     CaseGraph made(c, differentiable(c));
+    fold_sums(made.graph);
     const Format format = format_under_test();
     narrow(made.graph, format);
     const Arrays wanted = interpret(made.graph, made.leaves);
@@ -341,6 +343,7 @@ void check_mixed_kernels(const OpCase& c, const std::function<Arrays(const Mixed
     const DeviceTraits lowering = traits_with_matrices(device);
     if (!lowering.matrices) GTEST_SKIP() << device.info().name << " has no cooperative matrices that kernels can use";
     CaseGraph made(c, differentiable(c));
+    fold_sums(made.graph);
     const Format format = format_under_test();
     narrow(made.graph, format);
     const Arrays wanted = interpret(made.graph, made.leaves);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/fold.h"
 #include "graph/narrow.h"
 #include "graph/place.h"
 #include "ops/backward.h"
@@ -65,6 +66,7 @@ StepGraphs::StepGraphs(const LossGraph& loss, const TrainerConfig& config)
         append_optimizer(*update, parameters, means, config);
         zero(means);
     }
+    fold_sums(step);
     place_parts(step);
     narrow(step, config.activations);
 }

@@ -80,6 +80,12 @@ std::optional<View> Op::place(std::span<const Tensor>, std::size_t) const {
 bool Op::makes_slices(std::size_t) const {
     return false;
 }
+bool Op::adds() const {
+    return false;
+}
+std::optional<std::size_t> Op::takes_addend(std::size_t) const {
+    return std::nullopt;
+}
 std::optional<std::size_t> Op::updates(std::size_t) const {
     return std::nullopt;
 }
@@ -190,6 +196,19 @@ std::vector<Tensor> Graph::add(std::shared_ptr<const Op> op, std::vector<Tensor>
     }
     nodes_.push_back(std::move(node));
     return nodes_.back().out;
+}
+
+void Graph::fold_sum(std::size_t sum, std::size_t maker, std::size_t output, Tensor addend) {
+    Node& node = nodes_[maker];
+    const std::size_t slot = node.op->takes_addend(output).value();
+    if (node.in.size() <= slot) node.in.resize(slot + 1);
+    node.in[slot] = addend;
+    node.out[output] = nodes_[sum].out[0];
+    nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(sum));
+    for (Region& region : regions_) {
+        if (region.first > sum) --region.first;
+        if (region.end > sum) --region.end;
+    }
 }
 
 void Graph::move_into(Tensor part, Tensor whole, const View& place) {

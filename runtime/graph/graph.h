@@ -86,6 +86,9 @@ public:
     Tensor input_named(std::string_view name) const;
     Tensor output_named(std::string_view name) const;
 
+    /// Lets node `maker` make the sum of its output and `addend` that node `sum` would have made, which goes: see
+    /// fold_sums().
+    void fold_sum(std::size_t sum, std::size_t maker, std::size_t output, Tensor addend);
     /// Makes a transient value a slice of another one: see place_parts().
     void move_into(Tensor part, Tensor whole, const View& place);
     /// Keeps a transient storage in another format: see narrow().

@@ -138,6 +138,10 @@ public:
     virtual std::optional<View> place(std::span<const Tensor> in, std::size_t input) const;
     /// Whether the kernels can write this output as a slice of wider rows.
     virtual bool makes_slices(std::size_t output) const;
+    /// Whether output 0 is the sum of the two inputs, where these have one shape.
+    virtual bool adds() const;
+    /// An input, else absent, that the kernels can add to this output as they write it: see fold_sums().
+    virtual std::optional<std::size_t> takes_addend(std::size_t output) const;
     /// The input that this output overwrites in place (a state update), if any.
     virtual std::optional<std::size_t> updates(std::size_t output) const;
     /// Whether the kernels can leave this output out: where nobody reads it, it is not computed and has no memory.

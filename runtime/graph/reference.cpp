@@ -49,11 +49,15 @@ std::vector<Array> evaluate(const Op& op, std::span<const Array> in, std::span<c
 
 Arrays interpret(const Graph& graph, const Arrays& leaves) {
     std::vector<Array> values(graph.values().size());
-    std::vector<bool> is_leaf(graph.values().size(), true);
-    for (const Node& node : graph.nodes())
-        for (const Tensor& out : node.out) is_leaf[out.id()] = false;
+    std::vector<bool> is_made(graph.values().size()), is_read(graph.values().size());
+    for (const Node& node : graph.nodes()) {
+        for (const Tensor& out : node.out) is_made[out.id()] = true;
+        for (const Tensor& in : node.in)
+            if (in) is_read[in.id()] = true;
+    }
+    for (const NamedTensor& output : graph.outputs()) is_read[output.tensor.id()] = true;
     for (std::size_t id = 0; id < values.size(); ++id) {
-        if (!is_leaf[id]) continue;
+        if (is_made[id] || !is_read[id]) continue;
         const Storage& storage = graph.storages()[graph.values()[id].storage];
         const auto given = leaves.find(storage.name);
         require(given != leaves.end(), "interpret: no array for '", storage.name, "'");

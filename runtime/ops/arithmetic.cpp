@@ -110,6 +110,7 @@ public:
                      .bytes = 4.0 * static_cast<double>(a.elements() + b.elements() + y.elements())});
     }
 
+    bool adds() const override { return kind_ == Binary::add; }
     bool may_alias(std::size_t, std::size_t) const override { return true; }  // the planner compares sizes
     Halves halves(std::span<const Tensor>) const override { return {0b11, 0b1, Halves::Rule::outputs_follow}; }
 

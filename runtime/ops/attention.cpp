@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -123,6 +124,8 @@ Dispatch attention_dispatch(const AttentionTile& tile, const AttentionOptions& o
     const bool aligned = e.D % 2 == 0 && even(q) && even(k) && even(v);
     auto constants = tile.constants;
     constants.insert(constants.end(), {{"D", extent(e.D)},
+                                       {"HEADS", extent(e.M)},
+                                       {"SHARE", extent(e.share())},
                                        {"PAIR", pair_form(q, aligned)},
                                        {"CAUSAL", options.causal},
                                        {"MASK_DIAGONAL", options.mask_diagonal},
@@ -134,8 +137,6 @@ Dispatch attention_dispatch(const AttentionTile& tile, const AttentionOptions& o
                      {"v", v},
                      {"seed", optional(in[seed])},
                      {"batches", extent(e.B)},
-                     {"heads", extent(e.M)},
-                     {"share", extent(e.share())},
                      {"queries", extent(e.T)},
                      {"keys", extent(e.S)},
                      {"q_pitch", extent(q.pitch())},
@@ -147,7 +148,7 @@ Dispatch attention_dispatch(const AttentionTile& tile, const AttentionOptions& o
             .groups = tile.groups};
 }
 
-/// d_q, d_k and d_v from (q, k, v, seed, o, lse, d_o).
+/// d_q, d_k and d_v from (q, k, v, seed, o, lse, d_o), and what is to be added to d_v.
 class AttentionBackwardOp : public Op {
 public:
     explicit AttentionBackwardOp(const AttentionOptions& options) : options_(options) {}
@@ -181,6 +182,8 @@ public:
                 }
             }
         });
+        if (in.size() > more && !in[more].at.empty())
+            for (std::size_t i = 0; i < out[2].at.size(); ++i) out[2].at[i] += in[more].at[i];
         return true;
     }
 
@@ -194,9 +197,10 @@ public:
             return sum;
         };
         const Tensor q = to.in[query], k = to.in[key], v = to.in[value];
-        const auto add = [&](Dispatch& made, std::vector<std::pair<std::string, ArgValue>> more) {
+        const Tensor addend = to.in.size() > more ? to.in[more] : Tensor();
+        const auto add = [&](Dispatch& made, std::vector<std::pair<std::string, ArgValue>> own) {
             made.args.insert(made.args.end(), {{"lse", to.in[lse]}, {"g", to.in[d_o]}, {"delta", delta}});
-            made.args.insert(made.args.end(), more.begin(), more.end());
+            made.args.insert(made.args.end(), own.begin(), own.end());
             to.dispatch(std::move(made));
         };
         Dispatch queries = attention_dispatch(
@@ -207,20 +211,26 @@ public:
         Dispatch keys = attention_dispatch(
             attention_tile(to.device, AttentionPass::key_gradient, {e.B * e.N, e.S, e.T, e.D}), options_, e, to.in);
         keys.flops = 8.0 * pairs * static_cast<double>(e.D);
-        keys.bytes = bytes({q, k, v, q, k, v});
+        keys.bytes = bytes({q, k, v, q, k, v}) + (addend ? bytes({v}) : 0.0);
+        keys.constants.emplace_back("ADDEND", static_cast<bool>(addend));
         add(keys, {{"dk", to.out[1]},
                    {"dv", to.out[2]},
                    {"dk_pitch", extent(to.out[1].pitch())},
-                   {"dv_pitch", extent(to.out[2].pitch())}});
+                   {"dv_pitch", extent(to.out[2].pitch())},
+                   {"addend", optional(addend)}});
     }
 
     Halves halves(std::span<const Tensor> at) const override {
-        return rows_of_heads(at[query], options_.heads, 0b111 | 1u << o | 1u << d_o, 0b111);
+        return rows_of_heads(at[query], options_.heads, 0b111 | 1u << o | 1u << d_o | 1u << more, 0b111);
     }
+    std::optional<std::size_t> takes_addend(std::size_t output) const override {
+        return output == 2 ? std::optional<std::size_t>(more) : std::nullopt;
+    }
+    bool may_alias(std::size_t output, std::size_t input) const override { return output == 2 && input == more; }
     bool makes_slices(std::size_t) const override { return true; }
 
 private:
-    enum Saved : std::size_t { o = 4, lse, d_o };
+    enum Saved : std::size_t { o = 4, lse, d_o, more };
 
     AttentionOptions options_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
 #include "ops/ops.h"
@@ -23,7 +24,8 @@ void require_affine(const TensorType& x, const TensorType& affine, const char* w
             ", the rows of x have ", x.shape.width(), " elements");
 }
 
-/// d_x and, if wanted, [d_weight] or [d_weight, d_bias] as one tensor. Inputs: x, weight, d_y, rstd, mean.
+/// d_x and, if wanted, [d_weight] or [d_weight, d_bias] as one tensor. Inputs: x, weight, d_y, rstd, mean, and what
+/// is to be added to d_x.
 class NormBackwardOp : public Op {
 public:
     NormBackwardOp(NormKind kind, bool parameters) : kind_(kind), parameters_(parameters) {}
@@ -54,7 +56,8 @@ public:
             }
             const auto count = static_cast<double>(width);
             for (std::size_t j = 0; j < width; ++j)
-                out[0].at[row * width + j] = rstd * (g[j] - g_sum / count - n[j] * gn_sum / count);
+                out[0].at[row * width + j] =
+                    rstd * (g[j] - g_sum / count - n[j] * gn_sum / count) + (has(in) ? in[more].at[row * width + j] : 0.0);
         }
         return true;
     }
@@ -64,6 +67,7 @@ public:
         // Few enough groups that their partial sums are a small part of the work.
         const std::int64_t most = std::int64_t{to.device.units} * (to.device.cpu ? 4 : 8);
         const Tensor weight = kind_.weight ? to.in[1] : Tensor();
+        const Tensor addend = to.in.size() > more ? to.in[more] : Tensor();
         const PairRows grid = pair_rows(to.device, x.rows(), x.width(), most);
         const auto groups = static_cast<std::int64_t>(grid.groups);
         const std::int64_t sums = x.width() * (kind_.bias ? 2 : 1);
@@ -74,10 +78,11 @@ public:
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(x.width())},
                                    {"STRIP", grid.strip},
-                                   {"PAIR", grid.form({x, weight})},
+                                   {"PAIR", grid.form({x, weight, addend})},
                                    {"PAIR_DY", grid.form({to.in[2]})},
                                    {"CENTER", kind_.center},
                                    {"WEIGHT", kind_.weight},
+                                   {"ADDEND", static_cast<bool>(addend)},
                                    {"D_WEIGHT", parameters_},
                                    {"D_BIAS", parameters_ && kind_.bias}},
                      .args = {{"x", x},
@@ -85,6 +90,7 @@ public:
                               {"d_y", to.in[2]},
                               {"mean", kind_.center ? ArgValue{to.in[4]} : ArgValue{}},
                               {"rstd", to.in[3]},
+                              {"addend", addend ? ArgValue{addend} : ArgValue{}},
                               {"d_x", to.out[0]},
                               {"partial", partial},
                               {"rows", extent(x.rows())},
@@ -92,16 +98,23 @@ public:
                               {"per_group", grid.per_group}},
                      .groups = grid.groups,
                      .flops = 14.0 * static_cast<double>(x.elements()),
-                     .bytes = 12.0 * static_cast<double>(x.elements())});
+                     .bytes = (addend ? 16.0 : 12.0) * static_cast<double>(x.elements())});
         if (parameters_ && !direct) sum_columns(to, partial, groups, sums, sums, to.out[1]);
     }
 
     bool may_alias(std::size_t output, std::size_t input) const override {
-        return output == 0 && (input == 0 || input == 2);
+        return output == 0 && (input == 0 || input == 2 || input == more);
+    }
+    std::optional<std::size_t> takes_addend(std::size_t output) const override {
+        return output == 0 ? std::optional(more) : std::nullopt;
     }
     Halves halves(std::span<const Tensor>) const override { return {.in = 0b100}; }
 
 private:
+    static constexpr std::size_t more = 5;
+
+    static bool has(std::span<const Array> in) { return in.size() > more && !in[more].at.empty(); }
+
     NormKind kind_;
     bool parameters_;
 };

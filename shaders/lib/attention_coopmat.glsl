@@ -152,8 +152,9 @@ void give(float x[HELD]) {
 }
 
 // Which invocation holds which element of a matrix is the device's secret: sums leave through the tile, TILE columns
-// at a time.
-void store_rows(uint result, Out y, uint base, uint pitch, uint first, uint count) {
+// at a time. With `adds` the addend's rows, which follow each other at addend_pitch, are added.
+void store_rows(uint result, Out y, uint base, uint pitch, uint first, uint count, bool adds, In addend,
+                uint addend_base, uint addend_pitch) {
     const bool aligned = quads_aligned(uint64_t(y), pitch, base);
     [[unroll]] for (uint from = 0; from < WIDTH; from += TILE) {
         subgroupBarrier();
@@ -166,8 +167,13 @@ void store_rows(uint result, Out y, uint base, uint pitch, uint first, uint coun
         for (uint quad = lane(); quad < ROWS * TILE / 4; quad += SUBGROUP) {
             const uint row = quad / (TILE / 4), column = from + quad % (TILE / 4) * 4;
             const uint there = first + row < count && column < D ? D - column : 0;
-            store_quad(y, PAIR, base + (first + row) * pitch + column, there,
-                       uintBitsToFloat(tiles[tile_at(row) + (column - from) / 4]), aligned);
+            vec4 made = uintBitsToFloat(tiles[tile_at(row) + (column - from) / 4]);
+            if (adds) made += load_quad(addend, PAIR, addend_base + (first + row) * addend_pitch + column, there);
+            store_quad(y, PAIR, base + (first + row) * pitch + column, there, made, aligned);
         }
     }
+}
+
+void store_rows(uint result, Out y, uint base, uint pitch, uint first, uint count) {
+    store_rows(result, y, base, pitch, first, count, false, In(uint64_t(0)), 0, 0);
 }

@@ -1,5 +1,5 @@
 // attention_backward_kv.comp by cooperative matrices:
-//     dv_j = Σ_i p_ij g_i,   dk_j = scale Σ_i p_ij (<g_i, v_j> - delta_i) q_i.
+//     dv_j = Σ_i p_ij g_i + addend_j,   dk_j = scale Σ_i p_ij (<g_i, v_j> - delta_i) q_i.
 //
 // Shapes: as attention_backward_kv.comp.
 // Owner: a workgroup makes SUBGROUPS · ROWS rows of one key head, a subgroup ROWS of them, over all query heads that
@@ -9,6 +9,8 @@
 #define RESULTS 2  // dk, dv
 #include "lib/attention_coopmat.glsl"
 
+layout(constant_id = 8) const bool ADDEND = false;  // dense, as dv
+
 layout(push_constant, scalar) uniform Args {
     In q;
     In k;
@@ -16,12 +18,11 @@ layout(push_constant, scalar) uniform Args {
     In lse;
     In g;
     In delta;
+    In addend;
     Out dk;
     Out dv;
     InInt seed;
     uint batches;
-    uint heads;
-    uint share;
     uint queries;
     uint keys;
     uint q_pitch;
@@ -43,7 +44,7 @@ shared uint tile_word[DROPOUT ? TILE : 1];
 
 void main() {
     const uint blocks = (keys + SUBGROUPS * ROWS - 1) / (SUBGROUPS * ROWS);
-    const uint key_heads = heads / share;
+    const uint key_heads = HEADS / SHARE;
     const uint key_head = group_index() / blocks % key_heads;
     const uint batch = group_index() / blocks / key_heads;
     if (batch >= batches) return;  // the whole workgroup
@@ -56,10 +57,10 @@ void main() {
     load_rows(1, v, batch * keys * v_pitch + key_head * D, v_pitch, mine, keys);
     clear_sums();
 
-    [[dont_unroll]] for (uint head = key_head * share; head < (key_head + 1) * share; ++head) {
-        const uint plane = batch * heads + head;
+    [[dont_unroll]] for (uint head = key_head * SHARE; head < (key_head + 1) * SHARE; ++head) {
+        const uint plane = batch * HEADS + head;
         const uint q_base = batch * queries * q_pitch + head * D;
-        const uint g_base = batch * queries * heads * D + head * D;
+        const uint g_base = batch * queries * HEADS * D + head * D;
         uint row_word[PASSES];
         [[unroll]] for (uint pass = 0; pass < PASSES; ++pass)
             if (DROPOUT) row_word[pass] = key_word(plane, mine + own_row(pass));
@@ -67,7 +68,7 @@ void main() {
         for (uint start = begin; start < queries; start += TILE) {
             barrier();  // everyone is done with the previous queries
             stage(0, q, q_base, q_pitch, start, queries);
-            stage(1, g, g_base, heads * D, start, queries);
+            stage(1, g, g_base, HEADS * D, start, queries);
             for (uint j = gl_LocalInvocationID.x; j < TILE; j += GROUP) {
                 const uint at = plane * queries + min(start + j, queries - 1);
                 tile_lse[j] = lse.at[at];
@@ -101,5 +102,6 @@ void main() {
     }
     [[unroll]] for (uint i = 0; i < SUMS; ++i) sums[i] *= scale;
     store_rows(0, dk, batch * keys * dk_pitch + key_head * D, dk_pitch, mine, keys);
-    store_rows(1, dv, batch * keys * dv_pitch + key_head * D, dv_pitch, mine, keys);
+    store_rows(1, dv, batch * keys * dv_pitch + key_head * D, dv_pitch, mine, keys, ADDEND, addend,
+               (batch * keys * key_heads + key_head) * D, key_heads * D);
 }

@@ -19,8 +19,6 @@ layout(push_constant, scalar) uniform Args {
     Out dq;
     InInt seed;
     uint batches;
-    uint heads;
-    uint share;
     uint queries;
     uint keys;
     uint q_pitch;
@@ -44,7 +42,7 @@ void find_delta(uint base, uint first) {
         float part = 0.0;
         if (first + r < queries)
             for (uint d = lane() * step; d < D; d += SUBGROUP * step) {
-                const uint at = base + (first + r) * heads * D + d;
+                const uint at = base + (first + r) * HEADS * D + d;
                 part += dot(load_some(g, at, step == 2, PAIR), load_some(o, at, step == 2, PAIR));
             }
         part = subgroupAdd(part);
@@ -55,18 +53,18 @@ void find_delta(uint base, uint first) {
 
 void main() {
     const uint blocks = (queries + SUBGROUPS * ROWS - 1) / (SUBGROUPS * ROWS);
-    const uint head = group_index() / blocks % heads;
-    const uint batch = group_index() / blocks / heads;
+    const uint head = group_index() / blocks % HEADS;
+    const uint batch = group_index() / blocks / HEADS;
     if (batch >= batches) return;  // the whole workgroup
     const uint first = fair_block(group_index() % blocks, blocks) * SUBGROUPS * ROWS;
     const uint mine = first + gl_SubgroupID * ROWS;
-    const uint plane = batch * heads + head;
+    const uint plane = batch * HEADS + head;
     const int shift = int(keys) - int(queries);
     const uint end = CAUSAL ? uint(clamp(int(first + SUBGROUPS * ROWS) + shift, 0, int(keys))) : keys;
 
-    const uint o_base = batch * queries * heads * D + head * D;
+    const uint o_base = batch * queries * HEADS * D + head * D;
     load_rows(0, q, batch * queries * q_pitch + head * D, q_pitch, mine, queries);
-    load_rows(1, g, o_base, heads * D, mine, queries);
+    load_rows(1, g, o_base, HEADS * D, mine, queries);
     clear_sums();
     find_delta(o_base, mine);
     float row_lse[PASSES];
@@ -80,8 +78,8 @@ void main() {
         if (DROPOUT) row_word[pass] = query_word(plane, row);
     }
 
-    const uint k_base = batch * keys * k_pitch + head / share * D;
-    const uint v_base = batch * keys * v_pitch + head / share * D;
+    const uint k_base = batch * keys * k_pitch + head / SHARE * D;
+    const uint v_base = batch * keys * v_pitch + head / SHARE * D;
     for (uint start = 0; start < end; start += TILE) {
         barrier();  // everyone is done with the previous keys
         stage(0, k, k_base, k_pitch, start, keys);

@@ -24,8 +24,6 @@ layout(push_constant, scalar) uniform Args {
     InInt length;
     InInt seed;
     uint batches;
-    uint heads;
-    uint share;
     uint queries;
     uint keys;
     uint q_pitch;
@@ -65,12 +63,12 @@ void scale_rows() {
 
 void main() {
     const uint blocks = (queries + SUBGROUPS * ROWS - 1) / (SUBGROUPS * ROWS);
-    const uint head = group_index() / blocks % heads;
-    const uint batch = group_index() / blocks / heads;
+    const uint head = group_index() / blocks % HEADS;
+    const uint batch = group_index() / blocks / HEADS;
     if (batch >= batches) return;  // the whole workgroup
     const uint first = fair_block(group_index() % blocks, blocks) * SUBGROUPS * ROWS;
     const uint mine = first + gl_SubgroupID * ROWS;
-    const uint plane = batch * heads + head;
+    const uint plane = batch * HEADS + head;
     const uint count = LENGTH ? min(uint(max(length.at[0], 0)), keys) : keys;
     const int shift = int(count) - int(queries);
     const uint end = CAUSAL ? uint(clamp(int(first + SUBGROUPS * ROWS) + shift, 0, int(count))) : count;
@@ -86,8 +84,8 @@ void main() {
         if (DROPOUT) row_word[pass] = query_word(plane, mine + own_row(pass));
     }
 
-    const uint k_base = batch * keys * k_pitch + head / share * D;
-    const uint v_base = batch * keys * v_pitch + head / share * D;
+    const uint k_base = batch * keys * k_pitch + head / SHARE * D;
+    const uint v_base = batch * keys * v_pitch + head / SHARE * D;
     for (uint start = 0; start < end; start += TILE) {
         barrier();  // everyone is done with the previous keys
         stage(0, k, k_base, k_pitch, start, count);
@@ -135,5 +133,5 @@ void main() {
     }
     subgroupBarrier();
     scale_rows();
-    store_rows(0, o, batch * queries * heads * D + head * D, heads * D, mine, queries);
+    store_rows(0, o, batch * queries * HEADS * D + head * D, HEADS * D, mine, queries);
 }

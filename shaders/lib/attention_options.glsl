@@ -4,6 +4,8 @@
 #include "lib/pairs.glsl"
 
 layout(constant_id = 2) const uint D = 32;                 // head width
+layout(constant_id = 14) const uint HEADS = 1;             // of queries
+layout(constant_id = 15) const uint SHARE = 1;             // query heads that read one key head
 layout(constant_id = 4) const uint PAIR = APART;           // of q, k, v, o and their gradients; unless APART D is even
 layout(constant_id = 5) const bool CAUSAL = false;         // a query sees no key behind its position
 layout(constant_id = 6) const bool MASK_DIAGONAL = false;  // nor the key at its own position

@@ -49,6 +49,19 @@ uvec4 packed(Block b) {
     return uvec4(pack(b.low.xy), pack(b.low.zw), pack(b.high.xy), pack(b.high.zw));
 }
 
+// The elements from `from` on, of which `there` exist.
+vec4 load_quad(In x, uint form, uint from, uint there) {
+    vec4 v = vec4(0.0);
+    if (packed(form)) {
+        if (there > 0) v.xy = load_two(x, from, form);
+        if (there > 2) v.zw = load_two(x, from + 2, form);
+    } else {
+        [[unroll]] for (uint j = 0; j < 4; ++j)
+            if (j < there) v[j] = x.at[from + j];
+    }
+    return v;
+}
+
 // v to the elements from `to` on, of which `there` exist.
 void store_quad(Out y, uint form, uint to, uint there, vec4 v, bool aligned) {
     if (packed(form)) {

@@ -73,6 +73,14 @@ std::vector<OpCase> attention_cases() {
         attend("vanishing", {1, 17, 17, 16}, causal, 1e-30),
         attend("long", {1, 300, 300, 16, 1, 1}, causal, 1.0, 64),
     };
+    for (const std::int64_t padding : {0, 2, 3}) {  // the kernel adds the gradient that comes another way
+        OpCase twice = attend(text("values used twice, padding ", padding), {2, 33, 33, 8, 4, 4, padding}, causal);
+        twice.build = [](Inputs x) {
+            const Tensor o = attention(x[0], x[1], x[2], {.heads = 4, .causal = true});
+            return std::vector{add(o, x[2])};
+        };
+        cases.push_back(twice);
+    }
     OpCase one_key = attend("one key", {2, 19, 1, 8});
     one_key.operands[0].differentiate = one_key.operands[1].differentiate = false;  // zero, but for rounding
     cases.push_back(one_key);

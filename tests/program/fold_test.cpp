@@ -1,0 +1,136 @@
+// Sums made by the kernel that makes one of their terms.
+#include "graph/fold.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device_fixture.h"
+#include "graph/narrow.h"
+#include "graph/place.h"
+#include "op_check.h"
+#include "ops/backward.h"
+#include "ops/ops.h"
+#include "program/program.h"
+
+namespace vkf::test {
+namespace {
+
+struct Ran {
+    std::vector<float> d_x;
+    std::size_t dispatches;
+};
+
+/// The gradient of f at x in the direction of a sine.
+struct Way {
+    Shape shape;
+    std::function<Tensor(Tensor)> f;
+
+    Ran run(bool folded, bool placed, Format format, std::optional<DeviceTraits> traits = {}) const {
+        Graph graph;
+        const Tensor x = graph.input("x", {DType::f32, shape});
+        const Tensor y = f(scale(x, 0.5f));
+        const Tensor d_y = graph.input("d_y", y.type());
+        graph.output("d_x", scale(gradients(std::span(&y, 1), std::span(&d_y, 1), std::span(&x, 1)).front(), 2.0f));
+        if (folded) fold_sums(graph);
+        if (placed) place_parts(graph);
+        narrow(graph, format);
+        State state(shared_device());
+        Program program(shared_device(), graph, state, {.traits = traits});
+        const auto wave = [](std::int64_t count) {
+            std::vector<float> numbers(static_cast<std::size_t>(count));
+            for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = std::sin(static_cast<float>(i));
+            return numbers;
+        };
+        program.write("x", wave(x.elements()));
+        program.write("d_y", wave(y.elements()));
+        program.run();
+        EXPECT_EQ(program.find_non_finite(), "");
+        return {program.read("d_x"), program.dispatches()};
+    }
+};
+
+void expect_alike(const std::vector<float>& folded, const std::vector<float>& plain, double part) {
+    ASSERT_EQ(folded.size(), plain.size());
+    for (std::size_t i = 0; i < plain.size(); ++i)
+        ASSERT_NEAR(folded[i], plain[i], part * (1.0 + std::abs(static_cast<double>(plain[i])))) << i;
+}
+
+/// A device may contract the sum with the product before it: one rounding of an intermediate of about this size less.
+constexpr double rounding = 8.0 / (1 << 24);
+
+TEST(DeviceFold, ResidualConnectionsAroundNorms) {
+    for (const std::int64_t width : {33, 128, 4200})  // 4200 is more than registers hold
+        for (const bool center : {true, false}) {
+            const Way way{{2, 5, width}, [&](Tensor x) {
+                              return add(x, center ? layer_norm(x, {}, {}, 1e-5f) : rms_norm(x, {}, 1e-5f));
+                          }};
+            const Ran plain = way.run(false, false, Format::f32), folded = way.run(true, false, Format::f32);
+            EXPECT_EQ(folded.dispatches + 1, plain.dispatches);
+            expect_alike(folded.d_x, plain.d_x, rounding);
+        }
+}
+
+/// Belief attention: values lead to the result in two ways.
+Way belief(std::int64_t width) {
+    return {{2, 19, 3 * width}, [width](Tensor x) {
+                const std::vector<Tensor> parts = split(x, std::array{width, width, width});
+                const Tensor o = attention(parts[0], parts[1], parts[2], {.heads = 3, .causal = true});
+                return project_out(o, parts[2], 1);
+            }};
+}
+
+TEST(DeviceFold, ValuesThatAreAlsoProjectedOn) {
+    const Way way = belief(24);
+    for (const Format format : {Format::f32, Format::bf16}) {
+        // The sum, and then the copy into its place, go.
+        const Ran plain = way.run(false, true, format), folded = way.run(true, true, format);
+        EXPECT_EQ(folded.dispatches + 2, plain.dispatches);
+        expect_alike(folded.d_x, plain.d_x, format == Format::f32 ? rounding : 1.0 / 64);
+    }
+}
+
+TEST(DeviceCooperativeFold, ValuesThatAreAlsoProjectedOn) {
+    const DeviceTraits traits = traits_with_matrices(shared_device());
+    if (!traits.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
+    for (const std::int64_t width : {24, 33, 60}) {
+        const Way way = belief(width);
+        const Ran plain = way.run(false, true, Format::f32, traits), folded = way.run(true, true, Format::f32, traits);
+        EXPECT_EQ(folded.dispatches + 2, plain.dispatches);
+        expect_alike(folded.d_x, plain.d_x, rounding);
+    }
+}
+
+TEST(DeviceFold, TermsThatOthersReadStay) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {4, 8}});
+    const Tensor y = scale(x, 3.0f);
+    const Tensor d = layer_norm(y, {}, {}, 1e-5f);
+    const Tensor d_x = gradients(std::span(&d, 1), std::span(&x, 1), std::span(&y, 1)).front();
+    graph.output("sum", add(y, d_x));
+    graph.output("term", d_x);
+    const std::size_t nodes = graph.nodes().size();
+    fold_sums(graph);
+    EXPECT_EQ(graph.nodes().size(), nodes);
+}
+
+TEST(DeviceFold, TermsMadeBeforeTheirAddendStay) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {4, 8}});
+    const Tensor y = scale(x, 3.0f);
+    const Tensor d = layer_norm(y, {}, {}, 1e-5f);
+    const Tensor d_x = gradients(std::span(&d, 1), std::span(&x, 1), std::span(&y, 1)).front();
+    graph.output("sum", add(scale(x, 2.0f), d_x));
+    const std::size_t nodes = graph.nodes().size();
+    fold_sums(graph);
+    EXPECT_EQ(graph.nodes().size(), nodes);
+}
+
+}  // namespace
+}  // namespace vkf::test
