@@ -33,6 +33,7 @@ Timing time_calls(double seconds, const std::function<void()>& call);
 /// What the device reached in kernels made for nothing else, per second.
 struct Peak {
     double flops = 0, bytes = 0;
+    double memcpy_bytes = 0;  // of a CPU, to compare with: one thread's memcpy, read and written; else 0
 
     /// The shortest time that so much work can take.
     double least_seconds(double work_flops, double work_bytes) const {

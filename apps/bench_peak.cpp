@@ -1,5 +1,8 @@
 #include "apps/bench_peak.h"
 
+#include <cstring>
+#include <vector>
+
 #include "apps/bench_timing.h"
 #include "ops/grid.h"
 #include "vulkan/device.h"
@@ -89,6 +92,16 @@ std::int64_t moved(const DeviceInfo& info, const DeviceTraits& device) {
     return static_cast<std::int64_t>(bytes) / (8 * PARTS) * 2 * PARTS;
 }
 
+/// Far more than caches hold.
+double memcpy_bytes_per_second(double seconds) {
+    std::vector<char> from(64 << 20, 1), to(from.size());
+    const Timing timing = time_calls(seconds, [&] {
+        std::memcpy(to.data(), from.data(), from.size());
+        from.front() = to.back();  // so that the copy is wanted
+    });
+    return 2.0 * static_cast<double>(from.size()) / timing.least;
+}
+
 }  // namespace
 
 Peak measure_peak(Device& device, double seconds) {
@@ -104,11 +117,12 @@ Peak measure_peak(Device& device, double seconds) {
             return std::vector{y};
         };
     });
-    return {arithmetic.flops / arithmetic.seconds.least, memory.bytes / memory.seconds.least};
+    return {arithmetic.flops / arithmetic.seconds.least, memory.bytes / memory.seconds.least,
+            device_traits.cpu ? memcpy_bytes_per_second(seconds) : 0.0};
 }
 
 Peak higher(const Peak& a, const Peak& b) {
-    return {std::max(a.flops, b.flops), std::max(a.bytes, b.bytes)};
+    return {std::max(a.flops, b.flops), std::max(a.bytes, b.bytes), std::max(a.memcpy_bytes, b.memcpy_bytes)};
 }
 
 }  // namespace vkf

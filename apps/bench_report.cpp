@@ -75,6 +75,8 @@ ordered_json document(const BenchReport& report) {
         if (m.host_seconds > 0) entry["host_seconds"] = m.host_seconds;
         list.push_back(std::move(entry));
     }
+    ordered_json peak{{"gflops", report.peak.flops * 1e-9}, {"gb_per_s", report.peak.bytes * 1e-9}};
+    if (report.peak.memcpy_bytes > 0) peak["memcpy_gb_per_s"] = report.peak.memcpy_bytes * 1e-9;
     return {{"vkformer", report.version},
             {"date", report.date},
             {"device",
@@ -84,7 +86,7 @@ ordered_json document(const BenchReport& report) {
               {"subgroup_size", report.subgroup_size}}},
             {"precision", report.precision},
             {"kernels", report.kernels},
-            {"peak", {{"gflops", report.peak.flops * 1e-9}, {"gb_per_s", report.peak.bytes * 1e-9}}},
+            {"peak", peak},
             {"measurements", list}};
 }
 
@@ -114,7 +116,10 @@ std::vector<std::vector<std::string>> rows_of(const BenchReport& report) {
 std::string heading(const BenchReport& report) {
     return text(report.device, ", ", report.driver, ", ", report.date, ", vkformer ", report.version, ", ",
                 report.precision, ", kernels ", report.kernels, "\npeak: ", giga(report.peak.flops), " GFLOP/s, ",
-                giga(report.peak.bytes), " GB/s\n");
+                giga(report.peak.bytes), " GB/s",
+                report.peak.memcpy_bytes > 0 ? text("; memcpy by one thread: ", giga(report.peak.memcpy_bytes), " GB/s")
+                                             : std::string(),
+                "\n");
 }
 
 std::string markdown(const std::vector<std::vector<std::string>>& rows) {
@@ -142,7 +147,8 @@ BenchReport read_report(const std::filesystem::path& path) {
                          .kernels = root.value("kernels", "auto"),
                          .subgroup_size = root.at("device").at("subgroup_size"),
                          .peak = {root.at("peak").at("gflops").get<double>() * 1e9,
-                                  root.at("peak").at("gb_per_s").get<double>() * 1e9},
+                                  root.at("peak").at("gb_per_s").get<double>() * 1e9,
+                                  root.at("peak").value("memcpy_gb_per_s", 0.0) * 1e9},
                          .measurements = {}};
         for (const ordered_json& entry : root.at("measurements")) {
             const ordered_json& seconds = entry.at("seconds");
