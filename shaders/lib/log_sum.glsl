@@ -6,9 +6,6 @@
 
 layout(constant_id = 2) const uint BLOCK = 8;
 
-const float LOWEST = -3.0e38;  // below every logit, yet far from -inf: differences stay numbers
-const float MASKED = -3.4e38;  // exp_below(MASKED − LOWEST) = 0
-
 struct LogSum {
     float top;
     float sum;
@@ -20,7 +17,7 @@ void absorb(inout LogSum of, In x, uint at, uint j, uint end, uint skip, bool wh
     [[unroll]] for (uint b = 0; b < BLOCK; ++b) {
         const uint i = j + b * GROUP;
         block[b] = x.at[at + (whole ? i : min(i, end - 1))];
-        if ((!whole && i >= end) || i == skip) block[b] = MASKED;
+        if ((!whole && i >= end) || i == skip) block[b] = HIDDEN;
         top = max(top, block[b]);
     }
     float sum = 0.0;
