@@ -10,6 +10,7 @@
 #include "lib/args.glsl"
 #include "lib/group.glsl"
 #include "lib/exponential.glsl"
+#include "lib/sweep_pairs.glsl"
 #include "lib/log_sum.glsl"
 
 layout(push_constant, scalar) uniform Args {
@@ -27,9 +28,10 @@ layout(push_constant, scalar) uniform Args {
 void main() {
     const uint first = group_index() * per_group;
     const uint last = min(first + per_group, rows);
+    const uint columns = width;
     for (uint row = first; row < last; ++row) {
-        const int target = min(targets.at[row], int(width) - 1);
-        const LogSum of = log_sum(logits, row * pitch, target < 0 ? 0 : width, width);
+        const int target = min(targets.at[row], int(columns) - 1);
+        const LogSum of = log_sum(logits, row * pitch, target < 0 ? 0 : columns);
         if (gl_LocalInvocationID.x != 0) continue;
         const float chosen = logits.at[row * pitch + max(target, 0)];
         row_loss.at[row] = target < 0 ? 0.0 : log(of.sum) - (chosen - of.top);

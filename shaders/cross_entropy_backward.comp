@@ -3,10 +3,14 @@
 // Shapes: logits [rows, width] with its pitch, d_logits [rows, width], targets, top and inverse
 // [rows], count and d_loss [1]. A workgroup takes `per_group` rows one after the other. d_logits
 // may be logits: a lane writes what only it has read.
-// Numerics: fp32; softmax = exp(logits − top) · inverse, zero below e^-69 of the row's largest.
+// Numerics: fp32; as in lib/loss_gradient.glsl.
 #version 460
 #include "lib/args.glsl"
 #include "lib/exponential.glsl"
+#include "lib/loss_gradient.glsl"
+#include "lib/sweep_pairs.glsl"
+
+layout(constant_id = 2) const uint PAIR = APART;
 
 layout(push_constant, scalar) uniform Args {
     In logits;
@@ -29,16 +33,17 @@ void main() {
     const float each = counted > 0.0 ? d_loss.at[0] / counted : 0.0;
     for (uint row = first; row < last; ++row) {
         const int target = min(targets.at[row], int(width) - 1);
-        const float highest = top.at[row];
-        const float scale = inverse.at[row] * each;
-        const uint at = row * width;
+        const uint from = row * pitch, into = row * width;
         if (target < 0) {
-            for (uint j = gl_LocalInvocationID.x; j < width; j += GROUP) d_logits.at[at + j] = 0.0;
+            for (uint j = gl_LocalInvocationID.x; j < width; j += GROUP) d_logits.at[into + j] = 0.0;
             continue;
         }
-        for (uint j = gl_LocalInvocationID.x; j < width; j += GROUP) {
-            const float p = exp_below(logits.at[row * pitch + j] - highest) * scale;
-            d_logits.at[at + j] = j == uint(target) ? p - each : p;
+        const LossRow loss = LossRow(uint(target), top.at[row], inverse.at[row] * each, each);
+        FOR_PAIRS_IN(0, width, j)
+            store_two(d_logits, into + j, loss_gradient(loss, j, load_two(logits, from + j, PAIR)), PAIR);
+        if (odd_end(0, width)) {
+            const uint j = width - 1;
+            d_logits.at[into + j] = loss_gradient(loss, j, vec2(logits.at[from + j], 0.0)).x;
         }
     }
 }

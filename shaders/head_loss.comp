@@ -5,15 +5,17 @@
 // Shapes: logits and d_logits [rows, width] with their pitch, targets and row_loss [rows], count and d_loss [1]. A
 // workgroup takes `per_group` rows one after the other. d_logits may be logits: when a lane writes, all have read the
 // row for its sum, and each reads again only what it then writes. A target past the end means the last column.
-// Numerics: fp32; softmax = exp(logits − max) / Σ exp(logits − max), zero below e^-69 of the row's largest.
+// Numerics: fp32; as in lib/loss_gradient.glsl.
 #version 460
 #include "lib/args.glsl"
 #include "lib/group.glsl"
 #include "lib/exponential.glsl"
+#include "lib/loss_gradient.glsl"
+#include "lib/sweep_pairs.glsl"
 #include "lib/log_sum.glsl"
 
-layout(constant_id = 3) const bool GRADIENT = true;
-layout(constant_id = 4) const bool SEEDED = false;
+layout(constant_id = 4) const bool GRADIENT = true;
+layout(constant_id = 5) const bool SEEDED = false;
 
 layout(push_constant, scalar) uniform Args {
     In logits;
@@ -31,24 +33,29 @@ layout(push_constant, scalar) uniform Args {
 void main() {
     const uint first = group_index() * per_group;
     const uint last = min(first + per_group, rows);
+    const uint columns = width;
     for (uint row = first; row < last; ++row) {
-        const int target = min(targets.at[row], int(width) - 1);
+        const int target = min(targets.at[row], int(columns) - 1);
         const uint at = row * pitch;
-        const LogSum of = log_sum(logits, at, target < 0 ? 0 : width, width);
+        const LogSum of = log_sum(logits, at, target < 0 ? 0 : columns);
         float chosen = 0.0;
         if (!GRADIENT) {
             chosen = logits.at[at + max(target, 0)];
         } else if (target < 0) {
-            for (uint j = gl_LocalInvocationID.x; j < width; j += GROUP) d_logits.at[at + j] = 0.0;
+            for (uint j = gl_LocalInvocationID.x; j < columns; j += GROUP) d_logits.at[at + j] = 0.0;
         } else {
             const float each = (SEEDED ? d_loss.at[0] : 1.0) / count.at[0];
-            const float scale = 1.0 / of.sum * each;
-            for (uint j = gl_LocalInvocationID.x; j < width; j += GROUP) {
+            const LossRow loss = LossRow(uint(target), of.top, 1.0 / of.sum * each, each);
+            FOR_PAIRS_IN(0, columns, j) {
+                const vec2 x = load_two(logits, at + j, PAIR);
+                store_two(d_logits, at + j, loss_gradient(loss, j, x), PAIR);
+                chosen = j == loss.target ? x.x : j + 1 == loss.target ? x.y : chosen;
+            }
+            if (odd_end(0, columns)) {
+                const uint j = columns - 1;
                 const float x = logits.at[at + j];
-                const float p = exp_below(x - of.top) * scale;
-                const bool right = j == uint(target);
-                d_logits.at[at + j] = right ? p - each : p;
-                chosen = right ? x : chosen;
+                d_logits.at[at + j] = loss_gradient(loss, j, vec2(x, 0.0)).x;
+                chosen = j == loss.target ? x : chosen;
             }
             chosen = group_sum(chosen);  // of the lane that has it
         }

@@ -1,15 +1,12 @@
 #version 460
 // δ = o − a·v with a = <o,v>/<v,v>, per group of a row: BeliefFormer eq 10-14 (a row is one group), eq 15 (heads).
 //
-// Shapes: o, v, δ [rows, GROUPS·WIDTH], δ contiguous. A workgroup takes `per_group` consecutive groups one after the
-// other, its invocations along them. δ may be o or v.
+// Shapes: o, v, δ [rows, GROUPS·WIDTH], δ contiguous. A workgroup takes `per_group` consecutive groups: one after the
+// other, its invocations along them, or with ROW_PER_LANE a group to each. δ may be o or v.
 // Numerics: sums in fp32; a = 0 where <v,v> is 0 or subnormal, no eps elsewhere. Where o = v the remainder is a few
 // 2^-24·|v|.
 #include "lib/args.glsl"
-#include "lib/group.glsl"
-#include "lib/strip_pairs.glsl"
-
-layout(constant_id = 5) const uint GROUPS = 1;
+#include "lib/projection.glsl"
 
 layout(push_constant, scalar) uniform Args {
     In o;
@@ -20,8 +17,6 @@ layout(push_constant, scalar) uniform Args {
     uint v_pitch;
     uint per_group;
 };
-
-const float SMALLEST_NORMAL = 1.17549435e-38;
 
 void project(uint o_at, uint v_at, uint y_at) {
     vec2 o_s[STRIP], v_s[STRIP];
@@ -34,8 +29,8 @@ void project(uint o_at, uint v_at, uint y_at) {
             v_v += dot(v_s[k], v_s[k]);
         }
     }
-    o_v = group_sum(o_v);
-    v_v = group_sum(v_v);
+    o_v = sum_over_lanes(o_v);
+    v_v = sum_over_lanes(v_v);
     const float a = v_v >= SMALLEST_NORMAL ? o_v / v_v : 0.0;
     const bool gone = WIDTH == 1 && v_v >= SMALLEST_NORMAL;  // nothing is perpendicular to v
     for (uint s = 0; s < STRIPS; ++s) {
@@ -49,7 +44,7 @@ void project(uint o_at, uint v_at, uint y_at) {
 void main() {
     const uint first = group_index() * per_group;
     const uint end = min(first + per_group, rows * GROUPS);
-    for (uint i = first; i < end; ++i) {
+    for (uint i = first + own_group(); i < end; i += AT_ONCE) {
         const uint row = i / GROUPS;
         const uint at = i % GROUPS * WIDTH;
         project(row * o_pitch + at, row * v_pitch + at, i * WIDTH);

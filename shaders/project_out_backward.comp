@@ -7,10 +7,7 @@
 // Numerics: sums in fp32; where <v,v> is 0 or subnormal a = c = 0, so that d_o = g and d_v = 0. A
 // group of width 1 has nothing perpendicular to v: its gradients are 0, not the noise of cancellation.
 #include "lib/args.glsl"
-#include "lib/group.glsl"
-#include "lib/strip_pairs.glsl"
-
-layout(constant_id = 5) const uint GROUPS = 1;
+#include "lib/projection.glsl"
 
 layout(push_constant, scalar) uniform Args {
     In o;
@@ -25,8 +22,6 @@ layout(push_constant, scalar) uniform Args {
     uint per_group;
 };
 
-const float SMALLEST_NORMAL = 1.17549435e-38;
-
 void differentiate(uint o_at, uint v_at, uint g_at, uint d_at) {
     vec2 o_s[STRIP], v_s[STRIP], g_s[STRIP];
     float o_v = 0.0, g_v = 0.0, v_v = 0.0;
@@ -40,9 +35,9 @@ void differentiate(uint o_at, uint v_at, uint g_at, uint d_at) {
             v_v += dot(v_s[k], v_s[k]);
         }
     }
-    o_v = group_sum(o_v);
-    g_v = group_sum(g_v);
-    v_v = group_sum(v_v);
+    o_v = sum_over_lanes(o_v);
+    g_v = sum_over_lanes(g_v);
+    v_v = sum_over_lanes(v_v);
     const float a = v_v >= SMALLEST_NORMAL ? o_v / v_v : 0.0;
     const float c = v_v >= SMALLEST_NORMAL ? -g_v / v_v : 0.0;
     const bool gone = WIDTH == 1 && v_v >= SMALLEST_NORMAL;
@@ -62,7 +57,7 @@ void differentiate(uint o_at, uint v_at, uint g_at, uint d_at) {
 void main() {
     const uint first = group_index() * per_group;
     const uint end = min(first + per_group, rows * GROUPS);
-    for (uint i = first; i < end; ++i) {
+    for (uint i = first + own_group(); i < end; i += AT_ONCE) {
         const uint row = i / GROUPS;
         const uint at = i % GROUPS * WIDTH;
         differentiate(row * o_pitch + at, row * v_pitch + at, row * g_pitch + at, i * WIDTH);

@@ -7,7 +7,10 @@
 #include "lib/args.glsl"
 #include "lib/group.glsl"
 #include "lib/exponential.glsl"
+#include "lib/sweep_pairs.glsl"
 #include "lib/log_sum.glsl"
+
+layout(constant_id = 4) const uint PAIR_TARGETS = APART;
 
 layout(push_constant, scalar) uniform Args {
     In logits;
@@ -24,11 +27,17 @@ void main() {
     const uint first = group_index() * per_group;
     const uint last = min(first + per_group, rows);
     for (uint row = first; row < last; ++row) {
-        const LogSum of = log_sum(logits, row * pitch, width, width);
+        const LogSum of = log_sum(logits, row * pitch, width);
         const float log_of_sum = log(of.sum);
         float loss = 0.0;
-        for (uint j = gl_LocalInvocationID.x; j < width; j += GROUP)
+        FOR_PAIRS_IN(0, width, j) {
+            const vec2 x = load_two(logits, row * pitch + j, PAIR);
+            loss += dot(load_two(targets, row * target_pitch + j, PAIR_TARGETS), log_of_sum - (x - of.top));
+        }
+        if (odd_end(0, width)) {
+            const uint j = width - 1;
             loss += targets.at[row * target_pitch + j] * (log_of_sum - (logits.at[row * pitch + j] - of.top));
+        }
         loss = group_sum(loss);
         if (gl_LocalInvocationID.x == 0) row_loss.at[row] = loss;
     }

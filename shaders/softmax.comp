@@ -1,7 +1,7 @@
 // y = softmax(x) over the columns that a row may see; zeros elsewhere, and all zeros in a row that sees none.
 //
-// Shapes: x [rows, width] with its pitch, y [rows, width]. Row r is query r mod `queries` of a
-// [queries, width] matrix and stands at column r mod `queries` + width − queries: CAUSAL hides the
+// Shapes: x [rows, WIDTH] with its pitch, y [rows, WIDTH]. Row r is query r mod `queries` of a
+// [queries, WIDTH] matrix and stands at column r mod `queries` + WIDTH − queries: CAUSAL hides the
 // columns behind it, MASK_DIAGONAL that one. A workgroup takes `per_group` rows one after the
 // other. y may be x: a lane writes what only it has read.
 // Numerics: fp32; exponents of differences to the row's maximum.
@@ -9,34 +9,73 @@
 #include "lib/args.glsl"
 #include "lib/group.glsl"
 #include "lib/exponential.glsl"
-#include "lib/log_sum.glsl"
+#include "lib/strip_pairs.glsl"
 
-layout(constant_id = 3) const bool CAUSAL = false;
-layout(constant_id = 4) const bool MASK_DIAGONAL = false;
+layout(constant_id = 5) const bool CAUSAL = false;
+layout(constant_id = 6) const bool MASK_DIAGONAL = false;
 
 layout(push_constant, scalar) uniform Args {
     In x;
     Out y;
     uint rows;
-    uint width;
     uint x_pitch;
     uint queries;
     uint per_group;
 };
 
+// Which columns a row may see.
+struct Sight {
+    uint end;
+    uint skip;
+};
+
+float seen(Sight sight, uint c, float value) { return c < sight.end && c != sight.skip ? value : HIDDEN; }
+
+vec2 seen(Sight sight, uint strip, uint k, vec2 value) {
+    if (surely_inside(k) && !CAUSAL && !MASK_DIAGONAL) return value;
+    const uint c = column(strip, k);
+    return vec2(seen(sight, c, value.x), seen(sight, c + 1, value.y));
+}
+
 void main() {
     const uint first = group_index() * per_group;
     const uint last = min(first + per_group, rows);
     for (uint row = first; row < last; ++row) {
-        const int place = int(row % queries + width) - int(queries);
-        const uint end = CAUSAL ? uint(max(place + 1, 0)) : width;
-        const uint skip = MASK_DIAGONAL ? uint(place) : width;
-        const LogSum of = log_sum(x, row * x_pitch, end, skip);
-        const float scale = of.sum > 0.0 ? 1.0 / of.sum : 0.0;
-        for (uint j = gl_LocalInvocationID.x; j < width; j += GROUP) {
-            float share = 0.0;
-            if (j < end && j != skip) share = scale * exp_below(x.at[row * x_pitch + j] - of.top);
-            y.at[row * width + j] = share;
+        const uint at = row * x_pitch;
+        const int place = int(row % queries + WIDTH) - int(queries);
+        const Sight sight = Sight(CAUSAL ? uint(max(place + 1, 0)) : WIDTH, MASK_DIAGONAL ? uint(place) : WIDTH);
+        vec2 v[STRIP];
+        float top = LOWEST;
+        for (uint s = 0; s < STRIPS; ++s) {
+            load_strip(x, at, s, v);
+            [[unroll]] for (uint k = 0; k < STRIP; ++k) {
+                v[k] = seen(sight, s, k, v[k]);
+                top = larger(v[k].x, larger(v[k].y, top));
+            }
+        }
+        top = group_max(top);
+
+        float sum = 0.0;
+        for (uint s = 0; s < STRIPS; ++s) {
+            if (STRIPS > 1) load_strip(x, at, s, v);
+            [[unroll]] for (uint k = 0; k < STRIP; ++k) {
+                if (STRIPS > 1) v[k] = seen(sight, s, k, v[k]);
+                v[k] = vec2(exp_below(v[k].x - top), exp_below(v[k].y - top));
+                sum += sum_of(v[k]);
+            }
+        }
+        sum = group_sum(sum);
+        const float scale = sum > 0.0 ? 1.0 / sum : 0.0;
+
+        for (uint s = 0; s < STRIPS; ++s) {
+            if (STRIPS > 1) load_strip(x, at, s, v);
+            [[unroll]] for (uint k = 0; k < STRIP; ++k) {
+                if (STRIPS > 1) {
+                    v[k] = seen(sight, s, k, v[k]);
+                    v[k] = vec2(exp_below(v[k].x - top), exp_below(v[k].y - top));
+                }
+                store_pair(y, row * WIDTH, s, k, v[k] * scale);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "ops/ops.h"
-#include "ops/rows.h"
+#include "ops/pairs.h"
 
 namespace vkf {
 
@@ -43,7 +43,7 @@ public:
         const Tensor logits = to.in[0];
         const RowSweep grid = row_sweep(to.device, logits.rows(), logits.width());
         to.dispatch({.kernel = "cross_entropy_backward",
-                     .constants = {{"GROUP", grid.group}},
+                     .constants = {{"GROUP", grid.group}, {"PAIR", pair_form(logits)}},
                      .args = {{"logits", logits},
                               {"targets", to.in[1]},
                               {"top", to.in[2]},
@@ -109,7 +109,9 @@ public:
         const RowSweep grid = row_sweep(to.device, logits.rows(), logits.width());
         const Scratch row_loss = to.scratch(logits.rows());
         to.dispatch({.kernel = "cross_entropy",
-                     .constants = {{"GROUP", grid.group}, {"BLOCK", block(grid.group, logits.width())}},
+                     .constants = {{"GROUP", grid.group},
+                                   {"BLOCK", block(grid.group, logits.width())},
+                                   {"PAIR", pair_form(logits)}},
                      .args = {{"logits", logits},
                               {"targets", to.in[1]},
                               {"row_loss", row_loss},

@@ -168,6 +168,7 @@ private:
         to.dispatch({.kernel = "head_loss",
                      .constants = {{"GROUP", grid.group},
                                    {"BLOCK", block(grid.group, width)},
+                                   {"PAIR", logits.form},
                                    {"GRADIENT", differentiates},
                                    {"SEEDED", seeded}},
                      .args = {{"logits", logits.at},

@@ -57,6 +57,7 @@ inline std::uint32_t pair_form(std::span<const Tensor> tensors) {
 struct PairRows : RowSweep {
     std::uint32_t strip;  // pairs an invocation holds at a time: its whole part of the row where that is bearable
     bool aligned;         // the width is even
+    bool own = false;     // every invocation has whole rows instead
 
     /// Of these tensors, which lie alike; those that are absent do.
     std::uint32_t form(std::initializer_list<Tensor> tensors) const {
@@ -71,6 +72,21 @@ inline PairRows pair_rows(const DeviceTraits& device, std::int64_t count, std::i
     PairRows made{row_sweep(device, count, pairs, most), 0, width % 2 == 0};
     made.strip = kept(made.group, pairs, device.cpu ? 64 : 8);
     if (made.strip == 0) made.strip = 8;
+    return made;
+}
+
+/// Likewise, where kernels know how to give every invocation rows of its own: on CPU devices, for short ones, so that
+/// no invocation idles and no sum goes across them.
+inline PairRows short_pair_rows(const DeviceTraits& device, std::int64_t count, std::int64_t width) {
+    constexpr std::int64_t most = 16;  // pairs: three rows of them still fit the nearest cache
+    PairRows made = pair_rows(device, count, width);
+    const std::int64_t pairs = (width + 1) / 2, group = made.group;
+    made.own = device.cpu && pairs <= most;
+    if (!made.own) return made;
+    const std::int64_t per_group = (made.per_group + group - 1) / group * group;
+    made.per_group = extent(per_group);
+    made.groups = static_cast<std::uint64_t>((count + per_group - 1) / per_group);
+    made.strip = extent(pairs);
     return made;
 }
 

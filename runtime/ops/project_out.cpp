@@ -65,14 +65,15 @@ public:
     void lower(Lowering& to) const override {
         const Tensor o = to.in[0], v = to.in[1], g = to.in[2];
         const std::int64_t width = o.width() / groups_;
-        const PairRows grid = pair_rows(to.device, o.rows() * groups_, width);
+        const PairRows grid = short_pair_rows(to.device, o.rows() * groups_, width);
         const auto count = static_cast<double>(o.elements());
         to.dispatch({.kernel = "project_out_backward",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(width)},
                                    {"STRIP", grid.strip},
                                    {"PAIR", grid.form({o, v, g, to.out[0], to.out[1]})},
-                                   {"GROUPS", extent(groups_)}},
+                                   {"GROUPS", extent(groups_)},
+                                   {"ROW_PER_LANE", grid.own}},
                      .args = {{"o", o},
                               {"v", v},
                               {"g", g},
@@ -140,14 +141,15 @@ public:
     void lower(Lowering& to) const override {
         const Tensor o = to.in[0], v = to.in[1];
         const std::int64_t width = o.width() / groups_;
-        const PairRows grid = pair_rows(to.device, o.rows() * groups_, width);
+        const PairRows grid = short_pair_rows(to.device, o.rows() * groups_, width);
         const auto count = static_cast<double>(o.elements());
         to.dispatch({.kernel = "project_out",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(width)},
                                    {"STRIP", grid.strip},
                                    {"PAIR", grid.form({o, v, to.out[0]})},
-                                   {"GROUPS", extent(groups_)}},
+                                   {"GROUPS", extent(groups_)},
+                                   {"ROW_PER_LANE", grid.own}},
                      .args = {{"o", o},
                               {"v", v},
                               {"y", to.out[0]},

@@ -33,9 +33,9 @@ inline std::uint32_t kept(std::uint32_t group, std::int64_t width, std::int64_t 
     return registers <= most ? extent(registers) : 0;
 }
 
-/// Elements per invocation and block for shaders/lib/log_sum.glsl.
+/// Pairs of neighbours per invocation and block for shaders/lib/log_sum.glsl.
 inline std::uint32_t block(std::uint32_t group, std::int64_t width) {
-    return extent(std::clamp<std::int64_t>((width + group - 1) / group, 1, 16));
+    return extent(std::clamp<std::int64_t>((width / 2 + group - 1) / group, 1, 8));
 }
 
 /// into[c] = Σ from[r·pitch + c] over `rows` rows of `width` columns, in an order that only the sizes decide. Rows are

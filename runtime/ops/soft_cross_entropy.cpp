@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "ops/ops.h"
-#include "ops/rows.h"
+#include "ops/pairs.h"
 
 namespace vkf {
 
@@ -45,7 +45,10 @@ public:
         const Tensor logits = to.in[0], targets = to.in[1];
         const RowSweep grid = row_sweep(to.device, logits.rows(), logits.width());
         to.dispatch({.kernel = "soft_cross_entropy",
-                     .constants = {{"GROUP", grid.group}, {"BLOCK", block(grid.group, logits.width())}},
+                     .constants = {{"GROUP", grid.group},
+                                   {"BLOCK", block(grid.group, logits.width())},
+                                   {"PAIR", pair_form(logits)},
+                                   {"PAIR_TARGETS", pair_form(targets)}},
                      .args = {{"logits", logits},
                               {"targets", targets},
                               {"row_loss", to.out[0]},

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "ops/ops.h"
-#include "ops/rows.h"
+#include "ops/pairs.h"
 
 namespace vkf {
 
@@ -49,14 +49,16 @@ public:
 
     void lower(Lowering& to) const override {
         const Tensor y = to.in[0];
-        const RowSweep grid = row_sweep(to.device, y.rows(), y.width());
+        const PairRows grid = pair_rows(to.device, y.rows(), y.width());
         to.dispatch({.kernel = "softmax_backward",
-                     .constants = {{"GROUP", grid.group}, {"KEPT", kept(grid.group, y.width(), 32)}},
+                     .constants = {{"GROUP", grid.group},
+                                   {"WIDTH", extent(y.width())},
+                                   {"STRIP", grid.strip},
+                                   {"PAIR", grid.form({y, to.in[1], to.out[0]})}},
                      .args = {{"y", y},
                               {"d_y", to.in[1]},
                               {"d_x", to.out[0]},
                               {"rows", extent(y.rows())},
-                              {"width", extent(y.width())},
                               {"per_group", grid.per_group}},
                      .groups = grid.groups,
                      .flops = 4.0 * static_cast<double>(y.elements()),
@@ -98,16 +100,17 @@ public:
 
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0];
-        const RowSweep grid = row_sweep(to.device, x.rows(), x.width());
+        const PairRows grid = pair_rows(to.device, x.rows(), x.width());
         to.dispatch({.kernel = "softmax",
                      .constants = {{"GROUP", grid.group},
-                                   {"BLOCK", block(grid.group, x.width())},
+                                   {"WIDTH", extent(x.width())},
+                                   {"STRIP", grid.strip},
+                                   {"PAIR", grid.form({x, to.out[0]})},
                                    {"CAUSAL", options_.causal},
                                    {"MASK_DIAGONAL", options_.mask_diagonal}},
                      .args = {{"x", x},
                               {"y", to.out[0]},
                               {"rows", extent(x.rows())},
-                              {"width", extent(x.width())},
                               {"x_pitch", extent(x.pitch())},
                               {"queries", extent(Sight(options_, x.shape()).queries)},
                               {"per_group", grid.per_group}},

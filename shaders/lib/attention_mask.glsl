@@ -1,8 +1,5 @@
-// Which keys a query sees, and which of its probabilities dropout keeps. Expects `seed`, `salt` and `drop`
-// among the Args.
-
-const float LOWEST = -3.0e38;  // what a running maximum starts from: below every logit, yet no -inf,
-const float HIDDEN = -3.4e38;  // so that differences stay numbers; exp2_below(HIDDEN - LOWEST) is 0
+// Which keys a query sees, and which of its probabilities dropout keeps. Expects exponential.glsl,
+// and `seed`, `salt` and `drop` among the Args.
 
 const float LOG2_E = 1.44269504, LN_2 = 0.693147181;
 

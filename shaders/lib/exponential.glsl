@@ -1,5 +1,8 @@
 // e^x and 2^x for x <= 0, as softmax, sigmoid and the normal density need them: the same on every device.
 
+const float LOWEST = -3.0e38;  // what a running maximum starts from: below every logit, yet no -inf,
+const float HIDDEN = -3.4e38;  // so that differences stay numbers; exp_below(HIDDEN - LOWEST) is 0
+
 // Numerics: 1 ulp, and 2^0 is 1. 0 below 2^-100: subnormals, fifty times slower on CPUs, never arise. NaN gives 0.
 float exp2_below(float x) {
     precise float shifted = x + 12582912.0;  // 1.5 · 2^23 leaves x's nearest integer in the low bits

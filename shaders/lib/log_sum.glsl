@@ -1,42 +1,43 @@
 // max x and Σ exp(x − max) over a row, reading every element once.
 //
-// A lane takes BLOCK elements at a time, the lanes side by side, and rescales its sum when a block brings a new
-// maximum: 1 + 1/BLOCK exponentials per element. Expects group.glsl and exponential.glsl.
+// A lane takes BLOCK pairs of neighbours at a time, the lanes side by side, and rescales its sums when a block brings a
+// new maximum: 1 + 1/BLOCK exponentials per element. Expects group.glsl, exponential.glsl and sweep_pairs.glsl.
 // Numerics: a block is added up before it joins the lane's sum, so the rounding error grows with the number of blocks.
 
-layout(constant_id = 2) const uint BLOCK = 8;
-
-const float LOWEST = -3.0e38;  // below every logit, yet far from -inf: differences stay numbers
-const float MASKED = -3.4e38;  // exp_below(MASKED − LOWEST) = 0
+layout(constant_id = 2) const uint BLOCK = 4;
+layout(constant_id = 3) const uint PAIR = APART;  // of the rows
 
 struct LogSum {
     float top;
     float sum;
 };
 
-void absorb(inout LogSum of, In x, uint at, uint j, uint end, uint skip, bool whole) {
-    float block[BLOCK];
+// Pairs from column j on; past `end`, which is even, there are none.
+void absorb(inout LogSum of, In x, uint at, uint j, uint end, bool whole) {
+    vec2 block[BLOCK];
     float top = of.top;
     [[unroll]] for (uint b = 0; b < BLOCK; ++b) {
-        const uint i = j + b * GROUP;
-        block[b] = x.at[at + (whole ? i : min(i, end - 1))];
-        if ((!whole && i >= end) || i == skip) block[b] = MASKED;
-        top = max(top, block[b]);
+        const uint i = j + 2 * b * GROUP;
+        block[b] = load_two(x, at + (whole || i < end ? i : 0), PAIR);
+        if (!whole && i >= end) block[b] = vec2(HIDDEN);
+        top = larger(block[b].x, larger(block[b].y, top));
     }
     float sum = 0.0;
-    [[unroll]] for (uint b = 0; b < BLOCK; ++b) sum += exp_below(block[b] - top);
+    [[unroll]] for (uint b = 0; b < BLOCK; ++b) sum += exp_below(block[b].x - top) + exp_below(block[b].y - top);
     of.sum = of.sum * exp_below(of.top - top) + sum;
     of.top = top;
 }
 
-// Over x[at .. at + end) but for element `skip` (none if it is not below end), the same for the
-// whole workgroup. Of no elements: top = LOWEST, sum = 0.
-LogSum log_sum(In x, uint at, uint end, uint skip) {
+// Over x[at .. at + end), the same for the whole workgroup. Of no elements: top = LOWEST, sum = 0.
+LogSum log_sum(In x, uint at, uint end) {
     LogSum of = LogSum(LOWEST, 0.0);
-    const uint whole = end / (GROUP * BLOCK) * (GROUP * BLOCK);
-    for (uint first = 0; first < whole; first += GROUP * BLOCK)
-        absorb(of, x, at, first + gl_LocalInvocationID.x, end, skip, true);
-    if (whole < end) absorb(of, x, at, whole + gl_LocalInvocationID.x, end, skip, false);
-    const float top = group_max(of.top);
-    return LogSum(top, group_sum(of.sum * exp_below(of.top - top)));
+    const uint pairs_end = end - end % 2;
+    const uint step = 2 * GROUP * BLOCK;
+    const uint whole = pairs_end / step * step;
+    const uint lane = 2 * gl_LocalInvocationID.x;
+    for (uint first = 0; first < whole; first += step) absorb(of, x, at, first + lane, pairs_end, true);
+    if (whole < pairs_end) absorb(of, x, at, whole + lane, pairs_end, false);
+    const float alone = odd_end(0, end) ? x.at[at + end - 1] : HIDDEN;
+    const float top = group_max(larger(alone, of.top));
+    return LogSum(top, group_sum(of.sum * exp_below(of.top - top) + exp_below(alone - top)));
 }

@@ -1,18 +1,24 @@
 // A row in registers by pairs of neighbours: the lanes side by side, STRIP pairs each. A row wider than 2 · GROUP ·
 // STRIP comes in several strips. The width is a constant so that a row of one strip needs no bounds but at its end.
+// With ROW_PER_LANE every lane has a short row of its own instead.
 #include "lib/pairs.glsl"
 
 layout(constant_id = 2) const uint WIDTH = 64;
 layout(constant_id = 3) const uint STRIP = 4;
 layout(constant_id = 4) const uint PAIR = APART;  // of every tensor but those with a form of their own
+layout(constant_id = 10) const bool ROW_PER_LANE = false;
 
-const uint STRIPS = (WIDTH + 2 * GROUP * STRIP - 1) / (2 * GROUP * STRIP);
+const uint LANES = ROW_PER_LANE ? 1 : GROUP;  // along a row
+const uint STRIPS = (WIDTH + 2 * LANES * STRIP - 1) / (2 * LANES * STRIP);
 
 // The first column of pair k.
-uint column(uint strip, uint k) { return 2 * ((strip * STRIP + k) * GROUP + gl_LocalInvocationID.x); }
+uint column(uint strip, uint k) {
+    const uint place = ROW_PER_LANE ? 0 : gl_LocalInvocationID.x;
+    return 2 * ((strip * STRIP + k) * LANES + place);
+}
 
 // Whether no lane's pair k reaches past the end, known before the kernel runs.
-bool surely_inside(uint k) { return STRIPS == 1 && 2 * (k + 1) * GROUP <= WIDTH; }
+bool surely_inside(uint k) { return STRIPS == 1 && 2 * (k + 1) * LANES <= WIDTH; }
 
 // The pair's value, with zeros for what is past the end.
 vec2 in_row(uint strip, uint k, vec2 value) {

@@ -19,7 +19,7 @@ OpCase softmax_of(std::string name, Shape shape, SoftmaxOptions options = {}) {
 
 std::vector<OpCase> softmax_cases() {
     std::vector<OpCase> cases;
-    for (const std::int64_t width : {1, 2, 3, 7, 8, 16, 17, 31, 64, 65, 129, 768, 5003})
+    for (const std::int64_t width : {1, 2, 3, 7, 8, 16, 17, 31, 64, 65, 129, 768, 4100, 5003})
         cases.push_back(softmax_of(text("rows of ", width), {3, width}));
     cases.push_back(softmax_of("one scalar", {}));
     cases.push_back(softmax_of("one vector", {37}));
