@@ -4,7 +4,7 @@
 // Shapes: q [B,T,M·D], k v [B,S,N·D], each with its pitch; o [B,T,M·D] and lse [B,M,T] dense. Query head m
 //   reads key head m / SHARE. Row i stands at position i + keys - T.
 // Owner: one subgroup makes BLOCKS · SUBGROUP rows of one head of o. Keys behind the causal edge are not visited.
-// Numerics: fp32; exponents of differences. A row that sees no key: o = 0 and lse = +inf, which makes the
+// Numerics: fp32; exponents of differences. Logits and lse are in base 2: what is raised is 2, not e. A row that sees no key: o = 0 and lse = +inf, which makes the
 //   backward pass's exp(s - lse) zero.
 #version 460
 #include "lib/args.glsl"
@@ -99,7 +99,7 @@ void main() {
         [[unroll]] for (uint d = 0; d < D; ++d) sum[b * D + d] *= inverse;
         if (own_row(first, b) < queries)
             lse.at[plane * queries + own_row(first, b)] =
-                some ? (top[b] + log2(weight[b])) * LN_2 : uintBitsToFloat(0x7F800000);
+                some ? top[b] + log2(weight[b]) : uintBitsToFloat(0x7F800000);
     }
     store_own(o, batch * queries * HEADS * D + head * D, HEADS * D, first, queries, sum);
 }

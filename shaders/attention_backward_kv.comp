@@ -53,12 +53,11 @@ void main() {
     float v_sum[HELD];
     load_own(k, batch * keys * k_pitch + key_head * D, k_pitch, first, keys, k_row);
     load_own(v, batch * keys * v_pitch + key_head * D, v_pitch, first, keys, v_row);
-    const float in_base_2 = scale * LOG2_E;
     [[unroll]] for (uint i = 0; i < HELD; ++i) {
-        k_row[i] *= in_base_2;
         k_sum[i] = 0.0;
         v_sum[i] = 0.0;
     }
+    const float in_base_2 = scale * LOG2_E;
     [[dont_unroll]] for (uint head = key_head * SHARE; head < (key_head + 1) * SHARE; ++head) {
         const uint plane = batch * HEADS + head;
         const uint q_base = batch * queries * q_pitch + head * D;
@@ -69,7 +68,7 @@ void main() {
 
         [[dont_unroll]] for (uint start = begin; start < queries; start += TURN) {
             const uint met_row = plane * queries + min(start + lane(), queries - 1);
-            const float met_lse = lse.at[met_row] * LOG2_E;
+            const float met_lse = lse.at[met_row];
             const float met_delta = delta.at[met_row];
             const uint word = DROPOUT ? query_word(plane, start + lane()) : 0;
             float q_met[MET];
@@ -77,6 +76,8 @@ void main() {
             float p[TILE];
             float ds[TILE];
             load_met(q, q_base, q_pitch, start, queries, q_met);
+            // The same numbers in the same order as in the other kernels: a lone key's probability is exactly 1.
+            [[unroll]] for (uint i = 0; i < MET; ++i) q_met[i] *= in_base_2;
             dot_rows(k_row, q_met, p);
             load_met(g, g_base, HEADS * D, start, queries, g_met);
             dot_rows(v_row, g_met, ds);
@@ -100,7 +101,7 @@ void main() {
             add_rows(ds, q_met, k_sum);
         }
     }
-    [[unroll]] for (uint i = 0; i < HELD; ++i) k_sum[i] *= scale;
+    [[unroll]] for (uint i = 0; i < HELD; ++i) k_sum[i] *= LN_2;
     store_own(dk, batch * keys * dk_pitch + key_head * D, dk_pitch, first, keys, k_sum);
     if (ADDEND) {
         load_own(addend, (batch * keys * key_heads + key_head) * D, key_heads * D, first, keys, v_row);

@@ -56,7 +56,7 @@ void main() {
         row_delta[b] = 0.0;
         [[unroll]] for (uint d = 0; d < D; ++d) row_delta[b] += row[b * D + d] * up[b * D + d];
         const uint own = own_row(first, b);
-        row_lse[b] = lse.at[plane * queries + min(own, queries - 1)] * LOG2_E;
+        row_lse[b] = lse.at[plane * queries + min(own, queries - 1)];
         if (own < queries) delta.at[plane * queries + own] = row_delta[b];
         if (DROPOUT) row_word[b] = query_word(plane, own);
     }

@@ -5,7 +5,7 @@
 // Shapes: q [B,T,M·D], k v [B,S,N·D], each with its pitch; o [B,T,M·D] and lse [B,M,T] dense. Query head m
 //   reads key head m / SHARE. Row i stands at position i + keys - T.
 // Owner: one subgroup makes ROWS rows of one head of o. Key tiles behind the causal edge are not visited.
-// Numerics: fp32; exponents of differences. A row that sees no key: o = 0 and lse = +inf, which makes the
+// Numerics: fp32; exponents of differences, in base 2 as in attention.comp. A row that sees no key: o = 0 and lse = +inf, which makes the
 //   backward pass's exp(s - lse) zero.
 #version 460
 #include "lib/args.glsl"
@@ -52,7 +52,11 @@ void main() {
     float top[STATS];
     uint row_word[STATS];
     load_rows(q, batch * queries * q_pitch + head * D, q_pitch, first, queries, row);
-    [[unroll]] for (uint i = 0; i < HELD; ++i) sum[i] = 0.0;
+    const float in_base_2 = scale * LOG2_E;
+    [[unroll]] for (uint i = 0; i < HELD; ++i) {
+        row[i] *= in_base_2;
+        sum[i] = 0.0;
+    }
     [[unroll]] for (uint r = 0; r < ROWS; ++r) weight[r] = 0.0;
     [[unroll]] for (uint i = 0; i < STATS; ++i) {
         top[i] = LOWEST;
@@ -68,7 +72,8 @@ void main() {
         dot_rows(row, k, k_base + min(key, count - 1) * k_pitch, p);
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
             bool seen = key < count && visible(int(key), int(first + r) + shift);
-            p[r] = seen ? p[r] * scale : HIDDEN;
+            const float x = p[r];
+            p[r] = seen ? x : HIDDEN;
         }
 
         float highest[STATS];
@@ -76,13 +81,13 @@ void main() {
         fold(p, true, highest);
         [[unroll]] for (uint i = 0; i < STATS; ++i) {
             highest[i] = max(highest[i], top[i]);
-            shrink[i] = exp_below(top[i] - highest[i]);
+            shrink[i] = exp2_below(top[i] - highest[i]);
             top[i] = highest[i];
         }
         uint word = DROPOUT ? key_word(plane, key) : 0;
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
             float less = of_row(shrink, r);
-            p[r] = exp_below(p[r] - of_row(top, r));
+            p[r] = exp2_below(p[r] - of_row(top, r));
             weight[r] = weight[r] * less + p[r];
             [[unroll]] for (uint c = 0; c < CHUNKS; ++c) sum[r * CHUNKS + c] *= less;
             if (DROPOUT) p[r] *= kept(of_row(row_word, r), word);
@@ -99,7 +104,7 @@ void main() {
         uint r = i * SUBGROUP + lane();
         if (r < ROWS && first + r < queries)
             lse.at[plane * queries + first + r] =
-                some ? top[i] + log(total[i]) : uintBitsToFloat(0x7F800000);
+                some ? top[i] + log2(total[i]) : uintBitsToFloat(0x7F800000);
     }
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
         float factor = of_row(inverse, r);

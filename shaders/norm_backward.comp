@@ -16,7 +16,7 @@ layout(constant_id = 6) const bool WEIGHT = true;
 layout(constant_id = 7) const bool D_WEIGHT = true;
 layout(constant_id = 8) const bool D_BIAS = true;  // only with D_WEIGHT
 layout(constant_id = 9) const uint PAIR_DY = APART;
-layout(constant_id = 10) const bool ADDEND = false;
+layout(constant_id = 11) const bool ADDEND = false;
 
 layout(push_constant, scalar) uniform Args {
     In x;

@@ -9,10 +9,15 @@
 #include "lib/args.glsl"
 #include "lib/projection.glsl"
 
+layout(constant_id = 7) const bool ADDEND_O = false;
+layout(constant_id = 8) const bool ADDEND_V = false;
+
 layout(push_constant, scalar) uniform Args {
     In o;
     In v;
     In g;
+    In addend_o;
+    In addend_v;
     Out d_o;
     Out d_v;
     uint rows;
@@ -23,7 +28,7 @@ layout(push_constant, scalar) uniform Args {
 };
 
 void differentiate(uint o_at, uint v_at, uint g_at, uint d_at) {
-    vec2 o_s[STRIP], v_s[STRIP], g_s[STRIP];
+    vec2 o_s[STRIP], v_s[STRIP], g_s[STRIP], more_o[STRIP], more_v[STRIP];
     float o_v = 0.0, g_v = 0.0, v_v = 0.0;
     for (uint s = 0; s < STRIPS; ++s) {
         load_strip(o, o_at, s, o_s);
@@ -45,11 +50,14 @@ void differentiate(uint o_at, uint v_at, uint g_at, uint d_at) {
         if (STRIPS > 1) load_strip(o, o_at, s, o_s);
         if (STRIPS > 1) load_strip(v, v_at, s, v_s);
         if (STRIPS > 1) load_strip(g, g_at, s, g_s);
+        if (ADDEND_O) load_strip(addend_o, d_at, s, more_o);
+        if (ADDEND_V) load_strip(addend_v, d_at, s, more_v);
         [[unroll]] for (uint k = 0; k < STRIP; ++k) {
             const vec2 d = gone ? vec2(0.0) : g_s[k] + c * v_s[k];
-            store_pair(d_o, d_at, s, k, d);
-            // Where o = v, as in a causal first row, this is -d_o to the last bit.
-            store_pair(d_v, d_at, s, k, gone ? vec2(0.0) : c * (o_s[k] - a * v_s[k]) - a * d);
+            // Where o = v, as in a causal first row, this is -d to the last bit.
+            const vec2 d_values = gone ? vec2(0.0) : c * (o_s[k] - a * v_s[k]) - a * d;
+            store_pair(d_o, d_at, s, k, ADDEND_O ? d + more_o[k] : d);
+            store_pair(d_v, d_at, s, k, ADDEND_V ? d_values + more_v[k] : d_values);
         }
     }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <optional>
 
 #include "base/error.h"
@@ -83,7 +84,8 @@ private:
     std::array<std::uint32_t, 2> key_{};
 };
 
-/// Row i's probabilities over the first `keys` keys, and its log-sum-exp: +inf and zeros if it sees no key.
+/// Row i's probabilities over the first `keys` keys, and the logarithm of their common divisor in base 2: +inf and
+/// zeros if it sees no key.
 struct Row {
     std::vector<double> p;
     double lse = INFINITY;
@@ -102,7 +104,7 @@ struct Row {
         }
         for (double& s : p) sum += s = s > -INFINITY ? std::exp(s - top) : 0.0;
         if (sum == 0) return;
-        lse = top + std::log(sum);
+        lse = (top + std::log(sum)) / std::numbers::ln2;
         for (double& s : p) s /= sum;
     }
 };
@@ -235,7 +237,7 @@ private:
     AttentionOptions options_;
 };
 
-/// o and the log-sum-exp of each row, [B, M, T], from (q, k, v, seed, length), the last two absent where not used.
+/// o and the log-sum-exp of each row in base 2, [B, M, T], from (q, k, v, seed, length), the last two absent where not used.
 class AttentionOp : public Op {
 public:
     explicit AttentionOp(const AttentionOptions& options) : options_(options) {}

@@ -1,6 +1,7 @@
 // What is left of o once its projection on v is taken away: the heart of belief attention.
 
 #include <cfloat>
+#include <optional>
 
 #include "base/error.h"
 #include "ops/ops.h"
@@ -36,7 +37,7 @@ bool even_groups(Tensor o, std::int64_t groups) {
     return o.width() / groups % 2 == 0;
 }
 
-/// Gradients of project_out with respect to o and v.
+/// Gradients of project_out with respect to o and v, and what is to be added to each. Inputs: o, v, g, two addends.
 class ProjectOutBackwardOp : public Op {
 public:
     explicit ProjectOutBackwardOp(std::int64_t groups) : groups_(groups) {}
@@ -59,11 +60,17 @@ public:
                 out[1].at[i] = c * (o.at[i] - 2 * a * v.at[i]) - a * g.at[i];
             }
         }
+        for (std::size_t k = first_addend; k < in.size(); ++k)
+            for (std::size_t i = 0; i < in[k].at.size(); ++i) out[k - first_addend].at[i] += in[k].at[i];
         return true;
     }
 
     void lower(Lowering& to) const override {
         const Tensor o = to.in[0], v = to.in[1], g = to.in[2];
+        const auto addend = [&](std::size_t output) {
+            return to.in.size() > first_addend + output ? to.in[first_addend + output] : Tensor();
+        };
+        const auto optional = [](Tensor x) { return x ? ArgValue{x} : ArgValue{}; };
         const std::int64_t width = o.width() / groups_;
         const PairRows grid = short_pair_rows(to.device, o.rows() * groups_, width);
         const auto count = static_cast<double>(o.elements());
@@ -71,12 +78,16 @@ public:
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(width)},
                                    {"STRIP", grid.strip},
-                                   {"PAIR", grid.form({o, v, g, to.out[0], to.out[1]})},
+                                   {"PAIR", grid.form({o, v, g, addend(0), addend(1), to.out[0], to.out[1]})},
                                    {"GROUPS", extent(groups_)},
+                                   {"ADDEND_O", static_cast<bool>(addend(0))},
+                                   {"ADDEND_V", static_cast<bool>(addend(1))},
                                    {"ROW_PER_LANE", grid.own}},
                      .args = {{"o", o},
                               {"v", v},
                               {"g", g},
+                              {"addend_o", optional(addend(0))},
+                              {"addend_v", optional(addend(1))},
                               {"d_o", to.out[0]},
                               {"d_v", to.out[1]},
                               {"rows", extent(o.rows())},
@@ -86,15 +97,18 @@ public:
                               {"per_group", grid.per_group}},
                      .groups = grid.groups,
                      .flops = 14.0 * count,
-                     .bytes = 20.0 * count});
+                     .bytes = (20.0 + (addend(0) ? 4.0 : 0.0) + (addend(1) ? 4.0 : 0.0)) * count});
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }  // a group is read before it is written
     Halves halves(std::span<const Tensor> in) const override {
-        return even_groups(in[0], groups_) ? Halves{0b111, 0b11, Halves::Rule::together} : Halves{};
+        return even_groups(in[0], groups_) ? Halves{0b11111, 0b11, Halves::Rule::together} : Halves{};
     }
+    std::optional<std::size_t> takes_addend(std::size_t output) const override { return first_addend + output; }
 
 private:
+    static constexpr std::size_t first_addend = 3;
+
     std::int64_t groups_;
 };
 

@@ -43,6 +43,7 @@ shared float tile_delta[TILE];
 shared uint tile_word[DROPOUT ? TILE : 1];
 
 void main() {
+    const float in_base_2 = scale * LOG2_E;
     const uint blocks = (keys + SUBGROUPS * ROWS - 1) / (SUBGROUPS * ROWS);
     const uint key_heads = HEADS / SHARE;
     const uint key_head = group_index() / blocks % key_heads;
@@ -84,7 +85,7 @@ void main() {
                 const uint column = own_column(i % SPAN), query = start + column;
                 const int key = int(mine + own_row(i / SPAN));
                 const bool seen = query < queries && visible(key, int(query) + shift);
-                p[i] = seen ? exp_below(p[i] * scale - tile_lse[column]) : 0.0;
+                p[i] = seen ? exp2_below(p[i] * in_base_2 - tile_lse[column]) : 0.0;
                 weight[i] = DROPOUT ? p[i] * kept(tile_word[column], row_word[i / SPAN]) : p[i];
             }
             give(weight);

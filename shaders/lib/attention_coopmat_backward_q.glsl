@@ -52,6 +52,7 @@ void find_delta(uint base, uint first) {
 }
 
 void main() {
+    const float in_base_2 = scale * LOG2_E;
     const uint blocks = (queries + SUBGROUPS * ROWS - 1) / (SUBGROUPS * ROWS);
     const uint head = group_index() / blocks % HEADS;
     const uint batch = group_index() / blocks / HEADS;
@@ -97,7 +98,7 @@ void main() {
             const uint pass = i / SPAN, key = start + own_column(i % SPAN);
             const int position = int(mine + own_row(pass)) + shift;
             const bool seen = key < keys && visible(int(key), position);
-            const float e = seen ? exp_below(p[i] * scale - row_lse[pass]) : 0.0;
+            const float e = seen ? exp2_below(p[i] * in_base_2 - row_lse[pass]) : 0.0;
             if (DROPOUT) ds[i] *= kept(row_word[pass], tile_word[own_column(i % SPAN)]);
             ds[i] = lone(position) ? 0.0 : e * (ds[i] - row_delta[pass]);
         }

@@ -62,6 +62,7 @@ void scale_rows() {
 }
 
 void main() {
+    const float in_base_2 = scale * LOG2_E;
     const uint blocks = (queries + SUBGROUPS * ROWS - 1) / (SUBGROUPS * ROWS);
     const uint head = group_index() / blocks % HEADS;
     const uint batch = group_index() / blocks / HEADS;
@@ -102,16 +103,16 @@ void main() {
             [[unroll]] for (uint i = 0; i < SPAN; ++i) {
                 const uint key = start + own_column(i);
                 const bool seen = key < count && visible(int(key), position);
-                p[pass * SPAN + i] = seen ? p[pass * SPAN + i] * scale : HIDDEN;
+                p[pass * SPAN + i] = seen ? p[pass * SPAN + i] * in_base_2 : HIDDEN;
                 highest = max(highest, p[pass * SPAN + i]);
             }
             highest = join_row(highest, true);
-            const float shrink = exp_below(top[pass] - highest);
+            const float shrink = exp2_below(top[pass] - highest);
             top[pass] = highest;
             weight[pass] *= shrink;
             put_factor(pass, shrink);
             [[unroll]] for (uint i = 0; i < SPAN; ++i) {
-                float e = exp_below(p[pass * SPAN + i] - highest);
+                float e = exp2_below(p[pass * SPAN + i] - highest);
                 weight[pass] += e;
                 if (DROPOUT) e *= kept(row_word[pass], tile_word[own_column(i)]);
                 p[pass * SPAN + i] = e;
@@ -129,7 +130,7 @@ void main() {
         const uint row = mine + own_row(pass);
         put_factor(pass, some ? 1.0 / total : 0.0);
         if (lane() < LINES && row < queries)
-            lse.at[plane * queries + row] = some ? top[pass] + log(total) : uintBitsToFloat(0x7F800000);
+            lse.at[plane * queries + row] = some ? top[pass] + log2(total) : uintBitsToFloat(0x7F800000);
     }
     subgroupBarrier();
     scale_rows();
