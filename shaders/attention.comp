@@ -4,8 +4,8 @@
 // Shapes: q [B,T,M·D], k v [B,S,N·D], each with its pitch; o [B,T,M·D] and lse [B,M,T] dense. Query head m
 //   reads key head m / SHARE. Row i stands at position i + keys - T.
 // Owner: one subgroup makes BLOCKS · SUBGROUP rows of one head of o. Keys behind the causal edge are not visited.
-// Numerics: fp32; exponents of differences. Logits and lse are in base 2: what is raised is 2, not e. A row that sees no key: o = 0 and lse = +inf, which makes the
-//   backward pass's exp(s - lse) zero.
+// Numerics: fp32; exponents of differences. Logits and lse are in base 2: what is raised is 2, not e. A row that sees
+//   no key: o = 0 and lse = +inf, which makes the backward pass's 2^(s - lse) zero.
 #version 460
 #include "lib/args.glsl"
 #include "lib/attention.glsl"

@@ -1,5 +1,5 @@
 // dq of attention, and delta_i = <g_i, o_i>, which dk needs too (FlashAttention-2, algorithm 2):
-//     p = exp(s - lse),   ds = p (<g, v> - delta),   dq = scale ds k.
+//     p = 2^(s - lse) with both in base 2,   ds = p (<g, v> - delta),   dq = scale ds k.
 //
 // Shapes: as attention.comp, with g = dL/do and o dense and delta [B,M,T]; dq has its own pitch.
 // Owner: one subgroup makes BLOCKS · SUBGROUP rows of one head of dq. Probabilities are made again, never stored.

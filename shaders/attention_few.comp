@@ -5,8 +5,8 @@
 // Shapes: q [B,T,M·D], k v [B,S,N·D], each with its pitch; o [B,T,M·D] and lse [B,M,T] dense. Query head m
 //   reads key head m / SHARE. Row i stands at position i + keys - T.
 // Owner: one subgroup makes ROWS rows of one head of o. Key tiles behind the causal edge are not visited.
-// Numerics: fp32; exponents of differences, in base 2 as in attention.comp. A row that sees no key: o = 0 and lse = +inf, which makes the
-//   backward pass's exp(s - lse) zero.
+// Numerics: fp32; exponents of differences, in base 2 as in attention.comp. A row that sees no key: o = 0 and
+//   lse = +inf, which makes the backward pass's 2^(s - lse) zero.
 #version 460
 #include "lib/args.glsl"
 #include "lib/attention_few.glsl"

@@ -15,8 +15,8 @@ struct Maker {
 
 /// What the walk has to know of values and storages.
 struct Uses {
-    std::vector<int> readers;               // by value, among live nodes and outputs
-    std::vector<int> values;                // by storage
+    std::vector<int> readers;                // by value, among live nodes and outputs
+    std::vector<int> values;                 // by storage
     std::vector<std::optional<Maker>> made;  // by value, by nodes already passed
 
     Uses(const Graph& graph, const std::vector<bool>& live)

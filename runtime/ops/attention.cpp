@@ -237,7 +237,8 @@ private:
     AttentionOptions options_;
 };
 
-/// o and the log-sum-exp of each row in base 2, [B, M, T], from (q, k, v, seed, length), the last two absent where not used.
+/// o and the log-sum-exp of each row in base 2, [B, M, T], from (q, k, v, seed, length), the last two absent where not
+/// used.
 class AttentionOp : public Op {
 public:
     explicit AttentionOp(const AttentionOptions& options) : options_(options) {}

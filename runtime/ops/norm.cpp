@@ -56,8 +56,8 @@ public:
             }
             const auto count = static_cast<double>(width);
             for (std::size_t j = 0; j < width; ++j)
-                out[0].at[row * width + j] =
-                    rstd * (g[j] - g_sum / count - n[j] * gn_sum / count) + (has(in) ? in[more].at[row * width + j] : 0.0);
+                out[0].at[row * width + j] = rstd * (g[j] - g_sum / count - n[j] * gn_sum / count) +
+                                             (has(in) ? in[more].at[row * width + j] : 0.0);
         }
         return true;
     }

@@ -1,5 +1,5 @@
 // attention_backward_q.comp by cooperative matrices: dq, and delta_i = <g_i, o_i>, which dk needs too:
-//     p = exp(s - lse),   ds = p (<g, v> - delta),   dq = scale ds k.
+//     p = 2^(s - lse) with both in base 2,   ds = p (<g, v> - delta),   dq = scale ds k.
 //
 // Shapes: as attention_backward_q.comp. Owner, skipped tiles: as attention_coopmat.comp, with dq for o.
 // Numerics: q, k, v, g and ds are rounded to ELEMENT; delta is fp32, from g and o as they are. A row without a key has
