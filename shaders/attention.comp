@@ -77,7 +77,7 @@ void main() {
                 const bool seen = key < count && visible(int(key), int(own_row(first, b)) + shift);
                 const float x = p[j * BLOCKS + b];
                 p[j * BLOCKS + b] = seen ? x : HIDDEN;
-                highest = p[j * BLOCKS + b] > highest ? p[j * BLOCKS + b] : highest;
+                highest = larger(p[j * BLOCKS + b], highest);
             }
             const float less = exp2_below(top[b] - highest);
             top[b] = highest;

@@ -8,6 +8,7 @@
 //   lie along k and fold each column's sum at the end.
 // y is not packed. Numerics: fp32; sums in ascending k, or per lane in ascending k and then over the lanes.
 #include "lib/matmul.glsl"
+#include "lib/group.glsl"
 #include "lib/matmul_pairs.glsl"
 
 layout(constant_id = 7) const uint ROWS = 1;
@@ -95,7 +96,7 @@ void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, ui
         }
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
             [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
-                const float total = subgroupAdd(sum[r * COLUMNS + c].x + sum[r * COLUMNS + c].y);
+                const float total = group_sum(sum[r * COLUMNS + c].x + sum[r * COLUMNS + c].y);
                 if (lane == 0 && column + c < end) store(part, r, column + c, total);
             }
         }

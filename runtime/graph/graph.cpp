@@ -200,9 +200,7 @@ std::vector<Tensor> Graph::add(std::shared_ptr<const Op> op, std::vector<Tensor>
 
 void Graph::fold_sum(std::size_t sum, std::size_t maker, std::size_t output, Tensor addend) {
     Node& node = nodes_[maker];
-    const std::size_t slot = node.op->takes_addend(output).value();
-    if (node.in.size() <= slot) node.in.resize(slot + 1);
-    node.in[slot] = addend;
+    node.in[node.op->takes_addend(output).value()] = addend;
     node.out[output] = nodes_[sum].out[0];
     nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(sum));
     for (Region& region : regions_) {

@@ -184,8 +184,7 @@ public:
                 }
             }
         });
-        if (in.size() > more && !in[more].at.empty())
-            for (std::size_t i = 0; i < out[2].at.size(); ++i) out[2].at[i] += in[more].at[i];
+        for (std::size_t i = 0; i < in[more].at.size(); ++i) out[2].at[i] += in[more].at[i];
         return true;
     }
 
@@ -199,7 +198,7 @@ public:
             return sum;
         };
         const Tensor q = to.in[query], k = to.in[key], v = to.in[value];
-        const Tensor addend = to.in.size() > more ? to.in[more] : Tensor();
+        const Tensor addend = to.in[more];
         const auto add = [&](Dispatch& made, std::vector<std::pair<std::string, ArgValue>> own) {
             made.args.insert(made.args.end(), {{"lse", to.in[lse]}, {"g", to.in[d_o]}, {"delta", delta}});
             made.args.insert(made.args.end(), own.begin(), own.end());
@@ -289,9 +288,9 @@ public:
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
         require(!options_.length, "attention to a cache has no derivative");
         require(!at.d_out[1], "the log-sum-exp of attention has no derivative");
-        std::vector<Tensor> d_in = at.in[query].graph().add(
-            std::make_shared<const AttentionBackwardOp>(options_),
-            {at.in[query], at.in[key], at.in[value], at.in[seed], at.out[0], at.out[1], contiguous(at.d_out[0])});
+        std::vector<Tensor> d_in = at.in[query].graph().add(std::make_shared<const AttentionBackwardOp>(options_),
+                                                            {at.in[query], at.in[key], at.in[value], at.in[seed],
+                                                             at.out[0], at.out[1], contiguous(at.d_out[0]), Tensor()});
         d_in.resize(at.in.size());
         return d_in;
     }

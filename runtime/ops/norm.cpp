@@ -57,7 +57,7 @@ public:
             const auto count = static_cast<double>(width);
             for (std::size_t j = 0; j < width; ++j)
                 out[0].at[row * width + j] = rstd * (g[j] - g_sum / count - n[j] * gn_sum / count) +
-                                             (has(in) ? in[more].at[row * width + j] : 0.0);
+                                             (in[more].at.empty() ? 0.0 : in[more].at[row * width + j]);
         }
         return true;
     }
@@ -67,7 +67,7 @@ public:
         // Few enough groups that their partial sums are a small part of the work.
         const std::int64_t most = std::int64_t{to.device.units} * (to.device.cpu ? 4 : 8);
         const Tensor weight = kind_.weight ? to.in[1] : Tensor();
-        const Tensor addend = to.in.size() > more ? to.in[more] : Tensor();
+        const Tensor addend = to.in[more];
         const PairRows grid = pair_rows(to.device, x.rows(), x.width(), most);
         const auto groups = static_cast<std::int64_t>(grid.groups);
         const std::int64_t sums = x.width() * (kind_.bias ? 2 : 1);
@@ -113,8 +113,6 @@ public:
 private:
     static constexpr std::size_t more = 5;
 
-    static bool has(std::span<const Array> in) { return in.size() > more && !in[more].at.empty(); }
-
     NormKind kind_;
     bool parameters_;
 };
@@ -155,9 +153,9 @@ public:
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
         const Tensor x = at.in[0];
         const bool parameters = at.wanted[1] || at.wanted[2];
-        const std::vector<Tensor> made =
-            x.graph().add(std::make_shared<const NormBackwardOp>(kind_, parameters),
-                          {x, at.in[1], contiguous(at.d_out[0]), at.out[1], kind_.center ? at.out[2] : Tensor()});
+        const std::vector<Tensor> made = x.graph().add(
+            std::make_shared<const NormBackwardOp>(kind_, parameters),
+            {x, at.in[1], contiguous(at.d_out[0]), at.out[1], kind_.center ? at.out[2] : Tensor(), Tensor()});
         const std::int64_t width = x.width();
         Tensor d_weight, d_bias;
         if (at.wanted[1]) d_weight = kind_.bias ? slice(made[1], 0, 0, width) : made[1];

@@ -67,9 +67,7 @@ public:
 
     void lower(Lowering& to) const override {
         const Tensor o = to.in[0], v = to.in[1], g = to.in[2];
-        const auto addend = [&](std::size_t output) {
-            return to.in.size() > first_addend + output ? to.in[first_addend + output] : Tensor();
-        };
+        const Tensor addend_o = to.in[first_addend], addend_v = to.in[first_addend + 1];
         const auto optional = [](Tensor x) { return x ? ArgValue{x} : ArgValue{}; };
         const std::int64_t width = o.width() / groups_;
         const PairRows grid = short_pair_rows(to.device, o.rows() * groups_, width);
@@ -78,16 +76,16 @@ public:
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(width)},
                                    {"STRIP", grid.strip},
-                                   {"PAIR", grid.form({o, v, g, addend(0), addend(1), to.out[0], to.out[1]})},
+                                   {"PAIR", grid.form({o, v, g, addend_o, addend_v, to.out[0], to.out[1]})},
                                    {"GROUPS", extent(groups_)},
-                                   {"ADDEND_O", static_cast<bool>(addend(0))},
-                                   {"ADDEND_V", static_cast<bool>(addend(1))},
+                                   {"ADDEND_O", static_cast<bool>(addend_o)},
+                                   {"ADDEND_V", static_cast<bool>(addend_v)},
                                    {"ROW_PER_LANE", grid.own}},
                      .args = {{"o", o},
                               {"v", v},
                               {"g", g},
-                              {"addend_o", optional(addend(0))},
-                              {"addend_v", optional(addend(1))},
+                              {"addend_o", optional(addend_o)},
+                              {"addend_v", optional(addend_v)},
                               {"d_o", to.out[0]},
                               {"d_v", to.out[1]},
                               {"rows", extent(o.rows())},
@@ -97,7 +95,7 @@ public:
                               {"per_group", grid.per_group}},
                      .groups = grid.groups,
                      .flops = 14.0 * count,
-                     .bytes = (20.0 + (addend(0) ? 4.0 : 0.0) + (addend(1) ? 4.0 : 0.0)) * count});
+                     .bytes = (20.0 + (addend_o ? 4.0 : 0.0) + (addend_v ? 4.0 : 0.0)) * count});
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }  // a group is read before it is written
@@ -149,7 +147,7 @@ public:
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
         return at.in[0].graph().add(std::make_shared<const ProjectOutBackwardOp>(groups_),
-                                    {at.in[0], at.in[1], at.d_out[0]});
+                                    {at.in[0], at.in[1], at.d_out[0], Tensor(), Tensor()});
     }
 
     void lower(Lowering& to) const override {

@@ -8,8 +8,6 @@ shared float group_partial[32];  // one per subgroup: 128 lanes at least 4 wide
 
 const bool BY_BROADCASTS = GROUP == SUBGROUP && SUBGROUP <= 16;
 
-float larger(float a, float b) { return a > b ? a : b; }
-
 float group_sum(float x) {
     float total = 0.0;
     if (BY_BROADCASTS) {

@@ -1,0 +1,20 @@
+#include "graph/uses.h"
+
+namespace vkf {
+
+Uses::Uses(const Graph& graph)
+    : live(live_nodes(graph)),
+      readers(graph.values().size()),
+      values_in(graph.storages().size()),
+      makers(graph.values().size()) {
+    for (const Value& value : graph.values()) ++values_in[value.storage];
+    for (const NamedTensor& output : graph.outputs()) ++readers[output.tensor.id()];
+    for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+        const Node& node = graph.nodes()[i];
+        for (std::size_t k = 0; k < node.out.size(); ++k) makers[node.out[k].id()] = Maker{i, k};
+        for (const Tensor& in : node.in)
+            if (live[i] && in) ++readers[in.id()];
+    }
+}
+
+}  // namespace vkf

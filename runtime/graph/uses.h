@@ -1,0 +1,30 @@
+// Who makes and who reads the values of a finished graph: what passes over it ask.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace vkf {
+
+struct Uses {
+    struct Maker {
+        std::size_t node, output;
+    };
+
+    explicit Uses(const Graph& graph);
+
+    /// Whether nobody but one live node has anything to do with the value: no output, no view, no second reader.
+    bool only_read_once(const Graph& graph, Tensor value) const {
+        return readers[value.id()] == 1 && values_in[graph.value(value).storage] == 1;
+    }
+
+    std::vector<bool> live;                    // by node
+    std::vector<int> readers;                  // by value, among live nodes and outputs
+    std::vector<int> values_in;                // by storage
+    std::vector<std::optional<Maker>> makers;  // by value; none of inputs and states
+};
+
+}  // namespace vkf
