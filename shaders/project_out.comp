@@ -31,13 +31,12 @@ void project(uint o_at, uint v_at, uint y_at) {
     }
     o_v = sum_over_lanes(o_v);
     v_v = sum_over_lanes(v_v);
-    const float a = v_v >= SMALLEST_NORMAL ? o_v / v_v : 0.0;
-    const bool gone = WIDTH == 1 && v_v >= SMALLEST_NORMAL;  // nothing is perpendicular to v
+    const Along at = along(o_v, 0.0, v_v, WIDTH);
     for (uint s = 0; s < STRIPS; ++s) {
         if (STRIPS > 1) load_strip(o, o_at, s, o_s);
         if (STRIPS > 1) load_strip(v, v_at, s, v_s);
         [[unroll]] for (uint k = 0; k < STRIP; ++k)
-            store_pair(y, y_at, s, k, gone ? vec2(0.0) : o_s[k] - a * v_s[k]);
+            store_pair(y, y_at, s, k, perpendicular(at, o_s[k], v_s[k]));
     }
 }
 

@@ -43,9 +43,7 @@ void differentiate(uint o_at, uint v_at, uint g_at, uint d_at) {
     o_v = sum_over_lanes(o_v);
     g_v = sum_over_lanes(g_v);
     v_v = sum_over_lanes(v_v);
-    const float a = v_v >= SMALLEST_NORMAL ? o_v / v_v : 0.0;
-    const float c = v_v >= SMALLEST_NORMAL ? -g_v / v_v : 0.0;
-    const bool gone = WIDTH == 1 && v_v >= SMALLEST_NORMAL;
+    const Along at = along(o_v, g_v, v_v, WIDTH);
     for (uint s = 0; s < STRIPS; ++s) {
         if (STRIPS > 1) load_strip(o, o_at, s, o_s);
         if (STRIPS > 1) load_strip(v, v_at, s, v_s);
@@ -53,9 +51,8 @@ void differentiate(uint o_at, uint v_at, uint g_at, uint d_at) {
         if (ADDEND_O) load_strip(addend_o, d_at, s, more_o);
         if (ADDEND_V) load_strip(addend_v, d_at, s, more_v);
         [[unroll]] for (uint k = 0; k < STRIP; ++k) {
-            const vec2 d = gone ? vec2(0.0) : g_s[k] + c * v_s[k];
-            // Where o = v, as in a causal first row, this is -d to the last bit.
-            const vec2 d_values = gone ? vec2(0.0) : c * (o_s[k] - a * v_s[k]) - a * d;
+            const vec2 d = gradient_of_o(at, g_s[k], v_s[k]);
+            const vec2 d_values = gradient_of_v(at, o_s[k], v_s[k], d);
             store_pair(d_o, d_at, s, k, ADDEND_O ? d + more_o[k] : d);
             store_pair(d_v, d_at, s, k, ADDEND_V ? d_values + more_v[k] : d_values);
         }

@@ -5,11 +5,9 @@
 
 namespace vkf {
 
-Signals belief(const Heads& heads);
-Signals belief_head(const Heads& heads);
-
 Signals belief_star(const Heads& heads) {
-    return {belief(heads).first, belief_head(heads).first};
+    const Projections left = project_out_both(heads.o, heads.v, heads.count, heads.kv_count);
+    return {left.rows, left.heads};
 }
 
 }  // namespace vkf

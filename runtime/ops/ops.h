@@ -156,6 +156,15 @@ Tensor discrepancy(Tensor o, Tensor v, float gamma, GammaOn on, std::int64_t val
 /// Numerics: fp32 sums, no eps; where o = v the result is rounding noise of a few 2^-24·|v|, never NaN.
 Tensor project_out(Tensor o, Tensor v, std::int64_t groups, std::int64_t value_heads = 0);
 
+// ----------------------------------------------------------------------------------------- project_out_both.cpp
+
+struct Projections {
+    Tensor rows, heads;
+};
+
+/// project_out with one group and with a group per head: what belief-star needs (BeliefFormer eq 15-17).
+Projections project_out_both(Tensor o, Tensor v, std::int64_t heads, std::int64_t value_heads = 0);
+
 // ------------------------------------------------------------------------------------------------- attention.cpp
 
 struct AttentionOptions {

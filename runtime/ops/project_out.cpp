@@ -1,5 +1,7 @@
 // What is left of o once its projection on v is taken away: the heart of belief attention.
 
+#include "ops/project_out.h"
+
 #include <cfloat>
 #include <optional>
 
@@ -32,12 +34,7 @@ struct Products {
     double along(double product) const { return v_v >= least_square ? product / v_v : 0.0; }
 };
 
-/// Whether every group is made of whole pairs.
-bool even_groups(Tensor o, std::int64_t groups) {
-    return o.width() / groups % 2 == 0;
-}
-
-/// Gradients of project_out with respect to o and v, and what is to be added to each. Inputs: o, v, g, two addends.
+/// Gradients of project_out with respect to o and v, from (o, v, g).
 class ProjectOutBackwardOp : public Op {
 public:
     explicit ProjectOutBackwardOp(std::int64_t groups) : groups_(groups) {}
@@ -60,53 +57,20 @@ public:
                 out[1].at[i] = c * (o.at[i] - 2 * a * v.at[i]) - a * g.at[i];
             }
         }
-        for (std::size_t k = first_addend; k < in.size(); ++k)
-            for (std::size_t i = 0; i < in[k].at.size(); ++i) out[k - first_addend].at[i] += in[k].at[i];
         return true;
     }
 
     void lower(Lowering& to) const override {
-        const Tensor o = to.in[0], v = to.in[1], g = to.in[2];
-        const Tensor addend_o = to.in[first_addend], addend_v = to.in[first_addend + 1];
-        const auto optional = [](Tensor x) { return x ? ArgValue{x} : ArgValue{}; };
-        const std::int64_t width = o.width() / groups_;
-        const PairRows grid = short_pair_rows(to.device, o.rows() * groups_, width);
-        const auto count = static_cast<double>(o.elements());
-        to.dispatch({.kernel = "project_out_backward",
-                     .constants = {{"GROUP", grid.group},
-                                   {"WIDTH", extent(width)},
-                                   {"STRIP", grid.strip},
-                                   {"PAIR", grid.form({o, v, g, addend_o, addend_v, to.out[0], to.out[1]})},
-                                   {"GROUPS", extent(groups_)},
-                                   {"ADDEND_O", static_cast<bool>(addend_o)},
-                                   {"ADDEND_V", static_cast<bool>(addend_v)},
-                                   {"ROW_PER_LANE", grid.own}},
-                     .args = {{"o", o},
-                              {"v", v},
-                              {"g", g},
-                              {"addend_o", optional(addend_o)},
-                              {"addend_v", optional(addend_v)},
-                              {"d_o", to.out[0]},
-                              {"d_v", to.out[1]},
-                              {"rows", extent(o.rows())},
-                              {"o_pitch", extent(o.pitch())},
-                              {"v_pitch", extent(v.pitch())},
-                              {"g_pitch", extent(g.pitch())},
-                              {"per_group", grid.per_group}},
-                     .groups = grid.groups,
-                     .flops = 14.0 * count,
-                     .bytes = (20.0 + (addend_o ? 4.0 : 0.0) + (addend_v ? 4.0 : 0.0)) * count});
+        const ProjectOutGradients at{to.in[0], to.in[1], to.in[2], {}, {}, to.out[0], to.out[1]};
+        to.dispatch(project_out_backward_launch(to.device, groups_, at));
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }  // a group is read before it is written
     Halves halves(std::span<const Tensor> in) const override {
-        return even_groups(in[0], groups_) ? Halves{0b11111, 0b11, Halves::Rule::together} : Halves{};
+        return even_groups(in[0], groups_) ? Halves{0b111, 0b11, Halves::Rule::together} : Halves{};
     }
-    std::optional<std::size_t> takes_addend(std::size_t output) const override { return first_addend + output; }
 
 private:
-    static constexpr std::size_t first_addend = 3;
-
     std::int64_t groups_;
 };
 
@@ -117,9 +81,7 @@ public:
     std::string_view name() const override { return "project_out"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        require(in[0].dtype == DType::f32 && in[0] == in[1], "o is ", in[0], ", v is ", in[1]);
-        require(groups_ > 0 && in[0].shape.width() % groups_ == 0, "rows of ", in[0].shape.width(),
-                " do not fall into ", groups_, " groups");
+        require_groups(in, groups_);
         return {in[0]};
     }
 
@@ -146,32 +108,11 @@ public:
     }
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
-        return at.in[0].graph().add(std::make_shared<const ProjectOutBackwardOp>(groups_),
-                                    {at.in[0], at.in[1], at.d_out[0], Tensor(), Tensor()});
+        return project_out_backward(at.in[0], at.in[1], at.d_out[0], groups_);
     }
 
     void lower(Lowering& to) const override {
-        const Tensor o = to.in[0], v = to.in[1];
-        const std::int64_t width = o.width() / groups_;
-        const PairRows grid = short_pair_rows(to.device, o.rows() * groups_, width);
-        const auto count = static_cast<double>(o.elements());
-        to.dispatch({.kernel = "project_out",
-                     .constants = {{"GROUP", grid.group},
-                                   {"WIDTH", extent(width)},
-                                   {"STRIP", grid.strip},
-                                   {"PAIR", grid.form({o, v, to.out[0]})},
-                                   {"GROUPS", extent(groups_)},
-                                   {"ROW_PER_LANE", grid.own}},
-                     .args = {{"o", o},
-                              {"v", v},
-                              {"y", to.out[0]},
-                              {"rows", extent(o.rows())},
-                              {"o_pitch", extent(o.pitch())},
-                              {"v_pitch", extent(v.pitch())},
-                              {"per_group", grid.per_group}},
-                     .groups = grid.groups,
-                     .flops = 6.0 * count,
-                     .bytes = 12.0 * count});
+        to.dispatch(project_out_launch(to.device, groups_, to.in[0], to.in[1], to.out[0]));
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }  // a group is read before it is written
@@ -184,6 +125,75 @@ private:
 };
 
 }  // namespace
+
+void require_groups(std::span<const TensorType> o_and_v, std::int64_t groups) {
+    const TensorType &o = o_and_v[0], &v = o_and_v[1];
+    require(o.dtype == DType::f32 && o == v, "o is ", o, ", v is ", v);
+    require(groups > 0 && o.shape.width() % groups == 0, "rows of ", o.shape.width(), " do not fall into ", groups,
+            " groups");
+}
+
+bool even_groups(Tensor o, std::int64_t groups) {
+    return o.width() / groups % 2 == 0;
+}
+
+Dispatch project_out_launch(const DeviceTraits& device, std::int64_t groups, Tensor o, Tensor v, Tensor y) {
+    const std::int64_t width = o.width() / groups;
+    const PairRows grid = short_pair_rows(device, o.rows() * groups, width);
+    const auto count = static_cast<double>(o.elements());
+    return {.kernel = "project_out",
+            .constants = {{"GROUP", grid.group},
+                          {"WIDTH", extent(width)},
+                          {"STRIP", grid.strip},
+                          {"PAIR", grid.form({o, v, y})},
+                          {"GROUPS", extent(groups)},
+                          {"ROW_PER_LANE", grid.own}},
+            .args = {{"o", o},
+                     {"v", v},
+                     {"y", y},
+                     {"rows", extent(o.rows())},
+                     {"o_pitch", extent(o.pitch())},
+                     {"v_pitch", extent(v.pitch())},
+                     {"per_group", grid.per_group}},
+            .groups = grid.groups,
+            .flops = 6.0 * count,
+            .bytes = 12.0 * count};
+}
+
+Dispatch project_out_backward_launch(const DeviceTraits& device, std::int64_t groups, const ProjectOutGradients& at) {
+    const auto optional = [](Tensor x) { return x ? ArgValue{x} : ArgValue{}; };
+    const std::int64_t width = at.o.width() / groups;
+    const PairRows grid = short_pair_rows(device, at.o.rows() * groups, width);
+    const auto count = static_cast<double>(at.o.elements());
+    return {.kernel = "project_out_backward",
+            .constants = {{"GROUP", grid.group},
+                          {"WIDTH", extent(width)},
+                          {"STRIP", grid.strip},
+                          {"PAIR", grid.form({at.o, at.v, at.g, at.addend_o, at.addend_v, at.d_o, at.d_v})},
+                          {"GROUPS", extent(groups)},
+                          {"ADDEND_O", static_cast<bool>(at.addend_o)},
+                          {"ADDEND_V", static_cast<bool>(at.addend_v)},
+                          {"ROW_PER_LANE", grid.own}},
+            .args = {{"o", at.o},
+                     {"v", at.v},
+                     {"g", at.g},
+                     {"addend_o", optional(at.addend_o)},
+                     {"addend_v", optional(at.addend_v)},
+                     {"d_o", at.d_o},
+                     {"d_v", at.d_v},
+                     {"rows", extent(at.o.rows())},
+                     {"o_pitch", extent(at.o.pitch())},
+                     {"v_pitch", extent(at.v.pitch())},
+                     {"g_pitch", extent(at.g.pitch())},
+                     {"per_group", grid.per_group}},
+            .groups = grid.groups,
+            .flops = 14.0 * count,
+            .bytes = (20.0 + (at.addend_o ? 4.0 : 0.0) + (at.addend_v ? 4.0 : 0.0)) * count};
+}
+
+std::vector<Tensor> project_out_backward(Tensor o, Tensor v, Tensor g, std::int64_t groups) {
+    return o.graph().add(std::make_shared<const ProjectOutBackwardOp>(groups), {o, v, g});
+}
 
 Tensor project_out(Tensor o, Tensor v, std::int64_t groups, std::int64_t value_heads) {
     return add_one(o.graph(), ProjectOutOp(groups), {o, match_heads(v, o, value_heads)});

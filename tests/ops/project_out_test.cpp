@@ -74,6 +74,46 @@ std::vector<OpCase> project_out_cases() {
 
 VKF_OP_TABLE(ProjectOut, project_out_cases());
 
+OpCase both(std::string name, std::int64_t rows, std::int64_t heads, std::int64_t width) {
+    const Shape shape{rows, heads * width};
+    return {std::move(name),
+            {normal(shape), direction(shape)},
+            [heads](Inputs x) {
+                const Projections left = project_out_both(x[0], x[1], heads);
+                return std::vector{add(add(left.rows, x[0]), x[1]), add(left.heads, x[0])};
+            },
+            16,
+            64,
+            rows * heads * width <= 4096};
+}
+
+/// Heads of one to 40 to a row, so that subgroups hold several rows, one, or not all of one.
+std::vector<OpCase> project_out_both_cases() {
+    std::vector<OpCase> cases;
+    for (const std::int64_t heads : {1, 2, 3, 4, 5, 12, 16, 17, 40})
+        for (const std::int64_t width : {1, 2, 7, 16, 32})
+            cases.push_back(both(text(heads, " heads of ", width), heads < 5 ? 11 : 3, heads, width));
+    cases.push_back(both("wide heads", 5, 3, 64));
+    cases.push_back(both("many rows", 1031, 4, 8));
+    cases.push_back({"slices", {padded({7, 24}, 3), padded({7, 24}, 5)}, [](Inputs x) {
+                         const Projections left = project_out_both(x[0], x[1], 3);
+                         return std::vector{left.rows, left.heads};
+                     }});
+    cases.push_back({"only rows are used", {normal({7, 24}), direction({7, 24})}, [](Inputs x) {
+                         return std::vector{project_out_both(x[0], x[1], 3).rows};
+                     }});
+    cases.push_back({"only heads are used", {normal({7, 24}), direction({7, 24})}, [](Inputs x) {
+                         return std::vector{project_out_both(x[0], x[1], 3).heads};
+                     }});
+    cases.push_back({"heads sharing values", {normal({5, 24}), direction({5, 8})}, [](Inputs x) {
+                         const Projections left = project_out_both(x[0], x[1], 6, 2);
+                         return std::vector{left.rows, left.heads};
+                     }});
+    return cases;
+}
+
+VKF_OP_TABLE(ProjectOutBoth, project_out_both_cases());
+
 TEST(HostProjectOutShapes, RefusesWhatDoesNotFit) {
     Graph graph;
     const Tensor o = graph.input("o", {DType::f32, {2, 12}});
@@ -83,6 +123,8 @@ TEST(HostProjectOutShapes, RefusesWhatDoesNotFit) {
     EXPECT_THROW(project_out(o, v, 0), InputError);
     EXPECT_THROW(project_out(o, narrow, 1, 1), InputError);
     EXPECT_THROW(project_out(o, graph.input("short", {DType::f32, {1, 12}}), 1), InputError);
+    EXPECT_THROW(project_out_both(o, v, 5), InputError);
+    EXPECT_THROW(project_out_both(o, narrow, 3), InputError);
 }
 
 // ------------------------------------------------------------------------------------------- properties on the device
