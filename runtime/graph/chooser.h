@@ -7,7 +7,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
@@ -38,8 +37,6 @@ public:
     virtual ~Chooser() = default;
     /// The place of the chosen one among the candidates. `device` is what the ops are lowered for.
     virtual std::size_t choose(const DeviceTraits& device, const Question& question) = 0;
-    /// Whether somebody has asked for this way, tried out or not.
-    virtual bool insists_on(std::string_view) const { return false; }
 };
 
 }  // namespace vkf

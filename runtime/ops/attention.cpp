@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "ops/attention_tile.h"
+#include "ops/attention_trial.h"
 #include "ops/ops.h"
 #include "ops/pairs.h"
 
@@ -109,6 +109,17 @@ struct Row {
     }
 };
 
+/// Which way a forward pass, or a whole derivative, is computed.
+std::string way_of(const DeviceTraits& device, const AttentionOptions& options, const Extents& e, Tensor q,
+                   bool backward) {
+    return attention_way(device, {.size = {e.B * e.M, e.T, e.S, e.D},
+                                  .shared = e.share() > 1,
+                                  .causal = options.causal,
+                                  .mask_diagonal = options.mask_diagonal,
+                                  .format = q.format(),
+                                  .backward = backward});
+}
+
 ArgValue optional(Tensor tensor) {
     return tensor ? ArgValue{tensor} : ArgValue{};
 }
@@ -199,18 +210,21 @@ public:
         };
         const Tensor q = to.in[query], k = to.in[key], v = to.in[value];
         const Tensor addend = to.in[more];
+        const std::string way = way_of(to.device, options_, e, q, true);
         const auto add = [&](Dispatch& made, std::vector<std::pair<std::string, ArgValue>> own) {
             made.args.insert(made.args.end(), {{"lse", to.in[lse]}, {"g", to.in[d_o]}, {"delta", delta}});
             made.args.insert(made.args.end(), own.begin(), own.end());
             to.dispatch(std::move(made));
         };
         Dispatch queries = attention_dispatch(
-            attention_tile(to.device, AttentionPass::query_gradient, {e.B * e.M, e.T, e.S, e.D}), options_, e, to.in);
+            attention_tile(to.device, way, AttentionPass::query_gradient, {e.B * e.M, e.T, e.S, e.D}), options_, e,
+            to.in);
         queries.flops = 6.0 * pairs * static_cast<double>(e.D);
         queries.bytes = bytes({q, k, v, q, q, q});
         add(queries, {{"o", to.in[o]}, {"dq", to.out[0]}, {"dq_pitch", extent(to.out[0].pitch())}});
-        Dispatch keys = attention_dispatch(
-            attention_tile(to.device, AttentionPass::key_gradient, {e.B * e.N, e.S, e.T, e.D}), options_, e, to.in);
+        Dispatch keys =
+            attention_dispatch(attention_tile(to.device, way, AttentionPass::key_gradient, {e.B * e.N, e.S, e.T, e.D}),
+                               options_, e, to.in);
         keys.flops = 8.0 * pairs * static_cast<double>(e.D);
         keys.bytes = bytes({q, k, v, q, k, v}) + (addend ? bytes({v}) : 0.0);
         keys.constants.emplace_back("ADDEND", static_cast<bool>(addend));
@@ -297,8 +311,9 @@ public:
 
     void lower(Lowering& to) const override {
         const Extents e(options_, to.in[query].shape(), to.in[key].shape());
+        const std::string way = way_of(to.device, options_, e, to.in[query], false);
         Dispatch made = attention_dispatch(
-            attention_tile(to.device, AttentionPass::forward, {e.B * e.M, e.T, e.S, e.D}), options_, e, to.in);
+            attention_tile(to.device, way, AttentionPass::forward, {e.B * e.M, e.T, e.S, e.D}), options_, e, to.in);
         made.constants.emplace_back("LENGTH", static_cast<bool>(options_.length));
         made.args.insert(made.args.end(), {{"length", optional(to.in[length])}, {"o", to.out[0]}, {"lse", to.out[1]}});
         made.flops = 4.0 * e.pairs(options_.causal) * static_cast<double>(e.D);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "graph/chooser.h"
 
 namespace vkf {
 
@@ -96,22 +95,27 @@ AttentionTile in_matrices(const DeviceTraits& device, AttentionPass pass, const 
             static_cast<std::uint64_t>(tile.groups(subgroups, stack))};
 }
 
-/// Whether matrices are worth their padding, and a row's registers and shared memory are to be had. These kernels have
-/// no trial of their own yet, and are left alone where devices are not believed: until somebody insists. Of a tile's
-/// row a lane has 8 columns at least.
-bool suits_matrices(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
-    const bool wanted = device.chooser ? device.chooser->insists_on("coopmat") : !device.cpu;
-    if (!wanted || !device.matrices || device.subgroup_size < 8) return false;
+/// Whether matrices are worth their padding, and a row's registers and shared memory are to be had, whichever side the
+/// rows are. Of a tile's row a lane has 8 columns at least.
+bool suits_matrices(const DeviceTraits& device, const AttentionSize& size) {
+    if (!device.matrices || device.subgroup_size < 8) return false;
     const MatrixShape& of = *device.matrices;
-    return device.subgroup_size <= 4 * of.m && size.rows >= of.m && size.others >= of.n && size.head_width <= 128 &&
-           MatrixTile{device, pass, size}.fits_shared(1, 1);
+    return device.subgroup_size <= 4 * of.m && std::min(size.rows, size.others) >= std::max(of.m, of.n) &&
+           size.head_width <= 128 && MatrixTile{device, AttentionPass::forward, size}.fits_shared(1, 1);
 }
 
 }  // namespace
 
-AttentionTile attention_tile(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
+std::vector<std::string> attention_ways(const DeviceTraits& device, const AttentionSize& size) {
+    std::vector<std::string> ways{"lanes"};
+    if (suits_matrices(device, size)) ways.insert(device.cpu ? ways.end() : ways.begin(), "coopmat");
+    return ways;
+}
+
+AttentionTile attention_tile(const DeviceTraits& device, std::string_view way, AttentionPass pass,
+                             const AttentionSize& size) {
     constexpr std::int64_t few = 4;
-    if (suits_matrices(device, pass, size)) return in_matrices(device, pass, size);
+    if (way == "coopmat") return in_matrices(device, pass, size);
     if (pass == AttentionPass::forward && size.rows <= few) return of_few_queries(device, size);
     return in_registers(device, pass, size);
 }

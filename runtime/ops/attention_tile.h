@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,13 @@ struct AttentionTile {
     std::uint64_t groups;  // workgroups
 };
 
-AttentionTile attention_tile(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size);
+/// The ways to compute it, queries being the rows, first the one that a model of the device prefers. All passes of a
+/// derivative go one way.
+///   lanes    a subgroup's registers                                           shaders/attention*.comp
+///   coopmat  its cooperative matrices, operands rounded to 16 bits            shaders/attention_coopmat*.comp
+std::vector<std::string> attention_ways(const DeviceTraits& device, const AttentionSize& size);
+
+AttentionTile attention_tile(const DeviceTraits& device, std::string_view way, AttentionPass pass,
+                             const AttentionSize& size);
 
 }  // namespace vkf

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -136,8 +137,12 @@ std::size_t Tuner::choose(const DeviceTraits& device, const Question& question) 
             device_.info().name,
             "'s matrices take does not suit this computation: bf16 wants activations in bf16; fp16 "
             "wants them in fp16, or in 16 bits at all where there are no gradients");
-    if (allowed.empty()) allowed = question.candidates;  // too small for matrices
-    if (device.cpu) allowed.resize(1);                   // in the order of a model that was measured there
+    // Too small for matrices; or attention, which has fewer ways than products.
+    const bool any = options_.way == "auto" || options_.way.starts_with("coopmat");
+    if (allowed.empty())
+        std::ranges::copy_if(question.candidates, std::back_inserter(allowed),
+                             [&](const std::string& at) { return any || !at.starts_with("coopmat"); });
+    if (device.cpu) allowed.resize(1);  // in the order of a model that was measured there
     const std::string kind = question.kind + ": " + joined(allowed);
     auto known = known_.chosen.find(kind);
     if (known == known_.chosen.end() || std::ranges::find(allowed, known->second.kernel) == allowed.end()) {
@@ -150,7 +155,7 @@ std::size_t Tuner::choose(const DeviceTraits& device, const Question& question) 
 
 Choice Tuner::measure(const DeviceTraits& device, const Question& question,
                       const std::vector<std::string>& candidates) {
-    if (!std::exchange(measured_, true)) tell("trying out kernels of matrix products, once for this device");
+    if (!std::exchange(measured_, true)) tell("trying out kernels, once for this device");
     const std::unique_ptr<Trial> awkward = question.awkward(), typical = question.typical();
     Choice best;
     std::string last_reason;

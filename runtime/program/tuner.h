@@ -17,7 +17,7 @@ class Device;
 struct DeviceInfo;
 
 /// The ways of computing a matrix product for which this device has what it takes, if what it says is true: "lanes",
-/// "tile", "coopmat", "coopmat2" (runtime/ops/matmul_tiling.h).
+/// "tile", "coopmat", "coopmat2" (runtime/ops/matmul_tiling.h). Attention has the first and the third of them.
 std::vector<std::string> product_ways(const DeviceInfo& device);
 
 struct TunerOptions {
@@ -42,7 +42,6 @@ public:
     /// Throws Error if no candidate computes right, or a candidate loses the device; InputError if the only way that
     /// was allowed cannot be used for what the graph computes.
     std::size_t choose(const DeviceTraits& device, const Question& question) override;
-    bool insists_on(std::string_view way) const override { return options_.way == way; }
 
 private:
     Choice measure(const DeviceTraits& device, const Question& question, const std::vector<std::string>& candidates);

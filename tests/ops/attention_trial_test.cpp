@@ -1,0 +1,118 @@
+// What a device is asked before its attention kernels are believed: right answers pass, wrong ones do not.
+#include "ops/attention_trial.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "device_fixture.h"
+#include "graph/reference.h"
+#include "op_check.h"
+#include "program/program.h"
+#include "program/tuner.h"
+
+namespace vkf::test {
+namespace {
+
+DeviceTraits with_matrices(MatrixElement element) {
+    DeviceTraits made;
+    made.cpu = false;
+    made.flops_per_second = 1e9;  // small trials
+    made.matrices = MatrixShape{16, 16, 16, element};
+    return made;
+}
+
+AttentionKind kind(bool backward, Format format, bool causal = true, bool mask_diagonal = false, bool shared = false) {
+    return {{8, 60, 60, 16}, shared, causal, mask_diagonal, format, backward};
+}
+
+/// A trial's result in double.
+std::vector<float> exact(const Trial& trial) {
+    Arrays leaves;
+    for (const Storage& storage : trial.graph.storages()) {
+        if (storage.role != Role::input) continue;
+        const std::vector<float>& values = trial.inputs.at(storage.name);
+        leaves[storage.name] = {storage.type.shape, {values.begin(), values.end()}};
+    }
+    const Arrays found = interpret(trial.graph, leaves);
+    return {found.at("y").at.begin(), found.at("y").at.end()};
+}
+
+TEST(HostAttentionTrial, TheInterpretersResultsPass) {
+    for (const MatrixElement element : {MatrixElement::fp16, MatrixElement::bf16})
+        for (const bool backward : {false, true})
+            for (const bool causal : {false, true})
+                for (const bool shared : {false, true}) {
+                    const Question asked =
+                        question(with_matrices(element), kind(backward, Format::bf16, causal, causal, shared));
+                    EXPECT_EQ(asked.candidates, (std::vector<std::string>{"coopmat", "lanes"}));
+                    for (const auto& make : {asked.awkward, asked.typical}) {
+                        const auto trial = make();
+                        EXPECT_EQ(trial->fault(exact(*trial)), "") << asked.kind;
+                    }
+                }
+}
+
+TEST(HostAttentionTrial, OtherMasksDoNot) {
+    for (const bool backward : {false, true}) {
+        const auto trial = [&](bool causal, bool mask_diagonal) {
+            const AttentionKind of = kind(backward, Format::bf16, causal, mask_diagonal);
+            return question(with_matrices(MatrixElement::bf16), of).awkward();
+        };
+        EXPECT_NE(trial(true, false)->fault(exact(*trial(false, false))), "");
+        EXPECT_NE(trial(false, false)->fault(exact(*trial(true, false))), "");
+        EXPECT_NE(trial(true, false)->fault(exact(*trial(true, true))), "");
+    }
+}
+
+/// bf16 keeps 8 bits: a single element that is off by a few of its last ones.
+TEST(HostAttentionTrial, NorDoesOneWrongElement) {
+    for (const bool backward : {false, true}) {
+        const auto trial = question(with_matrices(MatrixElement::bf16), kind(backward, Format::bf16)).awkward();
+        std::vector<float> y = exact(*trial);
+        for (std::size_t i = 0; i < y.size(); i += 97) {
+            if (std::abs(y[i]) < 0.5f) continue;
+            const float right = y[i];
+            for (const float wrong : {right * 1.25f, -right, 0.0f, std::nanf("")}) {
+                y[i] = wrong;
+                EXPECT_NE(trial->fault(y), "") << "element " << i << ": " << wrong << " for " << right;
+            }
+            y[i] = right;
+        }
+        EXPECT_EQ(trial->fault(y), "");
+    }
+}
+
+/// Attention forward and backward, lowered as for a GPU with matrices, its kernels chosen by a tuner.
+std::string told_of(const TunerOptions& options, DeviceTraits lowering, Format format) {
+    Device& device = shared_device();
+    std::string told;
+    TunerOptions heard = options;
+    heard.tell = [&](const std::string& line) { told += line + '\n'; };
+    Tuner tuner(device, heard);
+    lowering.cpu = false;
+    lowering.flops_per_second = 1e9;
+    lowering.subgroup_size = device.info().subgroup_size;
+    for (const bool backward : {false, true}) tuner.choose(lowering, question(lowering, kind(backward, format)));
+    return told;
+}
+
+TEST(DeviceAttentionTrial, FindsLanesRight) {
+    DeviceTraits lowering = traits(shared_device());
+    if (lowering.subgroup_size < 8) GTEST_SKIP() << "too few lanes for matrices, so there is no choice";
+    lowering.matrices = MatrixShape{16, 16, 16, MatrixElement::bf16};
+    for (const Format format : {Format::f32, Format::bf16, Format::f16})
+        EXPECT_EQ(told_of({.way = "lanes"}, lowering, format), "trying out kernels, once for this device\n");
+}
+
+TEST(DeviceCooperativeAttentionTrial, FindsMatricesRight) {
+    const DeviceTraits has = traits_with_matrices(shared_device());
+    if (!has.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
+    EXPECT_EQ(told_of({}, has, Format::f32), "trying out kernels, once for this device\n");
+}
+
+}  // namespace
+}  // namespace vkf::test
