@@ -10,7 +10,7 @@
 #include "lib/loss_gradient.glsl"
 #include "lib/sweep_pairs.glsl"
 
-layout(constant_id = 2) const uint PAIR = APART;
+layout(constant_id = 2) const uint PAIR = APART;  // of logits, whose rows may start at odd elements
 
 layout(push_constant, scalar) uniform Args {
     In logits;
@@ -39,9 +39,14 @@ void main() {
             continue;
         }
         const LossRow loss = LossRow(uint(target), top.at[row], inverse.at[row] * each, each);
-        FOR_PAIRS_IN(0, width, j)
-            store_two(d_logits, into + j, loss_gradient(loss, j, load_two(logits, from + j, PAIR)), PAIR);
-        if (odd_end(0, width)) {
+        const uint lead = min(lead_of(from, PAIR), width);
+        FOR_PAIRS_IN(0, width - lead, i) {
+            const uint j = lead + i;
+            store_two(d_logits, into + j, loss_gradient(loss, j, load_two(logits, from + j, PAIR)), APART);
+        }
+        if (lead != 0 && gl_LocalInvocationID.x == 0)
+            d_logits.at[into] = loss_gradient(loss, 0, vec2(logits.at[from], 0.0)).x;
+        if (odd_end(lead, width)) {
             const uint j = width - 1;
             d_logits.at[into + j] = loss_gradient(loss, j, vec2(logits.at[from + j], 0.0)).x;
         }

@@ -43,7 +43,7 @@ public:
         const Tensor logits = to.in[0];
         const RowSweep grid = row_sweep(to.device, logits.rows(), logits.width());
         to.dispatch({.kernel = "cross_entropy_backward",
-                     .constants = {{"GROUP", grid.group}, {"PAIR", pair_form(logits)}},
+                     .constants = {{"GROUP", grid.group}, {"PAIR", pair_form_of_any_rows(logits)}},
                      .args = {{"logits", logits},
                               {"targets", to.in[1]},
                               {"top", to.in[2]},
@@ -111,7 +111,7 @@ public:
         to.dispatch({.kernel = "cross_entropy",
                      .constants = {{"GROUP", grid.group},
                                    {"BLOCK", block(grid.group, logits.width())},
-                                   {"PAIR", pair_form(logits)}},
+                                   {"PAIR", pair_form_of_any_rows(logits)}},
                      .args = {{"logits", logits},
                               {"targets", to.in[1]},
                               {"row_loss", row_loss},

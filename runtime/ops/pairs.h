@@ -46,6 +46,11 @@ inline std::uint32_t pair_form(Tensor tensor) {
     return pair_form(tensor, !tensor || even(tensor));
 }
 
+/// Of one whose kernel takes rows that start at odd elements, too.
+inline std::uint32_t pair_form_of_any_rows(Tensor tensor) {
+    return pair_form(tensor, tensor.graph().value(tensor).offset % 2 == 0);
+}
+
 /// Of several that lie alike: in one 16-bit format all, or in none.
 inline std::uint32_t pair_form(std::span<const Tensor> tensors) {
     for (const Tensor& tensor : tensors)

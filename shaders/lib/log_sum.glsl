@@ -5,7 +5,7 @@
 // Numerics: a block is added up before it joins the lane's sum, so the rounding error grows with the number of blocks.
 
 layout(constant_id = 2) const uint BLOCK = 4;
-layout(constant_id = 3) const uint PAIR = APART;  // of the rows
+layout(constant_id = 3) const uint PAIR = APART;  // of the rows, which may start at odd elements
 
 struct LogSum {
     float top;
@@ -31,13 +31,16 @@ void absorb(inout LogSum of, In x, uint at, uint j, uint end, bool whole) {
 // Over x[at .. at + end), the same for the whole workgroup. Of no elements: top = LOWEST, sum = 0.
 LogSum log_sum(In x, uint at, uint end) {
     LogSum of = LogSum(LOWEST, 0.0);
-    const uint pairs_end = end - end % 2;
+    const uint lead = min(lead_of(at, PAIR), end);
+    const uint pairs = at + lead, pairs_end = (end - lead) / 2 * 2;
     const uint step = 2 * GROUP * BLOCK;
     const uint whole = pairs_end / step * step;
     const uint lane = 2 * gl_LocalInvocationID.x;
-    for (uint first = 0; first < whole; first += step) absorb(of, x, at, first + lane, pairs_end, true);
-    if (whole < pairs_end) absorb(of, x, at, whole + lane, pairs_end, false);
-    const float alone = odd_end(0, end) ? x.at[at + end - 1] : HIDDEN;
-    const float top = group_max(larger(alone, of.top));
-    return LogSum(top, group_sum(of.sum * exp_below(of.top - top) + exp_below(alone - top)));
+    for (uint first = 0; first < whole; first += step) absorb(of, x, pairs, first + lane, pairs_end, true);
+    if (whole < pairs_end) absorb(of, x, pairs, whole + lane, pairs_end, false);
+    const float before = lead != 0 && lane == 0 ? x.at[at] : HIDDEN;
+    const float after = odd_end(lead, end) ? x.at[at + end - 1] : HIDDEN;
+    const float top = group_max(larger(before, larger(after, of.top)));
+    const float alone = exp_below(before - top) + exp_below(after - top);
+    return LogSum(top, group_sum(of.sum * exp_below(of.top - top) + alone));
 }

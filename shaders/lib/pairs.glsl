@@ -37,6 +37,9 @@ vec2 unpack(uint word, uint form) {
     return uintBitsToFloat(uvec2(word << 16, word & 0xffff0000u));
 }
 
+// How many elements lie before the first whole pair of a row that starts at element `at`.
+uint lead_of(uint at, uint form) { return form == TOGETHER ? at % 2 : 0; }
+
 float load_one(In x, uint at, uint form) {
     if (!packed(form)) return x.at[at];
     const vec2 both = unpack(InWord(x).at[at / 2], form);
