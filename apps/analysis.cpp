@@ -77,6 +77,7 @@ Analysis analyse(const Graph& graph, const DeviceTraits& given) {
         if (!live[i] || node.is_view()) continue;
         Lowered lowered = lower(graph, live, node, device);
         scratches[i] = std::move(lowered.scratches);
+        made.tables += lowered.tables;
         NodeCost& cost = made.costs.emplace_back(NodeCost{part_of(node.scope)});
         for (const Dispatch& dispatch : lowered.dispatches) {
             cost.flops += dispatch.flops;
@@ -127,6 +128,7 @@ Analysis analyse(const StepGraphs& graphs, const DeviceTraits& device) {
     sum.states = state_bytes({&graphs.step, &*graphs.update});
     sum.inputs += update.inputs;
     sum.outputs += update.outputs;
+    sum.tables += update.tables;
     return sum;
 }
 

@@ -105,8 +105,8 @@ std::vector<Part> parts(const Parameters& parameters, const Analysis& forward, c
 }
 
 ordered_json memory(const Analysis& a) {
-    return {{"total", a.bytes()}, {"arena", a.arena},     {"arena_bound", a.bound},    {"states", a.states},
-            {"inputs", a.inputs}, {"outputs", a.outputs}, {"dispatches", a.dispatches}};
+    return {{"total", a.bytes()}, {"arena", a.arena},     {"arena_bound", a.bound}, {"states", a.states},
+            {"inputs", a.inputs}, {"outputs", a.outputs}, {"tables", a.tables},     {"dispatches", a.dispatches}};
 }
 
 ordered_json plan_document(const Analysis& a) {
@@ -162,7 +162,8 @@ std::string memory_text(const Analysis& forward, const Analysis& step, double ca
                   row("arena (activations)", &Analysis::arena),
                   row("arena, least possible", &Analysis::bound),
                   row("inputs", &Analysis::inputs),
-                  row("outputs", &Analysis::outputs)}) +
+                  row("outputs", &Analysis::outputs),
+                  row("tables of arguments", &Analysis::tables)}) +
            (cache > 0 ? "keys and values of one sequence in generation: " + bytes_text(cache) + "\n" : "");
 }
 

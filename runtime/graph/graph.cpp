@@ -96,6 +96,36 @@ bool Op::may_alias(std::size_t, std::size_t) const {
     return false;
 }
 
+std::size_t Table::rows() const {
+    const auto length = [](const Column& column) {
+        return std::visit([](const auto& cells) { return cells.size(); }, column);
+    };
+    const std::size_t first = columns.empty() ? 0 : length(columns.front().second);
+    for (const auto& [name, column] : columns)
+        require(length(column) == first, "a table's column '", name, "' has ", length(column), " rows, the first ",
+                first);
+    return first;
+}
+
+std::int64_t Table::bytes() const {
+    std::int64_t row = 0;
+    bool addresses = false;
+    for (const auto& [name, column] : columns) {
+        const bool tensors = std::holds_alternative<std::vector<Tensor>>(column);
+        row += tensors ? 8 : 4;
+        addresses = addresses || tensors;
+    }
+    if (addresses) row = (row + 7) / 8 * 8;
+    return static_cast<std::int64_t>(rows()) * row;
+}
+
+Args row_of(const Table& table, std::size_t row) {
+    Args args;
+    for (const auto& [name, column] : table.columns)
+        args.emplace_back(name, std::visit([&](const auto& cells) { return ArgValue{cells.at(row)}; }, column));
+    return args;
+}
+
 Scratch Lowering::scratch(std::int64_t elements) {
     scratches.push_back(elements);
     return Scratch{static_cast<std::uint32_t>(scratches.size() - 1)};
@@ -180,6 +210,8 @@ std::vector<Tensor> Graph::add(std::shared_ptr<const Op> op, std::vector<Tensor>
         } else if (const auto target = op->updates(i)) {
             const Value& base = value(node.in[*target]);
             require(out_types[i] == base.type, where(), "would overwrite ", base.type, " with ", out_types[i]);
+            require(base.version == storages_[base.storage].version, where(), "would overwrite '",
+                    storages_[base.storage].name, "' twice");
             made = base;
             made.version = ++storages_[base.storage].version;
             for (NamedTensor& leaf : leaves_) {  // the leaf's name now stands for the new value

@@ -14,6 +14,11 @@ double share_of_traffic(const Dispatch& dispatch) {
     for (const auto& [name, value] : dispatch.args) {
         if (const auto* tensor = std::get_if<Tensor>(&value); tensor && *tensor)
             add(tensor->elements(), tensor->format());
+        if (const auto* table = std::get_if<Table>(&value))
+            for (const auto& [column, cells] : table->columns)
+                if (const auto* tensors = std::get_if<std::vector<Tensor>>(&cells))
+                    for (const Tensor& tensor : *tensors)
+                        if (tensor) add(tensor.elements(), tensor.format());
         if (const auto* section = std::get_if<Section>(&value)) {
             const auto* of = std::get_if<Tensor>(&section->of);
             add(section->count, of ? of->format() : Format::f32);
@@ -22,14 +27,26 @@ double share_of_traffic(const Dispatch& dispatch) {
     return whole > 0 ? static_cast<double>(bytes) / static_cast<double>(whole) : 1.0;
 }
 
+/// Of its tables.
+std::int64_t table_bytes(const Dispatch& dispatch) {
+    std::int64_t bytes = 0;
+    for (const auto& [name, value] : dispatch.args)
+        if (const auto* table = std::get_if<Table>(&value)) bytes += table->bytes();
+    return bytes;
+}
+
 }  // namespace
 
 Lowered lower(const Graph& graph, const std::vector<bool>& live, const Node& node, const DeviceTraits& device) {
     const std::vector<Tensor> out = outputs_to_make(graph, live, node);
     Lowering lowering{node.in, out, device, {}, {}};
     node.op->lower(lowering);
-    for (Dispatch& dispatch : lowering.dispatches) dispatch.bytes *= share_of_traffic(dispatch);
-    return {std::move(lowering.dispatches), std::move(lowering.scratches)};
+    Lowered made{std::move(lowering.dispatches), std::move(lowering.scratches)};
+    for (Dispatch& dispatch : made.dispatches) {
+        dispatch.bytes *= share_of_traffic(dispatch);
+        made.tables += table_bytes(dispatch);
+    }
+    return made;
 }
 
 }  // namespace vkf

@@ -11,6 +11,7 @@ namespace vkf {
 struct Lowered {
     std::vector<Dispatch> dispatches;
     std::vector<std::int64_t> scratches;  // elements of each temporary
+    std::int64_t tables = 0;              // bytes of the tables among the arguments
 };
 
 /// The kernels of a live node that is no view. Ops count traffic as if all numbers had 32 bits; here it becomes that of

@@ -44,16 +44,33 @@ struct Section {
     std::int64_t count = 0;
 };
 
+/// Rows of arguments for a kernel that has too many for its Args: there it has a reference to an array of structs,
+/// whose members have the names of the columns. The columns are equally long. The program writes the rows into memory
+/// once.
+struct Table {
+    using Column = std::variant<std::vector<Tensor>, std::vector<std::uint32_t>, std::vector<float>>;
+    std::vector<std::pair<std::string, Column>> columns;
+
+    std::size_t rows() const;
+    /// What it takes in memory: 8 bytes for a tensor's address, 4 for a number; rows with addresses lie 8 bytes apart
+    /// or a multiple of that.
+    std::int64_t bytes() const;
+};
+
 /// A value for one member of a kernel's Args block; monostate is the null address.
-using ArgValue = std::variant<std::monostate, Tensor, Scratch, Section, std::uint32_t, std::int32_t, float>;
+using ArgValue = std::variant<std::monostate, Tensor, Scratch, Section, Table, std::uint32_t, std::int32_t, float>;
+using Args = std::vector<std::pair<std::string, ArgValue>>;
 using ConstantValue = std::variant<std::uint32_t, std::int32_t, float, bool>;
+
+/// One row of a table.
+Args row_of(const Table& table, std::size_t row);
 
 /// One kernel launch as plain data. Names must match the kernel's own exactly; the match is checked at compile time of
 /// the program. Groups are counted in one dimension.
 struct Dispatch {
     std::string kernel;
     std::vector<std::pair<std::string, ConstantValue>> constants;
-    std::vector<std::pair<std::string, ArgValue>> args;
+    Args args;
     std::uint64_t groups = 1;
     double flops = 0;
     double bytes = 0;

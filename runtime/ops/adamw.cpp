@@ -23,7 +23,7 @@ public:
                 const double g = clip(in) * gradient.at[i];
                 const double new_m = options_.beta1 * m.at[i] + (1 - options_.beta1) * g;
                 const double new_v = options_.beta2 * v.at[i] + (1 - options_.beta2) * g * g;
-                const double decayed = p.at[i] * (1 - rate[0] * static_cast<double>(decay(s)));
+                const double decayed = p.at[i] * (1 - rate[0] * static_cast<double>(decays()[s]));
                 out[3 * s].at[i] = decayed - rate[1] * new_m / (std::sqrt(new_v) * rate[3] + options_.eps);
                 out[3 * s + 1].at[i] = new_m;
                 out[3 * s + 2].at[i] = new_v;
@@ -33,8 +33,10 @@ public:
     }
 
     void lower(Lowering& to) const override {
-        const Sweep grid = pack_sweep(to.device, all(to.in, 0));
-        Dispatch step = launch(to, "adamw", grid, "pgmv", 16, 28);
+        const std::vector<Tensor> parameters = all(to.in, 0);
+        const Table rows{
+            {{"p", parameters}, {"g", all(to.in, 1)}, {"m", all(to.in, 2)}, {"v", all(to.in, 3)}, {"decay", decays()}}};
+        Dispatch step = launch(to, "adamw", cut(to.device, parameters), rows, 16, 28);
         step.args.emplace_back("rates", rates(to.in));
         step.constants.insert(step.constants.end(), {{"ONE_MINUS_BETA1", static_cast<float>(1 - options_.beta1)},
                                                      {"ONE_MINUS_BETA2", static_cast<float>(1 - options_.beta2)},

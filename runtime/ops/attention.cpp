@@ -211,7 +211,7 @@ public:
         const Tensor q = to.in[query], k = to.in[key], v = to.in[value];
         const Tensor addend = to.in[more];
         const std::string way = way_of(to.device, options_, e, q, true);
-        const auto add = [&](Dispatch& made, std::vector<std::pair<std::string, ArgValue>> own) {
+        const auto add = [&](Dispatch& made, Args own) {
             made.args.insert(made.args.end(), {{"lse", to.in[lse]}, {"g", to.in[d_o]}, {"delta", delta}});
             made.args.insert(made.args.end(), own.begin(), own.end());
             to.dispatch(std::move(made));

@@ -121,8 +121,7 @@ private:
     }
 
     /// A kernel of one workgroup that counts rows.
-    static void append_count(Lowering& to, std::string kernel, std::vector<std::pair<std::string, ArgValue>> args,
-                             std::int64_t rows) {
+    static void append_count(Lowering& to, std::string kernel, Args args, std::int64_t rows) {
         args.emplace_back("rows", extent(rows));
         to.dispatch({.kernel = std::move(kernel),
                      .constants = {{"GROUP", row_group(to.device, rows)}},

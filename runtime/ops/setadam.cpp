@@ -28,7 +28,7 @@ public:
             std::vector<double>&m = out[3 * s + 1].at, &v = out[3 * s + 2].at;
             double sum = 0, squares = 0;
             for (std::size_t i = 0; i < p.at.size(); ++i) {
-                const double g = clip(in) * gradient.at[i] + static_cast<double>(decay(s)) * p.at[i];
+                const double g = clip(in) * gradient.at[i] + static_cast<double>(decays()[s]) * p.at[i];
                 m[i] = options_.beta1 * in[4 * s + 2].at[i] + (1 - options_.beta1) * g;
                 v[i] = options_.beta2 * in[4 * s + 3].at[i] + (1 - options_.beta2) * g * g;
                 sum += v[i];
@@ -45,18 +45,24 @@ public:
     }
 
     void lower(Lowering& to) const override {
+        const std::vector<Tensor> p = all(to.in, 0), m = all(to.in, 2), v = all(to.in, 3);
         // Every workgroup of the second kernel adds up all partial sums of its tensor.
-        const Sweep grid = pack_sweep(to.device, all(to.in, 0), 1024);
-        const Scratch partials = to.scratch(3 * static_cast<std::int64_t>(grid.groups));
+        const Parts parts = cut(to.device, p, 1024);
+        const Scratch partials = to.scratch(3 * std::int64_t{parts.groups()});
 
-        Dispatch moments = launch(to, "setadam_moments", grid, "pgmv", 14, 20);
+        const Table rows{{{"p", p}, {"g", all(to.in, 1)}, {"m", m}, {"v", v}, {"decay", decays()}}};
+        Dispatch moments = launch(to, "setadam_moments", parts, rows, 14, 20);
         moments.args.emplace_back("partials", partials);
         moments.constants.insert(moments.constants.end(),
                                  {{"ONE_MINUS_BETA1", static_cast<float>(1 - options_.beta1)},
                                   {"ONE_MINUS_BETA2", static_cast<float>(1 - options_.beta2)}});
         to.dispatch(std::move(moments));
 
-        Dispatch step = launch(to, "setadam", grid, "pmv", 8, 16);
+        std::vector<std::uint32_t> count;
+        for (const Tensor& parameter : p) count.push_back(extent(parameter.elements()));
+        const Table sums{
+            {{"p", p}, {"m", m}, {"v", v}, {"count", count}, {"start", parts.start}, {"groups", parts.count}}};
+        Dispatch step = launch(to, "setadam", parts, sums, 8, 16);
         step.args.insert(step.args.end(), {{"rates", rates(to.in)}, {"partials", partials}});
         step.constants.emplace_back("EPSILON", static_cast<float>(options_.eps));
         to.dispatch(std::move(step));

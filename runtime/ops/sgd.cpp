@@ -19,7 +19,7 @@ public:
         for (std::size_t s = 0; s < slots(); ++s) {
             const Array &p = in[4 * s], &gradient = in[4 * s + 1];
             for (std::size_t i = 0; i < p.at.size(); ++i) {
-                double g = clip(in) * gradient.at[i] + static_cast<double>(decay(s)) * p.at[i];
+                double g = clip(in) * gradient.at[i] + static_cast<double>(decays()[s]) * p.at[i];
                 if (outputs() == 2) {
                     const double b = momentum * in[4 * s + 2].at[i] + g;
                     out[2 * s + 1].at[i] = b;
@@ -32,8 +32,9 @@ public:
     }
 
     void lower(Lowering& to) const override {
-        const Sweep grid = pack_sweep(to.device, all(to.in, 0));
-        Dispatch step = launch(to, "sgd", grid, "pgm", 7, outputs() == 2 ? 20 : 12);
+        const std::vector<Tensor> parameters = all(to.in, 0);
+        const Table rows{{{"p", parameters}, {"g", all(to.in, 1)}, {"m", all(to.in, 2)}, {"decay", decays()}}};
+        Dispatch step = launch(to, "sgd", cut(to.device, parameters), rows, 7, outputs() == 2 ? 20 : 12);
         step.args.emplace_back("rates", rates(to.in));
         step.constants.insert(step.constants.end(), {{"MOMENTUM", options_.momentum}, {"NESTEROV", options_.nesterov}});
         to.dispatch(std::move(step));

@@ -42,26 +42,15 @@ bool StepOp::skipped(std::span<const Array> in, std::span<Array> out) const {
     return true;
 }
 
-Dispatch StepOp::launch(const Lowering& to, std::string_view kernel, const Sweep& grid, std::string_view letters,
-                        double flops, double bytes) const {
-    const std::vector<Tensor> parameters = all(to.in, 0);
+Dispatch StepOp::launch(const Lowering& to, std::string_view kernel, const Parts& parts, Table rows, double flops,
+                        double bytes) const {
     const Tensor factor = to.in.back();
-    double count = 0;
-    for (const Tensor& parameter : parameters) count += static_cast<double>(parameter.elements());
-    Dispatch made{.kernel = std::string(kernel),
-                  .constants = {{"GROUP", grid.group}, {"PAIR", pair_form(to.in)}},
-                  .args = {{"per_group", grid.per_group}},
-                  .groups = grid.groups,
-                  .flops = flops * count,
-                  .bytes = bytes * count};
-    for (const char letter : letters)
-        pack_tensors(made.args, std::string(1, letter), all(to.in, std::string_view("pgmv").find(letter)), capacity);
-    pack_counts(made.args, parameters, capacity);
-    made.args.emplace_back("clip", factor ? ArgValue{factor} : ArgValue{});
-    made.constants.emplace_back("CLIPPED", static_cast<bool>(factor));
-    if (letters.find('g') == std::string_view::npos) return made;
-    for (std::size_t i = 0; i < capacity; ++i) made.constants.emplace_back(text("DECAY", i), decay(i));
-    return made;
+    return {.kernel = std::string(kernel),
+            .constants = {{"GROUP", parts.group}, {"PAIR", pair_form(to.in)}, {"CLIPPED", static_cast<bool>(factor)}},
+            .args = {{"rows", std::move(rows)}, {"parts", parts.table()}, {"groups", parts.groups()}, {"clip", factor}},
+            .groups = parts.groups(),
+            .flops = flops * parts.elements,
+            .bytes = bytes * parts.elements};
 }
 
 std::vector<Tensor> StepOp::all(std::span<const Tensor> in, std::size_t which) const {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "base/error.h"
 #include "graph/lower.h"
@@ -18,31 +19,6 @@ constexpr std::int64_t guard_bytes = 256;
 
 std::uint64_t aligned(std::int64_t elements) {
     return (static_cast<std::uint64_t>(std::max<std::int64_t>(elements, 1)) * 4 + 255) / 256 * 256;
-}
-
-template <class Number>
-void put(std::vector<std::byte>& push, std::uint32_t offset, Number value) {
-    std::memcpy(push.data() + offset, &value, sizeof value);
-}
-
-std::uint32_t bits(const ConstantValue& value) {
-    return std::visit(
-        [](auto v) {
-            std::uint32_t word = 0;
-            if constexpr (std::is_same_v<decltype(v), bool>)
-                word = v ? 1 : 0;
-            else
-                std::memcpy(&word, &v, sizeof word);
-            return word;
-        },
-        value);
-}
-
-/// The bytes a tensor reaches over, gaps between its rows included.
-std::uint64_t reach(Tensor tensor) {
-    if (tensor.elements() == 0) return 0;
-    const std::int64_t elements = (tensor.rows() - 1) * tensor.pitch() + tensor.width();
-    return static_cast<std::uint64_t>(bytes_of(elements, tensor.format()));
 }
 
 double mebibytes(std::int64_t bytes) {
@@ -122,6 +98,7 @@ Program::Program(Device& device, const Graph& graph, State& state, const Program
         if (!live[i] || node.is_view()) continue;
         Lowered made = lower(graph, live, node, device_traits);
         scratches[i] = std::move(made.scratches);
+        memory_.tables += made.tables;
         lowered.emplace_back(i, std::move(made.dispatches));
     }
     plan_ = plan(graph, live, scratches, {.guard = guarded_ ? guard_bytes : 0});
@@ -129,6 +106,7 @@ Program::Program(Device& device, const Graph& graph, State& state, const Program
     allocate(options.shares);
     for (const auto& [node, dispatches] : lowered)
         for (const Dispatch& dispatch : dispatches) launches_.push_back(resolve(node, dispatch));
+    tables_.write(0, std::exchange(table_bytes_, {}));
     record(options);
 }
 
@@ -158,7 +136,7 @@ void Program::allocate(const Program* shares) {
     memory_.bound = plan_.bound;
     memory_.inputs = one_run_at_a_time.inputs * static_cast<std::int64_t>(input_bytes);
     memory_.outputs = one_run_at_a_time.outputs * static_cast<std::int64_t>(output_bytes_);
-    const std::int64_t total = memory_.arena + memory_.states + memory_.inputs + memory_.outputs;
+    const std::int64_t total = memory_.arena + memory_.states + memory_.inputs + memory_.outputs + memory_.tables;
     const auto available = static_cast<std::int64_t>(device_->info().memory_bytes);
     if (total > available)
         throw Error("not enough device memory: ", mebibytes(total), " MiB needed (activations ",
@@ -172,6 +150,7 @@ void Program::allocate(const Program* shares) {
     else
         arena_ = std::make_shared<Buffer>(*device_, arena_bytes, Memory::device, "activations");
     inputs_ = Buffer(*device_, input_bytes, Memory::device, "inputs");
+    tables_ = Buffer(*device_, static_cast<std::uint64_t>(memory_.tables), Memory::device, "tables");
     if (guarded_) arena_->fill(poison);
 }
 
@@ -188,68 +167,6 @@ std::uint64_t Program::address(Tensor tensor) const {
             break;
     }
     return arena_->address() + static_cast<std::uint64_t>(plan_.storage[value.storage]) + offset;
-}
-
-std::optional<Program::Stretch> Program::reached(std::size_t node, const ArgValue& value) const {
-    if (std::holds_alternative<std::monostate>(value)) return Stretch{};
-    if (const auto* tensor = std::get_if<Tensor>(&value))
-        return *tensor ? Stretch{address(*tensor), reach(*tensor)} : Stretch{};
-    if (const auto* scratch = std::get_if<Scratch>(&value))
-        return Stretch{arena_->address() + static_cast<std::uint64_t>(plan_.scratch[node][scratch->index]),
-                       static_cast<std::uint64_t>(scratches_[node][scratch->index]) * 4};
-    const auto* section = std::get_if<Section>(&value);
-    if (!section) return std::nullopt;
-    const Stretch whole = *reached(node, std::visit([](auto of) { return ArgValue{of}; }, section->of));
-    const auto* tensor = std::get_if<Tensor>(&section->of);
-    const auto size = [&](std::int64_t elements) {
-        return static_cast<std::uint64_t>(bytes_of(elements, tensor ? tensor->format() : Format::f32));
-    };
-    const std::uint64_t first = size(section->first), bytes = size(section->count);
-    require(first + bytes <= whole.bytes, "an argument reaches to byte ", first + bytes, " of ", whole.bytes);
-    return Stretch{whole.at + first, bytes};
-}
-
-Program::Launch Program::resolve(std::size_t node, const Dispatch& dispatch) {
-    const Node& of = graph_->nodes()[node];
-    const auto fail = [&](const auto&... parts) {
-        throw Error(of.scope, of.scope.empty() ? "" : ": ", of.op->name(), ": kernel ", dispatch.kernel, ": ",
-                    parts...);
-    };
-    KernelConstants constants;
-    for (const auto& [name, value] : dispatch.constants) constants.emplace_back(name, bits(value));
-    Launch made{node,          &kernel(*device_, dispatch.kernel, constants), {}, dispatch.groups, {}, dispatch.flops,
-                dispatch.bytes};
-    const Reflection& wants = made.kernel->reflection;
-    made.push.resize(wants.push_bytes);
-    std::size_t matched = 0;
-    for (const ArgMember& member : wants.args) {
-        const auto given = std::find_if(dispatch.args.begin(), dispatch.args.end(),
-                                        [&](const auto& arg) { return arg.first == member.name; });
-        if (given == dispatch.args.end()) fail("no argument '", member.name, "' was given");
-        ++matched;
-        const ArgValue& value = given->second;
-        if (member.kind == ArgKind::address) {
-            const auto memory = reached(node, value);
-            if (!memory) fail("argument '", member.name, "' is an address, given a number");
-            const auto [at, bytes] = *memory;
-            put(made.push, member.offset, at);
-            if (member.reads && bytes) made.accesses.push_back({at, at + bytes, false});
-            if (member.writes && bytes) made.accesses.push_back({at, at + bytes, true});
-        } else if (const auto* u = std::get_if<std::uint32_t>(&value); u && member.kind == ArgKind::u32) {
-            put(made.push, member.offset, *u);
-        } else if (const auto* i = std::get_if<std::int32_t>(&value); i && member.kind == ArgKind::i32) {
-            put(made.push, member.offset, *i);
-        } else if (const auto* f = std::get_if<float>(&value); f && member.kind == ArgKind::f32) {
-            put(made.push, member.offset, *f);
-        } else {
-            fail("argument '", member.name, "' was given as another type");
-        }
-    }
-    if (matched != dispatch.args.size())
-        for (const auto& [name, value] : dispatch.args)
-            if (std::none_of(wants.args.begin(), wants.args.end(), [&](const ArgMember& m) { return m.name == name; }))
-                fail("takes no argument '", name, "'");
-    return made;
 }
 
 void Program::record(const ProgramOptions& options) {

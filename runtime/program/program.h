@@ -55,6 +55,7 @@ struct MemoryUse {
     std::int64_t states = 0;
     std::int64_t inputs = 0;
     std::int64_t outputs = 0;
+    std::int64_t tables = 0;  // of arguments
 };
 
 struct NodeTime {
@@ -147,6 +148,11 @@ private:
     /// The memory that an argument stands for; none for a number.
     std::optional<Stretch> reached(std::size_t node, const ArgValue& value) const;
     Launch resolve(std::size_t node, const Dispatch& dispatch);
+    /// Puts the arguments where a kernel's members lie in its Args or in a table's row. Throws Error if they do not
+    /// match.
+    void fill(Launch& of, std::span<std::byte> into, std::span<const ArgMember> members, const Args& given);
+    /// Adds a table to those in memory; its address.
+    std::uint64_t write_down(Launch& of, const ArgMember& member, const Table& table);
     std::uint64_t address(Tensor tensor) const;
     std::vector<float> transient_values(Tensor tensor) const;
     void record(const ProgramOptions& options);
@@ -163,7 +169,8 @@ private:
     Plan plan_;
     std::vector<std::vector<std::int64_t>> scratches_;  // elements, by node
     std::shared_ptr<Buffer> arena_;
-    Buffer inputs_;
+    Buffer inputs_, tables_;
+    std::vector<std::byte> table_bytes_;  // what `tables_` is to hold, while launches are resolved
     std::uint64_t output_bytes_ = 0;
     std::vector<Side> sides_;                 // one, or two if runs have overlapped
     std::vector<Run> runs_;                   // those under way, at most two

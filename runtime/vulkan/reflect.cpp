@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/error.h"
 
@@ -15,12 +16,14 @@ enum : std::uint32_t {
     op_member_name = 6,
     op_type_int = 21,
     op_type_float = 22,
+    op_type_runtime_array = 29,
     op_type_struct = 30,
     op_type_pointer = 32,
     op_variable = 59,
     op_decorate = 71,
     op_member_decorate = 72,
     decoration_spec_id = 1,
+    decoration_array_stride = 6,
     decoration_non_writable = 24,
     decoration_non_readable = 25,
     decoration_offset = 35,
@@ -44,6 +47,7 @@ struct Module {
     std::map<std::uint32_t, std::string> names;
     std::map<std::uint32_t, std::map<std::uint32_t, Member>> members;
     std::map<std::uint32_t, std::uint32_t> spec_ids;
+    std::map<std::uint32_t, std::uint32_t> strides;  // of arrays, in bytes
     std::map<std::uint32_t, Type> types;
     std::uint32_t push_constants = 0;  // pointer type of the block's variable
 };
@@ -70,6 +74,7 @@ void note(Module& module, std::uint32_t op, std::span<const std::uint32_t> at) {
             break;
         case op_decorate:
             if (at[1] == decoration_spec_id) module.spec_ids[at[0]] = at[2];
+            if (at[1] == decoration_array_stride) module.strides[at[0]] = at[2];
             break;
         case op_member_decorate: {
             Member& member = module.members[at[0]][at[1]];
@@ -80,6 +85,7 @@ void note(Module& module, std::uint32_t op, std::span<const std::uint32_t> at) {
         }
         case op_type_int:
         case op_type_float:
+        case op_type_runtime_array:
         case op_type_struct:
         case op_type_pointer:
             module.types[at[0]] = {op, {at.begin() + 1, at.end()}};
@@ -104,6 +110,21 @@ Module parse(std::span<const std::uint32_t> words) {
     return module;
 }
 
+std::vector<ArgMember> arguments(const Module& module, std::uint32_t layout);
+
+/// The array type that a buffer's struct consists of, if it is one of structs.
+std::optional<std::uint32_t> array_of_structs(const Module& module, std::uint32_t buffer) {
+    const auto is = [&](std::uint32_t type, std::uint32_t op) {
+        const auto found = module.types.find(type);
+        return found != module.types.end() && found->second.op == op && !found->second.operands.empty();
+    };
+    if (!is(buffer, op_type_struct)) return std::nullopt;
+    const std::uint32_t array = module.types.at(buffer).operands[0];
+    if (!is(array, op_type_runtime_array) || !is(module.types.at(array).operands[0], op_type_struct))
+        return std::nullopt;
+    return array;
+}
+
 ArgMember argument(const Module& module, const Member& member, std::uint32_t type_id) {
     const Type& type = module.types.at(type_id);
     ArgMember arg{member.name, member.offset, ArgKind::u32, false, false};
@@ -113,6 +134,11 @@ ArgMember argument(const Module& module, const Member& member, std::uint32_t typ
         const bool known = pointee != module.members.end();
         arg.reads = !known || !pointee->second.at(0).non_readable;
         arg.writes = !known || !pointee->second.at(0).non_writable;
+        if (const auto array = array_of_structs(module, type.operands[1])) {
+            arg.kind = ArgKind::table;
+            arg.columns = arguments(module, module.types.at(*array).operands[0]);
+            arg.row_bytes = module.strides.at(*array);
+        }
     } else if (type.op == op_type_float) {
         arg.kind = ArgKind::f32;
     } else if (type.op == op_type_int) {
@@ -121,6 +147,18 @@ ArgMember argument(const Module& module, const Member& member, std::uint32_t typ
         throw Error("argument '", member.name, "' is neither a reference nor a 32-bit number");
     }
     return arg;
+}
+
+/// The members of a struct.
+std::vector<ArgMember> arguments(const Module& module, std::uint32_t layout) {
+    std::vector<ArgMember> list;
+    const Type& type = module.types.at(layout);
+    for (std::uint32_t i = 0; i < type.operands.size(); ++i) {
+        const Member& member = module.members.at(layout).at(i);
+        if (member.name.empty()) throw Error("the module has been stripped of argument names");
+        list.push_back(argument(module, member, type.operands[i]));
+    }
+    return list;
 }
 
 }  // namespace
@@ -133,14 +171,10 @@ Reflection reflect(std::span<const std::uint32_t> words) {
         if (name != module.names.end()) found.constants.push_back({name->second, id});
     }
     if (module.push_constants == 0) return found;
-    const std::uint32_t block = module.types.at(module.push_constants).operands[1];
-    const Type& layout = module.types.at(block);
-    for (std::uint32_t i = 0; i < layout.operands.size(); ++i) {
-        const Member& member = module.members.at(block).at(i);
-        if (member.name.empty()) throw Error("the module has been stripped of argument names");
-        found.args.push_back(argument(module, member, layout.operands[i]));
-        const std::uint32_t size = found.args.back().kind == ArgKind::address ? 8 : 4;
-        found.push_bytes = std::max(found.push_bytes, member.offset + size);
+    found.args = arguments(module, module.types.at(module.push_constants).operands[1]);
+    for (const ArgMember& arg : found.args) {
+        const bool address = arg.kind == ArgKind::address || arg.kind == ArgKind::table;
+        found.push_bytes = std::max(found.push_bytes, arg.offset + (address ? 8 : 4));
     }
     return found;
 }

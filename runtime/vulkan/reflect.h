@@ -8,14 +8,16 @@
 
 namespace vkf {
 
-enum class ArgKind : std::uint8_t { address, u32, i32, f32 };
+enum class ArgKind : std::uint8_t { address, table, u32, i32, f32 };
 
 struct ArgMember {
     std::string name;
-    std::uint32_t offset = 0;  // bytes into the push constants
+    std::uint32_t offset = 0;  // bytes into the push constants or a table's row
     ArgKind kind = ArgKind::u32;
     bool reads = false;  // of addresses
     bool writes = false;
+    std::vector<ArgMember> columns = {};  // of a table: the address of an array of structs
+    std::uint32_t row_bytes = 0;          // from one row to the next
 };
 
 struct SpecConstant {

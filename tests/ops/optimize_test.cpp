@@ -14,7 +14,7 @@
 namespace vkf::test {
 namespace {
 
-const std::vector<std::int64_t> sizes{1, 7, 4099, 130, 64};
+const std::vector<std::int64_t> sizes{1, 7, 4099, 0, 130, 64};
 
 std::vector<double> drawn(std::size_t count, unsigned seed) {
     std::mt19937_64 random(seed);
@@ -36,7 +36,7 @@ TEST_P(DeviceGradients, HaveOneNormAndAreClippedByIt) {
     Arrays inputs;
     double sum = 0;
     for (int k = 0; k < GetParam(); ++k) {
-        const std::int64_t count = sizes[static_cast<std::size_t>(k) % sizes.size()] + k;
+        const std::int64_t count = k % 10 == 5 ? 0 : sizes[static_cast<std::size_t>(k) % sizes.size()] + k;
         gradients.push_back(graph.input(text('g', k), {DType::f32, {count}}));
         Array& array =
             inputs[text('g', k)] = {{count}, drawn(static_cast<std::size_t>(count), static_cast<unsigned>(k))};
@@ -123,7 +123,82 @@ TEST_P(DeviceGradients, AddUpInPlaceAndReturnToZero) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Counts, DeviceGradients, ::testing::Values(1, 2, 7, 8, 9, 20));
+INSTANTIATE_TEST_SUITE_P(Counts, DeviceGradients, ::testing::Values(1, 2, 7, 100));
+
+TEST(DeviceGradients, MayBeEmpty) {
+    Graph graph;
+    const GlobalNorm none = global_norm(std::array{graph.input("g", {DType::f32, {0}})}, 1.0f);
+    graph.output("norm", none.norm);
+    graph.output("clip", none.clip);
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    program.run();
+    EXPECT_EQ(program.read_scalar("norm"), 0.0f);
+    EXPECT_EQ(program.read_scalar("clip"), 1.0f);
+}
+
+TEST(DeviceGradients, MayBeMoreThanADevicesWorkgroupsAlongOneAxis) {
+    constexpr std::int64_t count = 66000;
+    Graph graph;
+    const Tensor whole = scale(graph.input("g", {DType::f32, {count, 1}}), 1.0f);
+    std::vector<Tensor> gradients;
+    for (std::int64_t i = 0; i < count; ++i) gradients.push_back(slice(whole, 0, i, 1));
+    graph.output("norm", global_norm(gradients).norm);
+    State state(shared_device());
+    Program program(shared_device(), graph, state, {.guarded = true});
+    program.write("g", std::vector<float>(count, 2.0f));
+    program.run();
+    EXPECT_EQ(program.damaged_guards(), "");
+    EXPECT_FLOAT_EQ(program.read_scalar("norm"), 2.0f * std::sqrt(66000.0f));  // sums of small whole numbers
+}
+
+/// Targets after their values were added, and after they were cleared, all in one node or each in its own.
+std::vector<std::vector<float>> summed(std::size_t per_node) {
+    constexpr std::size_t count = 100;
+    Graph graph;
+    Arrays inputs;
+    std::vector<Tensor> targets, values, cleared;
+    for (std::size_t k = 0; k < count; ++k) {
+        const auto size = static_cast<std::int64_t>(k % 10 == 3    ? 0
+                                                    : k % 10 == 7  ? 1
+                                                    : k % 25 == 24 ? 5000 + k
+                                                                   : 3 * k);
+        const auto made = [&](const char* name) {
+            const std::string full = text(name, k);
+            inputs[full] = {{size}, drawn(static_cast<std::size_t>(size), static_cast<unsigned>(inputs.size()))};
+            return scale(graph.input(full, {DType::f32, {size}}), 1.0f);  // between guard bands
+        };
+        targets.push_back(made("target"));
+        values.push_back(made("value"));
+        cleared.push_back(made("cleared"));
+    }
+    for (std::size_t first = 0; first < count; first += per_node) {
+        const auto part = [&](const std::vector<Tensor>& of) { return std::span(of).subspan(first, per_node); };
+        const std::vector<Tensor> sums = add_into(part(targets), part(values), 0.375f), zeros = zero(part(cleared));
+        for (std::size_t i = 0; i < per_node; ++i) {
+            if (sums[i].elements() == 0) continue;
+            graph.output(text("sum", first + i), sums[i]);
+            graph.output(text("zero", first + i), zeros[i]);
+        }
+    }
+    State state(shared_device());
+    Program program(shared_device(), graph, state, {.guarded = true});
+    for (const auto& [name, array] : inputs) program.write(name, floats(array.at));
+    program.run();
+    EXPECT_EQ(program.damaged_guards(), "");
+    std::vector<std::vector<float>> found;
+    for (const NamedTensor& output : graph.outputs()) {
+        found.push_back(program.read(output.name));
+        if (output.name.starts_with("zero")) {
+            EXPECT_EQ(found.back(), std::vector<float>(found.back().size(), 0.0f)) << output.name;
+        }
+    }
+    return found;
+}
+
+TEST(DeviceGradients, AddUpTogetherAsEachByItself) {
+    EXPECT_EQ(summed(100), summed(1));
+}
 
 TEST(DeviceGradients, MayStartAtAnOddElement) {
     Graph graph;

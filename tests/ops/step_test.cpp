@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <random>
 
 #include "base/error.h"
@@ -18,8 +20,8 @@ namespace {
 using Numbers = std::vector<double>;
 
 constexpr double rate = 0.1, clip_factor = 0.25;
-const std::vector<std::int64_t> sizes{1, 7, 4099, 130, 64};  // two packs
-const std::vector<double> decays{0.0, 0.125, 0.25, 0.0, 0.5};
+const std::vector<std::int64_t> sizes{1, 7, 4099, 0, 130, 64};
+const std::vector<double> decays{0.0, 0.125, 0.25, 0.25, 0.0, 0.5};
 
 /// An optimiser twice: as ops, and as plainly as it can be written, on one tensor in double.
 struct Rule {
@@ -42,6 +44,7 @@ void step_adamw(Numbers& p, const Numbers& g, Numbers& m, Numbers& v, int t, dou
 }
 
 void step_setadam(Numbers& p, const Numbers& gradient, Numbers& m, Numbers& v, int t, double decay, double eps) {
+    if (p.empty()) return;
     const auto n = static_cast<double>(p.size());
     double length2 = 0, along_ones = 0;
     for (std::size_t i = 0; i < p.size(); ++i) {
@@ -257,6 +260,68 @@ TEST_P(DeviceSkippedStep, LeavesEveryBitWhateverTheGradient) {
 INSTANTIATE_TEST_SUITE_P(Rules, DeviceSkippedStep, ::testing::ValuesIn(rules),
                          [](const auto& of) { return of.param.name; });
 
+class DeviceManyParameters : public ::testing::TestWithParam<Rule> {};
+
+/// One parameter per node or all in one; every output by the node's and its own number.
+std::map<std::string, std::vector<float>> stepped(const Rule& rule, std::size_t per_node) {
+    constexpr std::size_t count = 100;
+    Graph graph;
+    Arrays inputs;
+    const auto input = [&](const std::string& name, std::int64_t size, double spread) {
+        const auto seed = static_cast<unsigned>(inputs.size());
+        inputs[name] = {{size}, drawn(static_cast<std::size_t>(size), seed, spread)};
+        return graph.input(name, {DType::f32, {size}});
+    };
+    std::vector<Slot> slots;
+    for (std::size_t s = 0; s < count; ++s) {
+        // None, one, many; odd and even; of several workgroups.
+        const auto size = static_cast<std::int64_t>(s % 10 == 3    ? 0
+                                                    : s % 10 == 7  ? 1
+                                                    : s % 25 == 24 ? 5000 + s
+                                                                   : 3 * s);
+        // In the arena, between guard bands. One gradient starts at an odd element.
+        const auto made = [&](const char* name) { return scale(input(text(name, s), size, 1.0), 1.0f); };
+        Slot slot{.parameter = made("p"), .gradient = made("g"), .weight_decay = s % 2 ? 0.0f : 0.125f};
+        if (s == 42)
+            slot.gradient = reshape(slice(reshape(input("wide", size + 2, 1.0), {size + 2, 1}), 0, 1, size), {size});
+        if (rule.moments > 0) slot.m = made("m");
+        if (rule.moments > 1) {
+            const Tensor root = made("v");
+            slot.v = mul(root, root);
+        }
+        slots.push_back(slot);
+    }
+    const Tensor rates = graph.input("rates", {DType::f32, {4}}), clip = graph.input("clip", {DType::f32, {}});
+    std::size_t outputs = 0;
+    for (std::size_t first = 0; first < count; first += per_node) {
+        rule.build(std::span(slots).subspan(first, per_node), rates, clip);
+        for (const Tensor& out : graph.nodes().back().out) {
+            const std::string name = text("output ", outputs++);
+            if (out.elements() > 0) graph.output(name, out);
+        }
+    }
+    State state(shared_device());
+    DeviceTraits two_units = traits(shared_device());
+    two_units.units = 2;  // then these tensors are cut alike, and SET-Adam's sums over them are the same ones
+    Program program(shared_device(), graph, state, {.guarded = true, .traits = two_units});
+    for (const auto& [name, array] : inputs) program.write(name, floats(array.at));
+    program.write("rates", step_rates(rate, 0.9, 0.999, 3));
+    program.write("clip", std::vector<float>{0.25f});
+    program.run();
+    EXPECT_EQ(program.damaged_guards(), "");
+    std::map<std::string, std::vector<float>> found;
+    for (const NamedTensor& output : graph.outputs()) found[output.name] = program.read(output.name);
+    return found;
+}
+
+TEST_P(DeviceManyParameters, StepTogetherAsEachByItself) {
+    const auto together = stepped(GetParam(), 100), apart = stepped(GetParam(), 1);
+    EXPECT_EQ(together, apart);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, DeviceManyParameters, ::testing::ValuesIn(rules),
+                         [](const auto& of) { return of.param.name; });
+
 TEST(HostOptimizerRates, AreExactToTheLastBitOfAFloat) {
     for (const std::int64_t t : {1, 2, 10, 1000, 1000000}) {
         const long double beta1 = 0.9, beta2 = 0.95;  // as doubles
@@ -284,7 +349,10 @@ TEST(HostOptimizerShapes, RefusesWhatDoesNotFit) {
     EXPECT_THROW(adamw(std::span(&slot, 1), graph.input("few", {DType::f32, {3}}), {}), InputError);
     EXPECT_THROW(adamw(std::span(&slot, 1), rates, graph.input("clips", {DType::f32, {2}})), InputError);
     EXPECT_THROW(setadam(std::span(&slot, 1), rates, {}, {.eps = 0}), InputError);
+    EXPECT_EQ(sgd({}, rates, {}).size(), 0u);
     EXPECT_EQ(sgd(std::span(&slot, 1), rates, {}).size(), 1u);
+    slot.parameter = graph.state("another", type);
+    EXPECT_THROW(sgd(std::array{slot, slot}, rates, {}), InputError);
 }
 
 TEST(DeviceOptimizer, MomentsOfADeadParameterReachZeroInsteadOfSubnormals) {

@@ -47,7 +47,7 @@ public:
         const auto dispatch = [&](bool constant, std::uint32_t elements, float factor, float shift) {
             to.dispatch({.kernel = how == "tile missing" ? "nonesuch" : "affine",
                          .constants = {{"GROUP", to.device.subgroup_size}, {"CONSTANT", constant}},
-                         .args = {{"x", constant ? ArgValue{} : ArgValue{to.in[0]}},
+                         .args = {{"x", constant ? Tensor() : to.in[0]},
                                   {"y", to.out[0]},
                                   {"count", elements},
                                   {"per_group", elements},

@@ -28,6 +28,20 @@ TEST(HostReflect, SaysWhatAKernelReadsAndWrites) {
     EXPECT_EQ(member("rows").offset, 8u);
 }
 
+TEST(HostReflect, SaysWhatATablesRowsHold) {
+    const Reflection found = reflect(words_of("adamw"));
+    const ArgMember& rows = found.args.at(0);
+    EXPECT_EQ(rows.name, "rows");
+    EXPECT_EQ(rows.kind, ArgKind::table);
+    EXPECT_EQ(rows.row_bytes, 40u);  // 36, and the next row's addresses are aligned
+    ASSERT_EQ(rows.columns.size(), 5u);
+    EXPECT_EQ(rows.columns[1].name, "g");
+    EXPECT_TRUE(rows.columns[1].reads && !rows.columns[1].writes);
+    EXPECT_TRUE(rows.columns[2].reads && rows.columns[2].writes);
+    EXPECT_EQ(rows.columns[2].offset, 16u);
+    EXPECT_EQ(rows.columns[4].kind, ArgKind::f32);
+}
+
 TEST(HostReflect, EveryKernelFitsThePushConstantsAndNamesItsGroup) {
     for (const SpirvModule& module : embedded_spirv()) {
         const Reflection found = reflect(module.words);

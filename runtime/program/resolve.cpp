@@ -1,0 +1,119 @@
+// From what an op says of a launch to what its kernel gets: constants, the bytes of arguments and tables, and the
+// memory that these let it read and write.
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "base/error.h"
+#include "program/program.h"
+
+namespace vkf {
+
+namespace {
+
+template <class Number>
+void put(std::span<std::byte> into, std::uint32_t offset, Number value) {
+    std::memcpy(into.data() + offset, &value, sizeof value);
+}
+
+std::uint32_t bits(const ConstantValue& value) {
+    return std::visit(
+        [](auto v) {
+            std::uint32_t word = 0;
+            if constexpr (std::is_same_v<decltype(v), bool>)
+                word = v ? 1 : 0;
+            else
+                std::memcpy(&word, &v, sizeof word);
+            return word;
+        },
+        value);
+}
+
+/// The bytes a tensor reaches over, gaps between its rows included.
+std::uint64_t reach(Tensor tensor) {
+    if (tensor.elements() == 0) return 0;
+    const std::int64_t elements = (tensor.rows() - 1) * tensor.pitch() + tensor.width();
+    return static_cast<std::uint64_t>(bytes_of(elements, tensor.format()));
+}
+
+}  // namespace
+
+Program::Launch Program::resolve(std::size_t node, const Dispatch& dispatch) {
+    KernelConstants constants;
+    for (const auto& [name, value] : dispatch.constants) constants.emplace_back(name, bits(value));
+    Launch made{node,          &kernel(*device_, dispatch.kernel, constants), {}, dispatch.groups, {}, dispatch.flops,
+                dispatch.bytes};
+    const Reflection& wants = made.kernel->reflection;
+    made.push.resize(wants.push_bytes);
+    try {
+        fill(made, made.push, wants.args, dispatch.args);
+    } catch (const Error& error) {
+        const Node& of = graph_->nodes()[node];
+        throw Error(of.scope, of.scope.empty() ? "" : ": ", of.op->name(), ": kernel ", dispatch.kernel, ": ",
+                    error.what());
+    }
+    return made;
+}
+
+void Program::fill(Launch& of, std::span<std::byte> into, std::span<const ArgMember> members, const Args& given) {
+    for (const ArgMember& member : members) {
+        const auto found = std::ranges::find_if(given, [&](const auto& arg) { return arg.first == member.name; });
+        if (found == given.end()) throw Error("no argument '", member.name, "' was given");
+        const ArgValue& value = found->second;
+        if (member.kind == ArgKind::address) {
+            const auto memory = reached(of.node, value);
+            if (!memory) throw Error("argument '", member.name, "' is an address, given something else");
+            const auto [at, bytes] = *memory;
+            put(into, member.offset, at);
+            if (member.reads && bytes) of.accesses.push_back({at, at + bytes, false});
+            if (member.writes && bytes) of.accesses.push_back({at, at + bytes, true});
+        } else if (const auto* table = std::get_if<Table>(&value); table && member.kind == ArgKind::table) {
+            put(into, member.offset, write_down(of, member, *table));
+        } else if (const auto* u = std::get_if<std::uint32_t>(&value); u && member.kind == ArgKind::u32) {
+            put(into, member.offset, *u);
+        } else if (const auto* i = std::get_if<std::int32_t>(&value); i && member.kind == ArgKind::i32) {
+            put(into, member.offset, *i);
+        } else if (const auto* f = std::get_if<float>(&value); f && member.kind == ArgKind::f32) {
+            put(into, member.offset, *f);
+        } else {
+            throw Error("argument '", member.name, "' was given as another type");
+        }
+    }
+    for (const auto& [name, value] : given)
+        if (std::ranges::none_of(members, [&](const ArgMember& m) { return m.name == name; }))
+            throw Error("takes no argument '", name, "'");
+}
+
+std::uint64_t Program::write_down(Launch& of, const ArgMember& member, const Table& table) {
+    const std::size_t at = table_bytes_.size(), bytes = static_cast<std::size_t>(table.bytes());
+    if (table.rows() * member.row_bytes != bytes)
+        throw Error("rows of '", member.name, "' have ", member.row_bytes, " bytes, the ", table.rows(), " given ",
+                    bytes);
+    table_bytes_.resize(at + bytes);
+    for (std::size_t row = 0; row < table.rows(); ++row)
+        fill(of, std::span(table_bytes_).subspan(at + row * member.row_bytes, member.row_bytes), member.columns,
+             row_of(table, row));
+    return tables_.address() + at;
+}
+
+std::optional<Program::Stretch> Program::reached(std::size_t node, const ArgValue& value) const {
+    if (std::holds_alternative<std::monostate>(value)) return Stretch{};
+    if (const auto* tensor = std::get_if<Tensor>(&value))
+        return *tensor ? Stretch{address(*tensor), reach(*tensor)} : Stretch{};
+    if (const auto* scratch = std::get_if<Scratch>(&value))
+        return Stretch{arena_->address() + static_cast<std::uint64_t>(plan_.scratch[node][scratch->index]),
+                       static_cast<std::uint64_t>(scratches_[node][scratch->index]) * 4};
+    const auto* section = std::get_if<Section>(&value);
+    if (!section) return std::nullopt;
+    const Stretch whole = *reached(node, std::visit([](auto of) { return ArgValue{of}; }, section->of));
+    const auto* tensor = std::get_if<Tensor>(&section->of);
+    const auto size = [&](std::int64_t elements) {
+        return static_cast<std::uint64_t>(bytes_of(elements, tensor ? tensor->format() : Format::f32));
+    };
+    const std::uint64_t first = size(section->first), bytes = size(section->count);
+    require(first + bytes <= whole.bytes, "an argument reaches to byte ", first + bytes, " of ", whole.bytes);
+    return Stretch{whole.at + first, bytes};
+}
+
+}  // namespace vkf
