@@ -8,6 +8,7 @@
 #include "vulkan/handles.h"
 #include "vulkan/instance.h"
 #include "vulkan/matrices.h"
+#include "vulkan/workers.h"
 
 namespace vkf {
 
@@ -142,7 +143,9 @@ void open_device(DeviceHandles& to, const Candidate& from) {
     info.pQueueCreateInfos = &queue;
     info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
     info.ppEnabledExtensionNames = extensions.data();
+    const std::vector<int> before = threads();
     check(vkCreateDevice(from.physical, &info, nullptr, &to.device), "vkCreateDevice");
+    if (from.info.kind == DeviceKind::cpu) spread_workers(before);
     volkLoadDevice(to.device);
     vkGetDeviceQueue(to.device, from.queue_family, 0, &to.queue);
     to.physical = from.physical;

@@ -53,7 +53,7 @@ std::vector<DeviceInfo> list_devices();
 /// InputError if `wanted` (an index, or part of a name) matches none.
 ///
 /// On x86 processors with AVX-512 it sets LP_NATIVE_VECTOR_WIDTH=512, unless the user has set it: Mesa's CPU device
-/// then works in subgroups of 16 instead of 8.
+/// then works in subgroups of 16 instead of 8. That device's workers get a processor each (vulkan/workers.h).
 class Device {
 public:
     explicit Device(const std::string& wanted = {});
