@@ -224,7 +224,7 @@ void Program::write_bytes(std::string_view input, DType dtype, std::span<const s
     const auto count = static_cast<std::int64_t>(data.size() / 4);
     require(at.type.dtype == dtype && at.type.shape.elements() == count, "input '", input, "' is ", at.type, ", given ",
             count, dtype == DType::f32 ? " floats" : " integers");
-    std::memcpy(sides_[side].inputs.mapped().data() + at.offset, data.data(), data.size());
+    std::ranges::copy(data, sides_[side].inputs.mapped().subspan(at.offset).begin());
     at.held[side] = ++at.written;
 }
 
@@ -280,7 +280,8 @@ void Program::run() {
 std::vector<float> Program::read(std::string_view output) const {
     const Place& at = named(output_places_, output);
     std::vector<float> values(static_cast<std::size_t>(at.type.shape.elements()));
-    std::memcpy(values.data(), sides_[finished_].outputs.mapped().data() + at.offset, values.size() * 4);
+    const auto into = std::as_writable_bytes(std::span(values));
+    std::ranges::copy(sides_[finished_].outputs.mapped().subspan(at.offset, into.size()), into.begin());
     return values;
 }
 
