@@ -9,17 +9,14 @@
 #include "lib/args.glsl"
 #include "lib/projection.glsl"
 
-layout(constant_id = 7) const bool ADDEND_O = false;
-layout(constant_id = 8) const bool ADDEND_V = false;
+layout(constant_id = 7) const bool ADD = false;  // to what d_o and d_v hold
 
 layout(push_constant, scalar) uniform Args {
     In o;
     In v;
     In g;
-    In addend_o;
-    In addend_v;
-    Out d_o;
-    Out d_v;
+    InOut d_o;
+    InOut d_v;
     uint rows;
     uint o_pitch;
     uint v_pitch;
@@ -48,13 +45,13 @@ void differentiate(uint o_at, uint v_at, uint g_at, uint d_at) {
         if (STRIPS > 1) load_strip(o, o_at, s, o_s);
         if (STRIPS > 1) load_strip(v, v_at, s, v_s);
         if (STRIPS > 1) load_strip(g, g_at, s, g_s);
-        if (ADDEND_O) load_strip(addend_o, d_at, s, more_o);
-        if (ADDEND_V) load_strip(addend_v, d_at, s, more_v);
+        if (ADD) load_strip(In(d_o), d_at, s, more_o);
+        if (ADD) load_strip(In(d_v), d_at, s, more_v);
         [[unroll]] for (uint k = 0; k < STRIP; ++k) {
             const vec2 d = gradient_of_o(at, g_s[k], v_s[k]);
             const vec2 d_values = gradient_of_v(at, o_s[k], v_s[k], d);
-            store_pair(d_o, d_at, s, k, ADDEND_O ? d + more_o[k] : d);
-            store_pair(d_v, d_at, s, k, ADDEND_V ? d_values + more_v[k] : d_values);
+            store_pair(Out(d_o), d_at, s, k, ADD ? d + more_o[k] : d);
+            store_pair(Out(d_v), d_at, s, k, ADD ? d_values + more_v[k] : d_values);
         }
     }
 }

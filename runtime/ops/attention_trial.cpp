@@ -2,27 +2,19 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include "base/error.h"
 #include "base/random.h"
 #include "graph/narrow.h"
 #include "ops/backward.h"
+#include "ops/trial.h"
 
 namespace vkf {
 
 namespace {
 
 constexpr double step = 0x1p-24;  // fp32's rounding
-
-std::int64_t rounded_up(std::int64_t extent) {
-    return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(extent, 16))));
-}
-
-double unit(Format format) {
-    return format == Format::f32 ? 0.0 : format == Format::bf16 ? 0x1p-8 : 0x1p-11;
-}
 
 /// A tensor of heads, and by how much each element of a result may be off.
 struct Heads {
@@ -51,12 +43,10 @@ double dot(const Heads& a, std::size_t at_a, const Heads& b, std::size_t at_b) {
 class AttentionTrial {
 public:
     /// `element`: what matrices round to. With `sampled` only the last key head is looked at.
-    AttentionTrial(const AttentionKind& of, std::int64_t batches, std::optional<MatrixElement> element, bool sampled)
+    AttentionTrial(const AttentionKind& of, std::int64_t batches, MatrixElement element, bool sampled)
         : of_(of),
           sampled_(sampled),
-          rounding_(!element                          ? 0.0
-                    : *element == MatrixElement::bf16 ? 0x1p-8
-                                                      : 0x1p-11),
+          rounding_(rounding(element)),
           tiny_(element == MatrixElement::fp16 ? 0x1p-25 : 0.0),
           q_(batches, of.size.rows, heads, of.size.head_width),
           k_(batches, of.size.others, key_heads(), of.size.head_width),
@@ -109,7 +99,7 @@ public:
         for (std::size_t part = 0; part < wanted.size(); first += wanted[part++].at.size())
             for (std::size_t i = 0; i < wanted[part].at.size(); ++i) {
                 const auto found = static_cast<double>(y[first + i]);
-                const double limit = wanted[part].off[i] + unit(of_.format) * std::abs(wanted[part].at[i]);
+                const double limit = wanted[part].off[i] + rounding(of_.format) * std::abs(wanted[part].at[i]);
                 if (std::abs(found - wanted[part].at[i]) <= limit) continue;  // false of NaN
                 const char* names[] = {"dq", "dk", "dv"};
                 return text("element ", i, " of ", of_.backward ? names[part] : "o", ' ', wanted[part].shape(), " is ",
@@ -188,7 +178,7 @@ private:
         for (std::size_t c = 0; c < width; ++c) {
             const double g = g_.at[at_q + c];
             delta += g * o[c];
-            off_delta += std::abs(g) * (off_o[c] + (unit(of_.format) + sums) * std::abs(o[c]));
+            off_delta += std::abs(g) * (off_o[c] + (rounding(of_.format) + sums) * std::abs(o[c]));
         }
         for (std::size_t j = 0; j < p.size(); ++j) {
             if (p[j] == 0) continue;
@@ -217,10 +207,9 @@ private:
 
 std::string describe(const DeviceTraits& device, const AttentionKind& of) {
     const AttentionSize& size = of.size;
-    const char* format = of.format == Format::f32 ? "f32" : of.format == Format::bf16 ? "bf16" : "f16";
     return text("attention", of.backward ? " backward " : " ", size.planes, " of ", size.rows, 'x', size.others, 'x',
                 size.head_width, of.causal ? " causal" : "", of.mask_diagonal ? " off the diagonal" : "",
-                of.shared ? " grouped " : " ", format, " by ", to_string(device.matrices->element));
+                of.shared ? " grouped " : " ", name(of.format), " by ", to_string(device.matrices->element));
 }
 
 /// As large as the kind, but so small that a launch takes milliseconds by the device's rough speed.
@@ -245,7 +234,7 @@ AttentionKind bounded(AttentionKind of, const DeviceTraits& device) {
 
 Question question(const DeviceTraits& device, const AttentionKind& of) {
     AttentionKind kind = of;
-    kind.size.planes = std::max<std::int64_t>(2, rounded_up(of.size.planes));
+    kind.size.planes = rounded_up(of.size.planes);
     kind.size.rows = rounded_up(of.size.rows);
     kind.size.others = rounded_up(of.size.others);
     const auto make = [element = device.matrices->element](const AttentionKind& at, std::int64_t batches,

@@ -7,7 +7,8 @@
 
 namespace vkf {
 
-/// Attention as far as the choice of its kernels depends on it; a forward pass, or a whole derivative.
+/// Attention as far as the choice of its kernels depends on it; a forward pass, or a whole derivative. Dropout costs
+/// either way the same.
 struct AttentionKind {
     AttentionSize size;  // of queries
     bool shared;         // query heads share key heads

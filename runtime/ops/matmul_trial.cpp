@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include "base/error.h"
 #include "base/half.h"
 #include "base/random.h"
 #include "ops/pairs.h"
+#include "ops/trial.h"
 
 namespace vkf {
 
@@ -33,28 +33,20 @@ Format format_of(std::uint32_t form) {
     }
 }
 
-std::int64_t rounded_up(std::int64_t extent) {
-    return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(extent)));
-}
-
 Kind kind_of(const ProductCall& of) {
     const ProductSize& size = of.size;
     const auto apart = static_cast<std::uint32_t>(Pair::apart);
     const bool packed = size.packed_factors || size.packed_y;
-    return {.batches = rounded_up(size.batches),
-            .m = rounded_up(std::max<std::int64_t>(size.m, 16)),
-            .n = rounded_up(std::max<std::int64_t>(size.n, 16)),
-            .k = rounded_up(std::max<std::int64_t>(size.k, 16)),
+    return {.batches = rounded_up(size.batches, 1),
+            .m = rounded_up(size.m),
+            .n = rounded_up(size.n),
+            .k = rounded_up(size.k),
             .transpose_a = size.transpose_a,
             .transpose_b = size.transpose_b,
             .a = format_of(of.pair_a),
             .b = format_of(of.pair_b),
             .y = format_of(of.pair_y),
             .even = packed || (of.pair_a != apart && of.pair_b != apart && of.pair_y != apart)};
-}
-
-const char* name(Format format) {
-    return format == Format::f32 ? "f32" : format == Format::bf16 ? "bf16" : "f16";
 }
 
 std::string describe(const DeviceTraits& device, const Kind& of) {
@@ -173,7 +165,7 @@ private:
             add(static_cast<double>(bias_[static_cast<std::size_t>(j)]));
             add(static_cast<double>(addend_[static_cast<std::size_t>(at)]));
         }
-        const double kept = of_.y == Format::f32 ? 0.0 : of_.y == Format::bf16 ? 0x1p-8 : 0x1p-11;
+        const double kept = rounding(of_.y);
         const double sums = exact_ ? 0.0 : (static_cast<double>(of_.k) + 4) * 0x1p-24 * size;
         const double limit = (2 * unit_ + unit_ * unit_) * magnitudes + sums + kept * std::abs(wanted);
         const auto found = static_cast<double>(y[static_cast<std::size_t>(at)]);
@@ -212,8 +204,9 @@ Question question(const DeviceTraits& device, const ProductCall& of, std::span<c
     const Kind kind = kind_of(of);
     Kind typical = bounded(kind, device);
     if (!kind.even) ++typical.m, ++typical.n, ++typical.k;
-    const bool bf16 = device.matrices && device.matrices->element == MatrixElement::bf16;
-    const double unit = bf16 ? 0x1p-8 : device.matrices || device.workgroup_matrices > 0 ? 0x1p-11 : 0.0;
+    const double unit = device.matrices                 ? rounding(device.matrices->element)
+                        : device.workgroup_matrices > 0 ? rounding(MatrixElement::fp16)
+                                                        : 0.0;
     Question made{.kind = describe(device, kind)};
     for (const Tiling& at : list) made.candidates.push_back(at.name);
     made.awkward = [=] { return make(awkward(kind), false, unit); };

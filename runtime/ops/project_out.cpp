@@ -61,8 +61,8 @@ public:
     }
 
     void lower(Lowering& to) const override {
-        const ProjectOutGradients at{to.in[0], to.in[1], to.in[2], {}, {}, to.out[0], to.out[1]};
-        to.dispatch(project_out_backward_launch(to.device, groups_, at));
+        to.dispatch(
+            project_out_backward_launch(to.device, groups_, {to.in[0], to.in[1], to.in[2], to.out[0], to.out[1]}));
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }  // a group is read before it is written
@@ -161,7 +161,6 @@ Dispatch project_out_launch(const DeviceTraits& device, std::int64_t groups, Ten
 }
 
 Dispatch project_out_backward_launch(const DeviceTraits& device, std::int64_t groups, const ProjectOutGradients& at) {
-    const auto optional = [](Tensor x) { return x ? ArgValue{x} : ArgValue{}; };
     const std::int64_t width = at.o.width() / groups;
     const PairRows grid = short_pair_rows(device, at.o.rows() * groups, width);
     const auto count = static_cast<double>(at.o.elements());
@@ -169,16 +168,13 @@ Dispatch project_out_backward_launch(const DeviceTraits& device, std::int64_t gr
             .constants = {{"GROUP", grid.group},
                           {"WIDTH", extent(width)},
                           {"STRIP", grid.strip},
-                          {"PAIR", grid.form({at.o, at.v, at.g, at.addend_o, at.addend_v, at.d_o, at.d_v})},
+                          {"PAIR", grid.form({at.o, at.v, at.g, at.d_o, at.d_v})},
                           {"GROUPS", extent(groups)},
-                          {"ADDEND_O", static_cast<bool>(at.addend_o)},
-                          {"ADDEND_V", static_cast<bool>(at.addend_v)},
+                          {"ADD", at.add},
                           {"ROW_PER_LANE", grid.own}},
             .args = {{"o", at.o},
                      {"v", at.v},
                      {"g", at.g},
-                     {"addend_o", optional(at.addend_o)},
-                     {"addend_v", optional(at.addend_v)},
                      {"d_o", at.d_o},
                      {"d_v", at.d_v},
                      {"rows", extent(at.o.rows())},
@@ -188,7 +184,7 @@ Dispatch project_out_backward_launch(const DeviceTraits& device, std::int64_t gr
                      {"per_group", grid.per_group}},
             .groups = grid.groups,
             .flops = 14.0 * count,
-            .bytes = (20.0 + (at.addend_o ? 4.0 : 0.0) + (at.addend_v ? 4.0 : 0.0)) * count};
+            .bytes = (at.add ? 28.0 : 20.0) * count};
 }
 
 std::vector<Tensor> project_out_backward(Tensor o, Tensor v, Tensor g, std::int64_t groups) {

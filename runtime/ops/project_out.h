@@ -19,11 +19,11 @@ bool even_groups(Tensor o, std::int64_t groups);
 /// y = what is left of o in each of `groups` groups of a row.
 Dispatch project_out_launch(const DeviceTraits& device, std::int64_t groups, Tensor o, Tensor v, Tensor y);
 
-/// d_o and d_v of it, given the gradient g of y; the addends, absent or not, are added to them and may be them.
+/// d_o and d_v of it, given the gradient g of y; with `add` they are added to what is there.
 struct ProjectOutGradients {
     Tensor o, v, g;
-    Tensor addend_o, addend_v;
     Tensor d_o, d_v;
+    bool add = false;
 };
 Dispatch project_out_backward_launch(const DeviceTraits& device, std::int64_t groups, const ProjectOutGradients& at);
 
