@@ -2,7 +2,7 @@
 #pragma once
 
 #include "graph/chooser.h"
-#include "ops/attention_tile.h"
+#include "ops/attention_tiling.h"
 #include "ops/ops.h"
 
 namespace vkf {

@@ -1,5 +1,5 @@
 // Which attention kernels run, and in what tiles: what can be said of devices that are not at hand.
-#include "ops/attention_tile.h"
+#include "ops/attention_tiling.h"
 
 #include <gtest/gtest.h>
 

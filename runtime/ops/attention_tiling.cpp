@@ -1,4 +1,4 @@
-#include "ops/attention_tile.h"
+#include "ops/attention_tiling.h"
 
 #include <algorithm>
 
