@@ -6,7 +6,7 @@
 #include "apps/bench_report.h"
 #include "apps/bench_timing.h"
 #include "apps/progress.h"
-#include "graph/narrow.h"
+#include "graph/complete.h"
 #include "models/generate.h"
 #include "vulkan/device.h"
 
@@ -22,7 +22,7 @@ Analysis reading(const Gpt2Config& config, Format activations, std::int64_t leng
     Graph graph;
     Parameters parameters;
     describe_reading(Scope(graph, parameters), config, length);
-    narrow(graph, activations);
+    complete(graph, activations);
     return analyse(graph, device);
 }
 

@@ -9,7 +9,7 @@
 #include "apps/common.h"
 #include "apps/model.h"
 #include "apps/vit_options.h"
-#include "graph/narrow.h"
+#include "graph/complete.h"
 #include "models/images/attention_map.h"
 #include "models/images/drawing.h"
 #include "models/images/image_file.h"
@@ -44,7 +44,7 @@ public:
             graph_.output(text("q", i), contiguous(looks_[i].q));
             graph_.output(text("k", i), contiguous(looks_[i].k));
         }
-        narrow(graph_, common.activations());
+        complete(graph_, common.activations());
         program_.emplace(device, graph_, state_);
         model.load(parameters, state_);
     }

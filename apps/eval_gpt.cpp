@@ -8,7 +8,7 @@
 #include "apps/eval.h"
 #include "apps/model.h"
 #include "apps/progress.h"
-#include "graph/narrow.h"
+#include "graph/complete.h"
 #include "program/program.h"
 #include "vulkan/device.h"
 
@@ -48,7 +48,7 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
     Parameters parameters;
     State state(device);
     graph.output("loss", gpt2_loss(Scope(graph, parameters), model.config, windows.rows, windows.length));
-    narrow(graph, common.activations());
+    complete(graph, common.activations());
     Program program(device, graph, state);
     model.load(parameters, state);
 

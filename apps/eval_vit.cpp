@@ -8,7 +8,7 @@
 #include "apps/model.h"
 #include "apps/progress.h"
 #include "apps/vit_options.h"
-#include "graph/narrow.h"
+#include "graph/complete.h"
 #include "models/images/image_file.h"
 #include "program/program.h"
 #include "vulkan/device.h"
@@ -36,7 +36,7 @@ void evaluate(Device& device, const Common& common, const ImageModel& model, std
     Parameters parameters;
     State state(device);
     graph.output("loss", vit_loss(Scope(graph, parameters), model.config, batch, true));
-    narrow(graph, common.activations());
+    complete(graph, common.activations());
     Program program(device, graph, state);
     model.load(parameters, state);
     Progress progress(common, "eval", "images", evaluation.images());

@@ -8,7 +8,7 @@
 #include "apps/common.h"
 #include "apps/model.h"
 #include "base/safetensors.h"
-#include "graph/narrow.h"
+#include "graph/complete.h"
 #include "ops/backward.h"
 #include "ops/ops.h"
 #include "program/program.h"
@@ -133,7 +133,7 @@ void run(Device& device, const Common& common, const Options& options, const Cas
         graph.output("loss", loss);
         if (options.grads) output_gradients(graph, loss, parameters);
     }
-    narrow(graph, common.activations());
+    complete(graph, common.activations());
     Program program(device, graph, state);
     input.load(parameters, state);
     if (input.images.empty())

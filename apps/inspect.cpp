@@ -10,7 +10,7 @@
 #include "apps/gpt_options.h"
 #include "apps/model.h"
 #include "apps/vit_options.h"
-#include "graph/narrow.h"
+#include "graph/complete.h"
 #include "models/files/config_keys.h"
 #include "models/files/gpt2_config.h"
 #include "models/files/vit_config.h"
@@ -171,7 +171,7 @@ void report(const Common& common, const View& view, const Subject& subject, cons
     Graph inference;
     Parameters parameters;
     inference.output("logits", subject.logits(Scope(inference, parameters)));
-    narrow(inference, common.activations());
+    complete(inference, common.activations());
     const StepGraphs training(subject.loss, subject.trainer);
     const Analysis forward = analyse(inference, device), step = analyse(training, device);
     const std::vector<Part> list = parts(parameters, forward, step);

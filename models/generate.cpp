@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "graph/narrow.h"
+#include "graph/complete.h"
 
 namespace vkf {
 
@@ -35,7 +35,7 @@ Generator::Reader& Generator::reader(std::int64_t length) {
     if (made) return *made;
     auto fresh = std::make_unique<Reader>();
     describe_reading(Scope(fresh->graph, parameters_), config_, length);
-    narrow(fresh->graph, activations_);
+    complete(fresh->graph, activations_);
     fresh->program.emplace(device_, fresh->graph, state_);
     made = std::move(fresh);
     return *made;

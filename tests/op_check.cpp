@@ -10,6 +10,7 @@
 #include "base/half.h"
 #include "device_fixture.h"
 #include "graph/fold.h"
+#include "graph/fuse.h"
 #include "graph/narrow.h"
 #include "ops/backward.h"
 #include "ops/ops.h"
@@ -288,9 +289,9 @@ void check_mathematics(const OpCase& c) {
     if (c.finite_differences) check_finite_differences(c);
 }
 
-void check_kernels(const OpCase& c) {
-    CaseGraph made(c, differentiable(c));
-    fold_sums(made.graph);
+namespace {
+
+void check_kernels(const OpCase& c, CaseGraph& made) {
     const Format format = format_under_test();
     narrow(made.graph, format);
     const Arrays wanted = interpret(made.graph, made.leaves);
@@ -312,6 +313,18 @@ void check_kernels(const OpCase& c) {
             break;
         }
     }
+}
+
+}  // namespace
+
+void check_kernels(const OpCase& c) {
+    CaseGraph apart(c, differentiable(c));
+    fold_sums(apart.graph);
+    check_kernels(c, apart);
+    CaseGraph fused(c, differentiable(c));
+    fold_sums(fused.graph);
+    fuse_chains(fused.graph);
+    if (fused.graph.nodes().size() < apart.graph.nodes().size()) check_kernels(c, fused);
 }
 
 DeviceTraits traits_with_matrices(const Device& device) {

@@ -63,7 +63,7 @@ struct OpCase {
 /// Host: reference equals expansion where an op has both; gradients equal central differences in double.
 void check_mathematics(const OpCase&);
 /// Device: forward and every gradient equal the interpreter's, guard bands stay intact, NaN in padding and unused
-/// memory is never read, and a second run gives the same bits.
+/// memory is never read, and a second run gives the same bits. Where chains of nodes can be one, both ways.
 void check_kernels(const OpCase&);
 
 /// Device: the same with operands of products rounded to 16 bits, for cases made of matmul alone without activations.

@@ -4,9 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/fold.h"
-#include "graph/narrow.h"
-#include "graph/place.h"
+#include "graph/complete.h"
 #include "ops/backward.h"
 #include "ops/ops.h"
 
@@ -66,9 +64,7 @@ StepGraphs::StepGraphs(const LossGraph& loss, const TrainerConfig& config)
         append_optimizer(*update, parameters, means, config);
         zero(means);
     }
-    fold_sums(step);
-    place_parts(step);
-    narrow(step, config.activations);
+    complete(step, config.activations);
 }
 
 }  // namespace vkf

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "graph/narrow.h"
+#include "graph/complete.h"
 #include "ops/ops.h"
 
 namespace vkf {
@@ -14,7 +14,7 @@ Trainer::Trainer(Device& device, const LossGraph& training, const LossGraph& eva
     : device_(device), config_(config), state_(device), graphs_(training, config), step_(device, graphs_.step, state_) {
     if (graphs_.update) update_.emplace(device_, *graphs_.update, state_, ProgramOptions{.shares = &step_});
     evaluation_graph_.output("loss", evaluation(Scope(evaluation_graph_, graphs_.parameters)));
-    narrow(evaluation_graph_, config.activations);
+    complete(evaluation_graph_, config.activations);
     evaluation_.emplace(device_, evaluation_graph_, state_, ProgramOptions{.shares = &step_});
     for (const Parameter& parameter : parameters().list())
         state_.write(parameter.name, initial_values(parameter, config.seed));

@@ -86,6 +86,9 @@ bool Op::adds() const {
 std::optional<std::size_t> Op::takes_addend(std::size_t) const {
     return std::nullopt;
 }
+std::optional<Fusion> Op::fuse(const Node&, const Node&) const {
+    return std::nullopt;
+}
 std::optional<std::size_t> Op::updates(std::size_t) const {
     return std::nullopt;
 }
@@ -234,10 +237,20 @@ void Graph::fold_sum(std::size_t sum, std::size_t maker, std::size_t output, Ten
     Node& node = nodes_[maker];
     node.in[node.op->takes_addend(output).value()] = addend;
     node.out[output] = nodes_[sum].out[0];
-    nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(sum));
+    erase_node(sum);
+}
+
+void Graph::fuse(std::size_t maker, std::size_t reader, Fusion fused) {
+    nodes_[reader].op = std::move(fused.op);
+    nodes_[reader].in = std::move(fused.in);
+    erase_node(maker);
+}
+
+void Graph::erase_node(std::size_t node) {
+    nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(node));
     for (Region& region : regions_) {
-        if (region.first > sum) --region.first;
-        if (region.end > sum) --region.end;
+        if (region.first > node) --region.first;
+        if (region.end > node) --region.end;
     }
 }
 

@@ -89,6 +89,8 @@ public:
     /// Lets node `maker` make the sum of its output and `addend` that node `sum` would have made, which goes: see
     /// fold_sums().
     void fold_sum(std::size_t sum, std::size_t maker, std::size_t output, Tensor addend);
+    /// Puts one node where node `reader` is, which with node `maker` goes: see fuse_chains().
+    void fuse(std::size_t maker, std::size_t reader, Fusion fused);
     /// Makes a transient value a slice of another one: see place_parts().
     void move_into(Tensor part, Tensor whole, const View& place);
     /// Keeps a transient storage in another format: see narrow().
@@ -105,6 +107,7 @@ public:
     std::string dump() const;
 
 private:
+    void erase_node(std::size_t node);
     Tensor leaf(std::string name, TensorType type, Role role);
 
     std::vector<Node> nodes_;

@@ -17,6 +17,8 @@
 namespace vkf {
 
 class Chooser;
+class Op;
+struct Node;
 
 /// What an op may know of the device it is lowered for.
 struct DeviceTraits {
@@ -122,6 +124,12 @@ struct Halves {
     enum class Rule : std::uint8_t { each, outputs_follow, together } rule = Rule::each;
 };
 
+/// Two nodes as one: what they compute together, and what from.
+struct Fusion {
+    std::shared_ptr<const Op> op;
+    std::vector<Tensor> in;
+};
+
 /// An operation with its attributes as members; immutable once built. Inputs may be absent tensors where the op says
 /// so.
 class Op {
@@ -159,6 +167,8 @@ public:
     virtual bool adds() const;
     /// An input, else absent, that the kernels can add to this output as they write it: see fold_sums().
     virtual std::optional<std::size_t> takes_addend(std::size_t output) const;
+    /// This node with the one that makes one of its inputs, output 0 of `maker`, as one: see fuse_chains().
+    virtual std::optional<Fusion> fuse(const Node& maker, const Node& reader) const;
     /// The input that this output overwrites in place (a state update), if any.
     virtual std::optional<std::size_t> updates(std::size_t output) const;
     /// Whether the kernels can leave this output out: where nobody reads it, it is not computed and has no memory.

@@ -50,10 +50,11 @@ std::vector<Array> evaluate(const Op& op, std::span<const Array> in, std::span<c
 Arrays interpret(const Graph& graph, const Arrays& leaves) {
     std::vector<Array> values(graph.values().size());
     std::vector<bool> is_made(graph.values().size()), is_read(graph.values().size());
-    for (const Node& node : graph.nodes()) {
-        for (const Tensor& out : node.out) is_made[out.id()] = true;
-        for (const Tensor& in : node.in)
-            if (in) is_read[in.id()] = true;
+    const std::vector<bool> live = live_nodes(graph);
+    for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+        for (const Tensor& out : graph.nodes()[i].out) is_made[out.id()] = true;
+        for (const Tensor& in : graph.nodes()[i].in)
+            if (in && live[i]) is_read[in.id()] = true;
     }
     for (const NamedTensor& output : graph.outputs()) is_read[output.tensor.id()] = true;
     for (std::size_t id = 0; id < values.size(); ++id) {
@@ -66,7 +67,6 @@ Arrays interpret(const Graph& graph, const Arrays& leaves) {
         values[id] = given->second;
     }
     Arrays results;
-    const std::vector<bool> live = live_nodes(graph);
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         if (!live[i]) continue;
         const Node& node = graph.nodes()[i];

@@ -1,13 +1,11 @@
-// gelu, gelu_tanh, relu, silu, exp and their derivatives.
+#include "ops/activation.h"
 
 #include <array>
 #include <cmath>
 #include <numbers>
 
 #include "base/error.h"
-#include "ops/grid.h"
-#include "ops/ops.h"
-#include "ops/pairs.h"
+#include "ops/elementwise.h"
 
 namespace vkf {
 
@@ -26,7 +24,9 @@ double sigmoid(double x) {
     return 1.0 / (1.0 + std::exp(-x));
 }
 
-double value(Activation kind, double x) {
+}  // namespace
+
+double activation(Activation kind, double x) {
     switch (kind) {
         case Activation::gelu:
             return x * normal_cdf(x);
@@ -44,7 +44,7 @@ double value(Activation kind, double x) {
     return x;
 }
 
-double slope(Activation kind, double x) {
+double activation_slope(Activation kind, double x) {
     switch (kind) {
         case Activation::gelu:
             return normal_cdf(x) + x * normal_density(x);
@@ -64,14 +64,17 @@ double slope(Activation kind, double x) {
     return 1.0;
 }
 
+namespace {
+
 std::string_view spelled(Activation kind) {
     static constexpr std::array<std::string_view, 6> names{"none", "gelu", "gelu_tanh", "relu", "silu", "exp"};
     return names[static_cast<std::size_t>(kind)];
 }
 
-class ActivateOp : public Op {
+class ActivateOp : public ElementwiseOp {
 public:
-    explicit ActivateOp(Activation kind) : kind_(kind) {}
+    explicit ActivateOp(Activation kind)
+        : ElementwiseOp({{.kind = ElementStep::Kind::activate, .activation = kind}}), kind_(kind) {}
 
     std::string_view name() const override { return spelled(kind_); }
 
@@ -80,32 +83,8 @@ public:
         return {in[0]};
     }
 
-    bool reference(std::span<const Array> in, std::span<Array> out) const override {
-        for (std::size_t i = 0; i < out[0].at.size(); ++i) out[0].at[i] = value(kind_, in[0].at[i]);
-        return true;
-    }
-
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
         return std::vector{activate_backward(at.in[0], at.d_out[0], kind_)};
-    }
-
-    void lower(Lowering& to) const override {
-        const std::int64_t count = to.out[0].elements();
-        const Sweep grid = sweep(to.device, count);
-        to.dispatch(
-            {.kernel = "activation",
-             .constants = {{"GROUP", grid.group},
-                           {"KIND", static_cast<std::uint32_t>(kind_)},
-                           {"PAIR", pair_form(std::array{to.in[0], to.out[0]})}},
-             .args = {{"x", to.in[0]}, {"y", to.out[0]}, {"count", extent(count)}, {"per_group", grid.per_group}},
-             .groups = grid.groups,
-             .flops = 32.0 * static_cast<double>(count),
-             .bytes = 8.0 * static_cast<double>(count)});
-    }
-
-    bool may_alias(std::size_t, std::size_t) const override { return true; }
-    Halves halves(std::span<const Tensor>) const override {
-        return {.in = 0b1, .out = 0b1, .rule = Halves::Rule::together};
     }
 
 private:
@@ -113,9 +92,11 @@ private:
 };
 
 /// The derivative's own derivative is not known: nothing here differentiates twice.
-class ActivateBackwardOp : public Op {
+class ActivateBackwardOp : public ElementwiseOp {
 public:
-    explicit ActivateBackwardOp(Activation kind) : kind_(kind), name_(std::string(spelled(kind)) + "_backward") {}
+    explicit ActivateBackwardOp(Activation kind)
+        : ElementwiseOp({{.kind = ElementStep::Kind::slope, .a = 0, .b = 1, .activation = kind}}),
+          name_(std::string(spelled(kind)) + "_backward") {}
 
     std::string_view name() const override { return name_; }
 
@@ -124,35 +105,7 @@ public:
         return {in[0]};
     }
 
-    bool reference(std::span<const Array> in, std::span<Array> out) const override {
-        for (std::size_t i = 0; i < out[0].at.size(); ++i) out[0].at[i] = in[1].at[i] * slope(kind_, in[0].at[i]);
-        return true;
-    }
-
-    void lower(Lowering& to) const override {
-        const std::int64_t count = to.out[0].elements();
-        const Sweep grid = sweep(to.device, count);
-        to.dispatch({.kernel = "activation_backward",
-                     .constants = {{"GROUP", grid.group},
-                                   {"KIND", static_cast<std::uint32_t>(kind_)},
-                                   {"PAIR", pair_form(std::array{to.in[0], to.in[1], to.out[0]})}},
-                     .args = {{"x", to.in[0]},
-                              {"d_y", to.in[1]},
-                              {"d_x", to.out[0]},
-                              {"count", extent(count)},
-                              {"per_group", grid.per_group}},
-                     .groups = grid.groups,
-                     .flops = 40.0 * static_cast<double>(count),
-                     .bytes = 12.0 * static_cast<double>(count)});
-    }
-
-    bool may_alias(std::size_t, std::size_t) const override { return true; }
-    Halves halves(std::span<const Tensor>) const override {
-        return {.in = 0b11, .out = 0b1, .rule = Halves::Rule::together};
-    }
-
 private:
-    Activation kind_;
     std::string name_;
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -14,7 +15,7 @@
 #include "base/file.h"
 #include "device_fixture.h"
 #include "op_check.h"
-#include "ops/ops.h"
+#include "ops/elementwise.h"
 #include "program/program.h"
 
 namespace vkf::test {
@@ -44,19 +45,24 @@ public:
     void lower(Lowering& to) const override {
         const std::string how = candidates_[to.device.chooser->choose(to.device, question())];
         const std::uint32_t count = extent(to.in[0].elements());
-        const auto dispatch = [&](bool constant, std::uint32_t elements, float factor, float shift) {
-            to.dispatch({.kernel = how == "tile missing" ? "nonesuch" : "affine",
-                         .constants = {{"GROUP", to.device.subgroup_size}, {"CONSTANT", constant}},
-                         .args = {{"x", constant ? Tensor() : to.in[0]},
-                                  {"y", to.out[0]},
-                                  {"count", elements},
-                                  {"per_group", elements},
-                                  {"factor", factor},
-                                  {"shift", shift}},
-                         .flops = 1});
+        const auto dispatch = [&](ElementStep::Kind kind, std::uint32_t elements, float number) {
+            Dispatch made{.kernel = how == "tile missing" ? "nonesuch" : "elementwise",
+                          .constants = {{"GROUP", to.device.subgroup_size},
+                                        {"EACH", 1u},
+                                        {"INPUTS", kind == ElementStep::Kind::fill ? 0u : 1u},
+                                        {"STEP0", static_cast<std::uint32_t>(kind)}},
+                          .args = {{"x0", kind == ElementStep::Kind::fill ? Tensor() : to.in[0]},
+                                   {"y", to.out[0]},
+                                   {"count", elements},
+                                   {"per_group", elements},
+                                   {"w0", std::bit_cast<std::uint32_t>(number)}},
+                          .flops = 1};
+            for (const char* name : {"x1", "x2", "x3", "x4", "x5", "seed"}) made.args.emplace_back(name, ArgValue{});
+            for (const char* name : {"div", "mod", "w1", "w2", "w3", "w4", "w5"}) made.args.emplace_back(name, 0u);
+            to.dispatch(std::move(made));
         };
-        if (how == "coopmat greedy") dispatch(true, count + 16, 0.0f, 5.0f);
-        dispatch(how == "coopmat wrong", count, 2.0f, 0.0f);
+        if (how == "coopmat greedy") dispatch(ElementStep::Kind::fill, count + 16, 5.0f);
+        dispatch(ElementStep::Kind::scale, count, how == "coopmat wrong" ? 0.0f : 2.0f);
     }
 
 private:

@@ -59,7 +59,7 @@ TEST(HostReflect, EveryKernelFitsThePushConstantsAndNamesItsGroup) {
 TEST(HostReflect, RefusesWhatIsNoModule) {
     const std::vector<std::uint32_t> junk(16, 0x12345678);
     EXPECT_THROW(reflect(junk), Error);
-    std::vector<std::uint32_t> cut(words_of("binary").begin(), words_of("binary").end());
+    std::vector<std::uint32_t> cut(words_of("elementwise").begin(), words_of("elementwise").end());
     cut[5] = 0xffff0000u | (cut[5] & 0xffff);  // an instruction longer than the module
     EXPECT_THROW(reflect(cut), Error);
 }

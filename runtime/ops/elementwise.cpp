@@ -1,0 +1,240 @@
+#include "ops/elementwise.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "ops/activation.h"
+#include "ops/grid.h"
+#include "ops/pairs.h"
+#include "ops/stretch.h"
+
+namespace vkf {
+
+namespace {
+
+using Kind = ElementStep::Kind;
+
+constexpr std::size_t most_inputs = ElementStep::first_step, most_steps = 6, most_words = 6;
+
+/// The numbers that a step finds among the arguments.
+std::vector<std::uint32_t> words(const ElementStep& step) {
+    const auto number = std::bit_cast<std::uint32_t>(step.number);
+    if (step.kind == Kind::dropout) return {step.salt, number};
+    if (step.kind == Kind::scale || step.kind == Kind::fill) return {number};
+    return {};
+}
+
+std::size_t words(std::span<const ElementStep> steps) {
+    std::size_t count = 0;
+    for (const ElementStep& step : steps) count += words(step).size();
+    return count;
+}
+
+double flops(const ElementStep& step) {
+    return step.kind == Kind::activate ? 32 : step.kind == Kind::slope ? 40 : step.kind == Kind::dropout ? 30 : 1;
+}
+
+using Seed = std::array<std::uint32_t, 2>;
+
+double taken(const ElementStep& step, double a, double b, const Seed& seed, std::size_t i) {
+    switch (step.kind) {
+        case Kind::add:
+            return a + b;
+        case Kind::sub:
+            return a - b;
+        case Kind::mul:
+            return a * b;
+        case Kind::div:
+            return a / b;
+        case Kind::scale:
+            return static_cast<double>(step.number) * a;
+        case Kind::fill:
+            return static_cast<double>(step.number);
+        case Kind::activate:
+            return activation(step.activation, a);
+        case Kind::slope:
+            return activation_slope(step.activation, a) * b;
+        case Kind::dropout:
+            break;
+    }
+    return a * dropout_scale(seed, step.salt, static_cast<std::uint32_t>(i), step.number);
+}
+
+bool stretched(const Shape& operand, const Shape& result) {
+    return operand.elements() < result.elements();
+}
+
+/// How the inputs that are broadcast are read; nullopt if they differ in that.
+std::optional<Stretch> common_stretch(std::span<const Tensor> in, const Shape& result) {
+    std::optional<Stretch> common;
+    for (const Tensor& x : in) {
+        Stretch own;
+        if (!stretched(x.shape(), result)) continue;
+        if (!stretch(x.shape(), result, own)) return {};
+        if (common && (common->div != own.div || common->mod != own.mod)) return {};
+        common = own;
+    }
+    return common ? common : Stretch{};
+}
+
+/// What several ops made: nobody asks for its derivative any more.
+class FusedOp : public ElementwiseOp {
+public:
+    FusedOp(std::string name, std::vector<ElementStep> steps, TensorType type)
+        : ElementwiseOp(std::move(steps)), name_(std::move(name)), type_(std::move(type)) {}
+
+    std::string_view name() const override { return name_; }
+    std::vector<TensorType> infer(std::span<const TensorType>) const override { return {type_}; }
+
+private:
+    std::string name_;
+    TensorType type_;
+};
+
+/// Several ops' steps and inputs on their way to be one's.
+struct Chain {
+    std::vector<ElementStep> steps;
+    std::vector<Tensor> in;
+    Tensor seed;
+    bool one_seed = true;
+
+    /// Appends a node's steps, for which `made` is what the steps so far have made.
+    void append(const Node& node, const ElementwiseOp& op, Tensor made) {
+        const auto before = static_cast<std::uint32_t>(steps.size());
+        std::vector<Tensor> own = node.in;
+        if (op.drops()) {
+            one_seed = one_seed && (!seed || seed == own.back());
+            seed = own.back();
+            own.pop_back();
+        }
+        std::vector<std::uint32_t> places;
+        for (const Tensor& x : own) places.push_back(x == made ? ElementStep::first_step + before - 1 : place_of(x));
+        const auto moved = [&](std::uint32_t operand) {
+            if (operand >= ElementStep::first_step) return operand + before;
+            return operand < places.size() ? places[operand] : 0;
+        };
+        for (ElementStep step : op.steps()) {
+            step.a = moved(step.a);
+            step.b = moved(step.b);
+            steps.push_back(step);
+        }
+    }
+
+    bool fits(const Shape& shape) const {
+        return one_seed && in.size() <= most_inputs && steps.size() <= most_steps && words(steps) <= most_words &&
+               common_stretch(in, shape).has_value();
+    }
+
+private:
+    std::uint32_t place_of(Tensor x) {
+        const auto found = std::ranges::find(in, x);
+        const auto place = static_cast<std::uint32_t>(found - in.begin());
+        if (found == in.end()) in.push_back(x);
+        return place;
+    }
+};
+
+}  // namespace
+
+bool ElementwiseOp::drops() const {
+    return std::ranges::any_of(steps_, [](const ElementStep& step) { return step.kind == Kind::dropout; });
+}
+
+bool ElementwiseOp::reference(std::span<const Array> in, std::span<Array> out) const {
+    const std::size_t inputs = in.size() - (drops() ? 1 : 0);
+    Seed seed{};
+    for (std::size_t k = 0; drops() && k < 2; ++k)
+        seed[k] = static_cast<std::uint32_t>(static_cast<std::int32_t>(in.back().at[k]));
+    std::vector<Stretch> at(inputs);
+    for (std::size_t k = 0; k < inputs; ++k) stretch(in[k].shape, out[0].shape, at[k]);
+    std::vector<double> values(ElementStep::first_step + steps_.size());
+    for (std::size_t i = 0; i < out[0].at.size(); ++i) {
+        for (std::size_t k = 0; k < inputs; ++k)
+            values[k] = in[k].at[i / static_cast<std::size_t>(at[k].div) % static_cast<std::size_t>(at[k].mod)];
+        for (std::size_t s = 0; s < steps_.size(); ++s)
+            values[ElementStep::first_step + s] = taken(steps_[s], values[steps_[s].a], values[steps_[s].b], seed, i);
+        out[0].at[i] = values.back();
+    }
+    return true;
+}
+
+void ElementwiseOp::lower(Lowering& to) const {
+    const std::span operands = to.in.first(to.in.size() - (drops() ? 1 : 0));
+    const Tensor y = to.out[0];
+    const std::int64_t count = y.elements();
+    const Stretch narrow = common_stretch(operands, y.shape()).value();
+    const bool any_stretched = std::ranges::any_of(operands, [&](Tensor x) { return stretched(x.shape(), y.shape()); });
+    std::uint32_t each = 4;
+    const bool along = any_stretched && narrow.div == 1;
+    while (any_stretched && (along ? narrow.mod : narrow.div) % each != 0) each /= 2;
+
+    const Sweep grid = sweep(to.device, count);
+    Dispatch made{.kernel = "elementwise",
+                  .constants = {{"GROUP", grid.group},
+                                {"INPUTS", extent(static_cast<std::int64_t>(operands.size()))},
+                                {"STEPS", extent(static_cast<std::int64_t>(steps_.size()))},
+                                {"EACH", each},
+                                {"LEFT", extent(count % each)},
+                                {"ALONG", along},
+                                {"PAIR_Y", pair_form(y)}},
+                  .args = {{"seed", drops() ? ArgValue{to.in.back()} : ArgValue{}},
+                           {"y", y},
+                           {"count", extent(count)},
+                           {"per_group", grid.per_group},
+                           {"div", extent(narrow.div)},
+                           {"mod", extent(narrow.mod)}},
+                  .groups = grid.groups,
+                  .bytes = 4.0 * static_cast<double>(count)};
+    std::uint32_t stretched_bits = 0;
+    for (std::size_t k = 0; k < most_inputs; ++k) {
+        if (k >= operands.size()) {
+            made.args.emplace_back(text('x', k), std::monostate{});
+            continue;
+        }
+        made.args.emplace_back(text('x', k), operands[k]);
+        made.constants.emplace_back(text("PAIR", k), pair_form(operands[k]));
+        if (stretched(operands[k].shape(), y.shape())) stretched_bits |= 1u << k;
+        made.bytes += 4.0 * static_cast<double>(operands[k].elements());
+    }
+    made.constants.emplace_back("STRETCHED", stretched_bits);
+    std::vector<std::uint32_t> numbers;
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+        const ElementStep& step = steps_[s];
+        made.constants.emplace_back(
+            text("STEP", s), static_cast<std::uint32_t>(step.kind) | static_cast<std::uint32_t>(step.activation) << 4 |
+                                 step.a << 8 | step.b << 12 | static_cast<std::uint32_t>(numbers.size()) << 16);
+        std::ranges::copy(words(step), std::back_inserter(numbers));
+        made.flops += flops(step) * static_cast<double>(count);
+    }
+    numbers.resize(most_words);
+    for (std::size_t w = 0; w < most_words; ++w) made.args.emplace_back(text('w', w), numbers[w]);
+    to.dispatch(std::move(made));
+}
+
+Halves ElementwiseOp::halves(std::span<const Tensor> in) const {
+    const std::uint32_t operands = (1u << (in.size() - (drops() ? 1 : 0))) - 1;
+    const bool scales = std::ranges::all_of(steps_, [](const ElementStep& s) { return s.kind == Kind::scale; });
+    return {operands, 0b1, scales ? Halves::Rule::each : Halves::Rule::outputs_follow};
+}
+
+bool ElementwiseOp::may_alias(std::size_t, std::size_t) const {
+    return true;  // the planner compares sizes
+}
+
+std::optional<Fusion> ElementwiseOp::fuse(const Node& maker, const Node& reader) const {
+    const auto* before = dynamic_cast<const ElementwiseOp*>(maker.op.get());
+    const TensorType& type = reader.out[0].type();
+    if (!before || maker.out[0].shape() != type.shape) return {};
+    Chain chain;
+    chain.append(maker, *before, Tensor());
+    chain.append(reader, *this, maker.out[0]);
+    if (!chain.fits(type.shape)) return {};
+    if (chain.seed) chain.in.push_back(chain.seed);
+    auto op = std::make_shared<const FusedOp>(text(before->name(), '+', name()), std::move(chain.steps), type);
+    return Fusion{std::move(op), std::move(chain.in)};
+}
+
+}  // namespace vkf

@@ -1,0 +1,175 @@
+// Chains of elementwise nodes that become one.
+#include "graph/fuse.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "graph/plan.h"
+#include "op_check.h"
+#include "ops/ops.h"
+
+namespace vkf::test {
+namespace {
+
+using Inputs = std::span<const Tensor>;
+using Build = std::function<Tensor(Inputs)>;
+
+OpCase chain(std::string name, std::vector<Operand> operands, const Build& build) {
+    return {std::move(name), std::move(operands), [=](Inputs in) { return std::vector{build(in)}; }};
+}
+
+constexpr std::int64_t WORD = std::int64_t{1} << 31;
+
+Operand seed() {
+    return integers({2}, -WORD, WORD);
+}
+
+/// A bias, then GELU, then dropout, on rows of a width; chains of every length of the tail and way of broadcasting.
+OpCase hidden_layer(std::int64_t width) {
+    return chain("hidden layer " + std::to_string(width), {normal({5, width}), normal({width}), seed()},
+                 [](Inputs x) { return dropout(activate(add(x[0], x[1]), Activation::gelu), 0.3f, x[2], 9); });
+}
+
+OpCase drop_path(std::int64_t width) {
+    return chain("drop path " + std::to_string(width),
+                 {normal({3, 5, width}), normal({3, 5, width}), normal({3, 1, 1})},
+                 [](Inputs x) { return add(x[0], mul(scale(x[1], 0.5f), x[2])); });
+}
+
+const std::vector<OpCase> chain_cases{
+    hidden_layer(1),
+    hidden_layer(3),
+    hidden_layer(6),
+    hidden_layer(64),
+    drop_path(1),
+    drop_path(2),
+    drop_path(7),
+    drop_path(64),
+    chain("gated", {normal({7, 33}), normal({7, 33})},
+          [](Inputs x) { return mul(activate(x[0], Activation::silu), x[1]); }),
+    chain("dropped and added", {normal({9, 33}), normal({9, 33}), seed()},
+          [](Inputs x) { return add(dropout(x[0], 0.2f, x[2], 3), x[1]); }),
+    chain("dropped twice", {normal({4, 10}), seed()},
+          [](Inputs x) { return dropout(scale(dropout(x[0], 0.2f, x[1], 3), 3.0f), 0.4f, x[1], 4); }),
+    chain("all of one", {normal({40})}, [](Inputs x) { return mul(add(x[0], x[0]), sub(x[0], scale(x[0], 3.0f))); }),
+    chain("one value", {normal({1}), normal({1}, 0.1, 2)}, [](Inputs x) { return div(scale(x[0], 2.0f), x[1]); }),
+    chain("fill", {normal({3, 5})},
+          [](Inputs x) {
+              return add(fill(x[0].graph(), {3, 5}, 2.5f), x[0]);
+          }),
+    chain("long", {normal({100})},
+          [](Inputs x) {
+              Tensor y = x[0];
+              for (int i = 0; i < 9; ++i) y = i % 3 == 2 ? add(y, x[0]) : scale(y, 0.75f);
+              return y;
+          }),
+    chain("slices", {padded({6, 12}, 3), padded({6, 12}, 5)},
+          [](Inputs x) { return activate(add(x[0], scale(x[1], 2.0f)), Activation::relu); }),
+};
+
+VKF_OP_TABLE(Chain, chain_cases);
+
+/// How many nodes are left of those that `build` adds to a graph with inputs x and y, [4, 6], and z, [6].
+std::size_t left_of(const std::function<void(Graph&, Tensor x, Tensor y, Tensor z)>& build) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {4, 6}});
+    const Tensor y = graph.input("y", {DType::f32, {4, 6}});
+    build(graph, x, y, graph.input("z", {DType::f32, {6}}));
+    fuse_chains(graph);
+    return graph.nodes().size();
+}
+
+TEST(HostFuse, AChainIsOneNodeNamedForItsParts) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {4, 6}});
+    const Tensor z = graph.input("z", {DType::f32, {6}});
+    graph.output("out", activate(mul(add(x, z), z), Activation::gelu));
+    fuse_chains(graph);
+    ASSERT_EQ(graph.nodes().size(), 1u);
+    EXPECT_EQ(graph.nodes()[0].op->name(), "add+mul+gelu");
+    EXPECT_EQ(graph.nodes()[0].in, (std::vector{x, z}));
+}
+
+TEST(HostFuse, WhatOthersReadStays) {
+    EXPECT_EQ(left_of([](Graph& graph, Tensor x, Tensor y, Tensor) {
+                  const Tensor twice = scale(x, 2.0f);
+                  graph.output("sum", add(twice, y));
+                  graph.output("difference", sub(twice, y));
+              }),
+              3u);
+    EXPECT_EQ(left_of([](Graph& graph, Tensor x, Tensor y, Tensor) {
+                  const Tensor twice = scale(x, 2.0f);
+                  graph.output("sum", add(twice, y));
+                  graph.output("twice", twice);
+              }),
+              2u);
+}
+
+TEST(HostFuse, WhatIsBroadcastIsMadeOnce) {
+    EXPECT_EQ(left_of([](Graph& graph, Tensor x, Tensor, Tensor z) { graph.output("y", add(x, scale(z, 2.0f))); }), 2u);
+}
+
+TEST(HostFuse, InputsThatRepeatDifferentlyStayApart) {
+    EXPECT_EQ(
+        left_of([](Graph& graph, Tensor x, Tensor y, Tensor z) { graph.output("y", mul(add(x, z), row_sum(y))); }), 3u);
+}
+
+TEST(HostFuse, NoMoreStepsOrInputsThanAKernelTakes) {
+    EXPECT_EQ(left_of([](Graph& graph, Tensor x, Tensor, Tensor) {
+                  Tensor y = x;
+                  for (int i = 0; i < 7; ++i) y = activate(y, Activation::gelu);
+                  graph.output("y", y);
+              }),
+              2u);
+    EXPECT_EQ(left_of([](Graph& graph, Tensor x, Tensor, Tensor) {
+                  Tensor y = x;
+                  for (int i = 0; i < 6; ++i)
+                      y = add(y, graph.input("term " + std::to_string(i), {DType::f32, {4, 6}}));
+                  graph.output("y", y);
+              }),
+              2u);
+}
+
+TEST(HostFuse, WhatIsOverwrittenMeanwhileIsReadBefore) {
+    const auto build = [](Graph& graph, bool overwritten) {
+        const Tensor x = graph.input("x", {DType::f32, {4, 6}});
+        const std::vector weights{graph.state("w", {DType::f32, {4, 6}})};
+        const Tensor sum = add(x, weights[0]);
+        if (overwritten) zero(weights);
+        graph.output("y", mul(sum, x));
+        fuse_chains(graph);
+        return graph.nodes().size();
+    };
+    Graph kept, overwritten;
+    EXPECT_EQ(build(kept, false), 1u);
+    EXPECT_EQ(build(overwritten, true), 3u);
+}
+
+/// A value made early and read late, from `sources` values that nobody else needs.
+std::int64_t bound(int sources, bool fused) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {64, 64}});
+    const auto made = [&] { return matmul(x, x, {}); };
+    Tensor early = activate(made(), Activation::gelu);
+    if (sources == 2) early = add(early, made());
+    Tensor late = x;
+    for (int i = 0; i < 5; ++i) late = softmax(matmul(late, x, {}));
+    graph.output("y", mul(early, late));
+    const std::size_t before = graph.nodes().size();
+    if (fused) {
+        fuse_chains(graph);
+        EXPECT_LT(graph.nodes().size(), before);
+    }
+    return plan(graph, live_nodes(graph), std::vector<std::vector<std::int64_t>>(graph.nodes().size())).bound;
+}
+
+TEST(HostFuse, NeverTakesMoreMemory) {
+    for (const int sources : {1, 2}) EXPECT_LE(bound(sources, true), bound(sources, false)) << sources;
+}
+
+}  // namespace
+}  // namespace vkf::test
