@@ -91,6 +91,7 @@ void bench_step(const Common& common, const Options& o) {
         for (std::size_t i = 0; i < models.size(); ++i) {
             BenchModel& model = models[i];
             model.trainer.activations = common.activations();
+            model.trainer = suited(model.trainer, device);
             progress.update(static_cast<std::int64_t>(i), model.title);
             const Analysis analysis = analyse(StepGraphs(model.loss, model.trainer), traits(device));
             if (const std::string lack = lacking_memory(device, analysis); !lack.empty()) {

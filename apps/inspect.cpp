@@ -208,7 +208,11 @@ void report(const Common& common, const View& view, const Subject& subject, cons
 void inspect(const Common& common, const View& view, const Subject& subject) {
     // Kernels and their temporaries differ with the device, but none is needed for the numbers.
     if (wanted_device(common).empty()) return report(common, view, subject, DeviceTraits());
-    with_device(common, [&](Device& device) { report(common, view, subject, traits(device)); });
+    with_device(common, [&](Device& device) {
+        Subject at = subject;
+        at.trainer = suited(at.trainer, device);
+        report(common, view, at, traits(device));
+    });
 }
 
 // --- A model directory ---------------------------------------------------------------------------

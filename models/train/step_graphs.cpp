@@ -6,7 +6,9 @@
 
 #include "graph/complete.h"
 #include "ops/backward.h"
+#include "ops/cast.h"
 #include "ops/ops.h"
+#include "program/program.h"
 
 namespace vkf {
 
@@ -51,9 +53,19 @@ std::vector<Tensor> gradient_sums(Graph& graph, const Parameters& parameters) {
 
 }  // namespace
 
+TrainerConfig suited(TrainerConfig config, const Device& device) {
+    Graph step;
+    step.activations = config.activations;
+    step.differentiated = true;
+    const DeviceTraits of = traits(device, step);
+    config.cast_weights = config.cast_weights || (!of.cpu && (of.matrices || of.workgroup_matrices > 0));
+    return config;
+}
+
 StepGraphs::StepGraphs(const LossGraph& loss, const TrainerConfig& config)
     : micro_batches(config.gradient_accumulation_steps) {
     const std::vector<Tensor> d = append_gradients(step, parameters, loss, config);
+    if (config.cast_weights) cast_weights(step);
     if (micro_batches == 1) {
         append_optimizer(step, parameters, d, config);
     } else {

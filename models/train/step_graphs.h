@@ -11,11 +11,14 @@
 
 namespace vkf {
 
+class Device;
+
 struct TrainerConfig {
     std::int64_t gradient_accumulation_steps = 1;
     float dropout = 0.0f;
     float drop_path = 0.0f;
     Format activations = Format::f32;  // what narrow() keeps them in
+    bool cast_weights = false;         // products read 16-bit copies of weights: see ops/cast.h
     LossScaling loss_scaling;          // where gradients are scaled
     bool recompute = false;  // values inside blocks are not kept for the backward pass: less memory, a third more work
     OptimizerConfig optimizer;
@@ -30,6 +33,9 @@ struct TrainerConfig {
 /// Describes the loss of a micro-batch, a scalar; declares the inputs that a micro-batch is written to, and whatever
 /// outputs are wanted of an evaluation.
 using LossGraph = std::function<Tensor(const Scope&)>;
+
+/// The same with what the device makes advisable: copies of weights where it multiplies in 16 bits.
+TrainerConfig suited(TrainerConfig config, const Device& device);
 
 /// With one micro-batch `step` is all: forward, backward, update. With more it adds each micro-batch's gradient to a
 /// state, and `update` moves the parameters by their mean.

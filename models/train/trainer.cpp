@@ -11,7 +11,11 @@
 namespace vkf {
 
 Trainer::Trainer(Device& device, const LossGraph& training, const LossGraph& evaluation, const TrainerConfig& config)
-    : device_(device), config_(config), state_(device), graphs_(training, config), step_(device, graphs_.step, state_) {
+    : device_(device),
+      config_(suited(config, device)),
+      state_(device),
+      graphs_(training, config_),
+      step_(device, graphs_.step, state_) {
     if (graphs_.update) update_.emplace(device_, *graphs_.update, state_, ProgramOptions{.shares = &step_});
     evaluation_graph_.output("loss", evaluation(Scope(evaluation_graph_, graphs_.parameters)));
     complete(evaluation_graph_, config.activations);

@@ -89,6 +89,9 @@ std::optional<std::size_t> Op::takes_addend(std::size_t) const {
 std::optional<Fusion> Op::fuse(const Node&, const Node&) const {
     return std::nullopt;
 }
+std::uint32_t Op::factors() const {
+    return 0;
+}
 std::optional<std::size_t> Op::updates(std::size_t) const {
     return std::nullopt;
 }
@@ -244,6 +247,14 @@ void Graph::fuse(std::size_t maker, std::size_t reader, Fusion fused) {
     nodes_[reader].op = std::move(fused.op);
     nodes_[reader].in = std::move(fused.in);
     erase_node(maker);
+}
+
+void Graph::hoist(std::size_t before) {
+    std::rotate(nodes_.begin() + static_cast<std::ptrdiff_t>(before), nodes_.end() - 1, nodes_.end());
+    for (Region& region : regions_) {
+        if (region.first >= before) ++region.first;
+        if (region.end > before) ++region.end;
+    }
 }
 
 void Graph::erase_node(std::size_t node) {

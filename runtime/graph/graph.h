@@ -91,6 +91,10 @@ public:
     void fold_sum(std::size_t sum, std::size_t maker, std::size_t output, Tensor addend);
     /// Puts one node where node `reader` is, which with node `maker` goes: see fuse_chains().
     void fuse(std::size_t maker, std::size_t reader, Fusion fused);
+    /// Moves the last node to where node `before` is: see cast_weights().
+    void hoist(std::size_t before);
+    /// Gives a node another input, which is there before it.
+    void read_instead(std::size_t node, std::size_t input, Tensor x) { nodes_[node].in[input] = x; }
     /// Makes a transient value a slice of another one: see place_parts().
     void move_into(Tensor part, Tensor whole, const View& place);
     /// Keeps a transient storage in another format: see narrow().

@@ -169,6 +169,8 @@ public:
     virtual std::optional<std::size_t> takes_addend(std::size_t output) const;
     /// This node with the one that makes one of its inputs, output 0 of `maker`, as one: see fuse_chains().
     virtual std::optional<Fusion> fuse(const Node& maker, const Node& reader) const;
+    /// A bit for each input that is a factor of a product: see cast_weights().
+    virtual std::uint32_t factors() const;
     /// The input that this output overwrites in place (a state update), if any.
     virtual std::optional<std::size_t> updates(std::size_t output) const;
     /// Whether the kernels can leave this output out: where nobody reads it, it is not computed and has no memory.

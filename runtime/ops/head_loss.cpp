@@ -65,7 +65,10 @@ public:
     }
 
     bool dispensable(std::size_t output) const override { return output != loss; }
-    Halves halves(std::span<const Tensor>) const override { return {.in = 1u << input, .out = 1u << d_input}; }
+    std::uint32_t factors() const override { return 1u << input | 1u << table; }
+    Halves halves(std::span<const Tensor>) const override {
+        return {.in = 1u << input | 1u << table, .out = 1u << d_input};
+    }
 
     void lower(Lowering& to) const override {
         const Tensor x = to.in[input], w = to.in[table], targets = to.in[target];

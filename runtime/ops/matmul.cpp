@@ -149,6 +149,7 @@ public:
                        parts);
     }
 
+    std::uint32_t factors() const override { return 1u << left | 1u << right; }
     /// Each element of the addend is read by the lane that then writes that element of y.
     bool may_alias(std::size_t, std::size_t input) const override { return input == addend; }
     /// A weight's gradient stays whole even where it is only a part that is added to another; so do few rows, for the

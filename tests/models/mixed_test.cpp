@@ -80,39 +80,44 @@ class DeviceMixed : public ::testing::TestWithParam<std::string> {};
 
 /// The interpreter rounds what is kept in 16 bits as kernels do. A number next to the middle between two others may be
 /// rounded either way, 2^-8 of it; a mean over hundreds of such is far closer than a single one.
-TEST_P(DeviceMixed, StepsAsTheInterpreterDoes) {
-    const Gpt2Config model = tiny_gpt2(GetParam());
+void expect_step_as_interpreted(const Gpt2Config& model, Format format, bool cast_weights) {
+    TrainerConfig config = config_of(format);
+    config.cast_weights = cast_weights;
     const Batch batch = tiny_batch();
-    for (const Format format : {Format::bf16, Format::f16}) {
-        const StepGraphs graphs(loss_of(model), config_of(format));
-        Arrays leaves;
-        for (const Storage& storage : graphs.step.storages())
-            if (storage.role != Role::transient)
-                leaves[storage.name] = {storage.type.shape,
-                                        std::vector<double>(static_cast<std::size_t>(storage.type.shape.elements()))};
-        State state(shared_device());
-        Program program(shared_device(), graphs.step, state);
-        for (const Parameter& p : graphs.parameters.list()) {
-            const std::vector<float> values = initial_values(p, 5);
-            leaves[p.name].at.assign(values.begin(), values.end());
-            state.write(p.name, values);
-        }
-        leaves["tokens"].at.assign(batch.tokens.begin(), batch.tokens.end());
-        leaves["targets"].at.assign(batch.targets.begin(), batch.targets.end());
-        leaves["rates"].at = {1e-3, 1e-3, 1, 1};
-        if (format == Format::f16) {
-            leaves["loss_scale"].at = {1024, 0};
-            state.write("loss_scale", std::array{1024.0f, 0.0f});
-        }
-        write_batch(program, batch);
-        program.write("rates", std::array{1e-3f, 1e-3f, 1.0f, 1.0f});
-        program.run();
-        const Arrays wanted = interpret(graphs.step, leaves);
-        const double unit = format == Format::bf16 ? 0x1p-8 : 0x1p-11;
-        const double loss = wanted.at("loss").at[0], norm = wanted.at("grad_norm").at[0];
-        EXPECT_NEAR(program.read_scalar("loss"), loss, unit / 8 * loss);
-        EXPECT_NEAR(program.read_scalar("grad_norm"), norm, unit * norm);
+    const StepGraphs graphs(loss_of(model), config);
+    Arrays leaves;
+    for (const Storage& storage : graphs.step.storages())
+        if (storage.role != Role::transient)
+            leaves[storage.name] = {storage.type.shape,
+                                    std::vector<double>(static_cast<std::size_t>(storage.type.shape.elements()))};
+    State state(shared_device());
+    Program program(shared_device(), graphs.step, state);
+    for (const Parameter& p : graphs.parameters.list()) {
+        const std::vector<float> values = initial_values(p, 5);
+        leaves[p.name].at.assign(values.begin(), values.end());
+        state.write(p.name, values);
     }
+    leaves["tokens"].at.assign(batch.tokens.begin(), batch.tokens.end());
+    leaves["targets"].at.assign(batch.targets.begin(), batch.targets.end());
+    leaves["rates"].at = {1e-3, 1e-3, 1, 1};
+    if (format == Format::f16) {
+        leaves["loss_scale"].at = {1024, 0};
+        state.write("loss_scale", std::array{1024.0f, 0.0f});
+    }
+    write_batch(program, batch);
+    program.write("rates", std::array{1e-3f, 1e-3f, 1.0f, 1.0f});
+    program.run();
+    const Arrays wanted = interpret(graphs.step, leaves);
+    const double unit = format == Format::bf16 ? 0x1p-8 : 0x1p-11;
+    const double loss = wanted.at("loss").at[0], norm = wanted.at("grad_norm").at[0];
+    EXPECT_NEAR(program.read_scalar("loss"), loss, unit / 8 * loss);
+    EXPECT_NEAR(program.read_scalar("grad_norm"), norm, unit * norm);
+}
+
+TEST_P(DeviceMixed, StepsAsTheInterpreterDoes) {
+    for (const Format format : {Format::bf16, Format::f16})
+        for (const bool cast_weights : {false, true})
+            expect_step_as_interpreted(tiny_gpt2(GetParam()), format, cast_weights);
 }
 
 TEST_P(DeviceMixed, LearnsAsInFp32) {
@@ -121,9 +126,13 @@ TEST_P(DeviceMixed, LearnsAsInFp32) {
     const Feed feed = [&](Program& program, std::uint64_t) { write_batch(program, batch); };
     Trainer whole(shared_device(), loss, loss, config_of(Format::f32));
     Trainer mixed(shared_device(), loss, loss, config_of(Format::bf16));
+    TrainerConfig config = config_of(Format::bf16);
+    config.cast_weights = true;
+    Trainer cast(shared_device(), loss, loss, config);
     for (std::int64_t it = 0; it < 40; ++it) {
-        const double wanted = whole.step(it, 1e-3, feed).loss, found = mixed.step(it, 1e-3, feed).loss;
-        ASSERT_NEAR(found, wanted, 0.01 * wanted) << "step " << it;
+        const double wanted = whole.step(it, 1e-3, feed).loss;
+        for (Trainer* trainer : {&mixed, &cast})
+            ASSERT_NEAR(trainer->step(it, 1e-3, feed).loss, wanted, 0.01 * wanted) << "step " << it;
     }
 }
 

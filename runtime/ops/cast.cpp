@@ -1,0 +1,43 @@
+#include "ops/cast.h"
+
+#include <map>
+
+#include "base/error.h"
+#include "ops/elementwise.h"
+
+namespace vkf {
+
+namespace {
+
+/// x itself, in whatever format its place has.
+class CastOp : public ElementwiseOp {
+public:
+    CastOp() : ElementwiseOp({{.kind = ElementStep::Kind::scale, .number = 1.0f}}) {}
+
+    std::string_view name() const override { return "cast"; }
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override { return {in[0]}; }
+};
+
+bool is_weight(const Graph& graph, Tensor x) {
+    return graph.storage(x).role == Role::state && x.contiguous() && x.width() % 2 == 0 &&
+           graph.value(x).offset % 2 == 0;
+}
+
+}  // namespace
+
+void cast_weights(Graph& graph) {
+    std::map<std::uint32_t, Tensor> copies;  // by the state's value
+    for (std::size_t i = 0; i < graph.nodes().size(); ++i)
+        for (std::size_t k = 0; k < graph.nodes()[i].in.size(); ++k) {
+            const Tensor x = graph.nodes()[i].in[k];
+            if (!x || (graph.nodes()[i].op->factors() >> k & 1) == 0 || !is_weight(graph, x)) continue;
+            Tensor& copy = copies[x.id()];
+            if (!copy) {
+                copy = add_one(graph, CastOp(), {x});
+                graph.hoist(i++);
+            }
+            graph.read_instead(i, k, copy);
+        }
+}
+
+}  // namespace vkf

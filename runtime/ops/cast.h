@@ -1,0 +1,14 @@
+// Copies of weights in the format that products round them to.
+#pragma once
+
+#include "graph/graph.h"
+
+namespace vkf {
+
+/// Lets products (Op::factors) read copies of the states among their factors, which narrow() will keep in 16 bits: a
+/// device that multiplies such numbers then rounds a weight once a step and not once a tile, and moves half the bytes.
+/// Optimisers, and whoever else reads those states, see the fp32 numbers. Call it when all products are there, before
+/// anything is overwritten. States whose rows do not fall into pairs stay alone.
+void cast_weights(Graph& graph);
+
+}  // namespace vkf
