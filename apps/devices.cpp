@@ -36,6 +36,13 @@ std::string matrices(const DeviceInfo& d) {
     return list;
 }
 
+ordered_json describe(const std::vector<GroupMatrices>& groups) {
+    ordered_json list = ordered_json::array();
+    for (const GroupMatrices& at : groups)
+        list.push_back({{"element", to_string(at.element)}, {"invocations", at.group}});
+    return list;
+}
+
 ordered_json describe(const std::vector<MatrixShape>& shapes) {
     ordered_json list = ordered_json::array();
     for (const MatrixShape& at : shapes)
@@ -100,7 +107,7 @@ ordered_json describe(const DeviceInfo& d, bool chosen) {
             {"cooperative_matrix", d.cooperative_matrix},
             {"cooperative_matrix2", d.cooperative_matrix2},
             {"matrices", describe(d.matrices)},
-            {"workgroup_matrices", d.workgroup_matrices},
+            {"workgroup_matrices", describe(d.workgroup_matrices)},
             {"kernels", product_ways(d)},
             {"chosen", describe(choices)},
             {"left_out", choices.refused}};

@@ -351,10 +351,23 @@ void check_mixed_kernels(const OpCase& c, double terms) {
     });
 }
 
+DeviceTraits traits_with_group_matrices(const Device& device) {
+    DeviceTraits made = traits_with_matrices(device);
+    const bool fp16 = made.matrices && made.matrices->element == MatrixElement::fp16;
+    if (made.workgroup_matrices == 0 && fp16 && device.info().flexible_matrices)
+        made.workgroup_matrices = made.subgroup_size;
+    return made;
+}
+
 void check_mixed_kernels(const OpCase& c, const std::function<Arrays(const MixedRun&)>& limits) {
-    Device& device = shared_device();
+    const Device& device = shared_device();
     const DeviceTraits lowering = traits_with_matrices(device);
     if (!lowering.matrices) GTEST_SKIP() << device.info().name << " has no cooperative matrices that kernels can use";
+    check_mixed_kernels(c, limits, lowering);
+}
+
+void check_mixed_kernels(const OpCase& c, const std::function<Arrays(const MixedRun&)>& limits,
+                         const DeviceTraits& lowering) {
     CaseGraph made(c, differentiable(c));
     fold_sums(made.graph);
     const Format format = format_under_test();

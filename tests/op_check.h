@@ -81,9 +81,13 @@ struct MixedRun {
 
 /// The same for other ops; `limits` gives what each element of the outputs "y0", … and "d_x0", … may be off.
 void check_mixed_kernels(const OpCase&, const std::function<Arrays(const MixedRun&)>& limits);
+void check_mixed_kernels(const OpCase&, const std::function<Arrays(const MixedRun&)>& limits, const DeviceTraits&);
 
 /// As for a GPU, with whatever cooperative matrices the device has.
 DeviceTraits traits_with_matrices(const Device&);
+
+/// The same with those of its workgroups, or else of its subgroups in any extents; without either, none.
+DeviceTraits traits_with_group_matrices(const Device&);
 
 /// The arrays a case's operands are drawn as, by input name "x0", "x1", …; the same for every call.
 Arrays draw(const OpCase&);

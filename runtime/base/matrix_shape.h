@@ -1,6 +1,7 @@
 // Cooperative matrices: small products that the invocations of a subgroup compute together ("tensor cores").
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 namespace vkf {
@@ -18,6 +19,14 @@ struct MatrixShape {
     MatrixElement element = MatrixElement::fp16;
 
     bool operator==(const MatrixShape&) const = default;
+};
+
+/// Workgroups of so many invocations hold larger ones together.
+struct GroupMatrices {
+    std::uint32_t group = 0;
+    MatrixElement element = MatrixElement::fp16;
+
+    auto operator<=>(const GroupMatrices&) const = default;
 };
 
 }  // namespace vkf

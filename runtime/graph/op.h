@@ -30,8 +30,9 @@ struct DeviceTraits {
     double bytes_per_second = 1e10;
     std::uint32_t shared_bytes = 16384;        // memory shared by a workgroup
     std::optional<MatrixShape> matrices = {};  // set: products may round their operands to its element type
-    std::uint32_t workgroup_matrices = 0;  // the same with fp16: workgroups so large hold matrices together; 0: none
-    Chooser* chooser = nullptr;            // tries kernels out; without, a model of the device chooses
+    // Workgroups so large hold matrices of that element together; 0: none. One subgroup: it has its own, for tests.
+    std::uint32_t workgroup_matrices = 0;
+    Chooser* chooser = nullptr;  // tries kernels out; without, a model of the device chooses
 };
 
 /// Temporary memory of one node, in elements of 4 bytes; handed out by Lowering::scratch.

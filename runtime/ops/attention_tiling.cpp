@@ -104,11 +104,38 @@ bool suits_matrices(const DeviceTraits& device, const AttentionSize& size) {
            size.head_width <= 128 && MatrixTile{device, AttentionPass::forward, size}.fits_shared(1, 1);
 }
 
+/// A workgroup's matrices: tiles of 64 · 64 pairs and whole rows. A subgroup's, which are for tests, are small: Mesa
+/// takes long to compile them, and reduces those of more than 8 rows wrongly.
+struct GroupTile {
+    bool of_subgroup;
+    std::int64_t rows = of_subgroup ? 8 : 64, others = of_subgroup ? 16 : 64, granule = of_subgroup ? 8 : 32;
+
+    explicit GroupTile(const DeviceTraits& device) : of_subgroup(device.workgroup_matrices == device.subgroup_size) {}
+};
+
+AttentionTile in_group_matrices(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
+    const GroupTile tile(device);
+    const char* of = tile.of_subgroup ? "_subgroup" : device.matrices->element == MatrixElement::bf16 ? "_bf16" : "";
+    return {text("attention_coopmat2", kernel_suffix(pass), of),
+            {{"GROUP", device.workgroup_matrices},
+             {"ROWS", extent(tile.rows)},
+             {"OTHERS", extent(tile.others)},
+             {"WIDTH", extent(up(size.head_width, tile.granule) * tile.granule)}},
+            static_cast<std::uint64_t>(size.planes * up(size.rows, tile.rows))};
+}
+
+/// Whether they are worth their padding.
+bool suits_group_matrices(const DeviceTraits& device, const AttentionSize& size) {
+    return device.workgroup_matrices > 0 && device.matrices && size.head_width <= 128 &&
+           std::min(size.rows, size.others) >= GroupTile(device).rows / 2;
+}
+
 }  // namespace
 
 std::vector<std::string> attention_ways(const DeviceTraits& device, const AttentionSize& size) {
     std::vector<std::string> ways{"lanes"};
     if (suits_matrices(device, size)) ways.insert(device.cpu ? ways.end() : ways.begin(), "coopmat");
+    if (suits_group_matrices(device, size)) ways.push_back("coopmat2");
     return ways;
 }
 
@@ -116,6 +143,7 @@ AttentionTile attention_tile(const DeviceTraits& device, std::string_view way, A
                              const AttentionSize& size) {
     constexpr std::int64_t few = 4;
     if (way == "coopmat") return in_matrices(device, pass, size);
+    if (way == "coopmat2") return in_group_matrices(device, pass, size);
     if (pass == AttentionPass::forward && size.rows <= few) return of_few_queries(device, size);
     return in_registers(device, pass, size);
 }

@@ -173,7 +173,9 @@ std::vector<Tiling> candidates(const DeviceTraits& device, const ProductSize& si
     if (suits_matrices(device, size))
         for (const std::uint32_t tile : tiles)
             if (auto made = in_matrices(device, size, tile)) list.push_back(std::move(*made));
-    if (device.workgroup_matrices > 0 && !size.packed_y && !size.packed_factors && std::min({size.m, size.n}) >= 64)
+    const bool fp16 = device.matrices && device.matrices->element == MatrixElement::fp16;
+    if (device.workgroup_matrices > device.subgroup_size && fp16 && !size.packed_y && !size.packed_factors &&
+        std::min({size.m, size.n}) >= 64)
         list.push_back(in_workgroup_matrices(device, size));
     for (const std::uint32_t tile : tiles)
         if (tile == 64 || device.max_group >= 256) list.push_back(in_shared_memory(device, size, tile));

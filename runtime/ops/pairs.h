@@ -17,7 +17,12 @@ inline bool even(Tensor tensor) {
     return tensor.graph().value(tensor).offset % 2 == 0 && (tensor.rows() <= 1 || tensor.pitch() % 2 == 0);
 }
 
-/// The same of an argument; a temporary always does.
+/// Whether they start at multiples of eight, which are 16 bytes of 16-bit elements.
+inline bool in_eights(Tensor tensor) {
+    return tensor.graph().value(tensor).offset % 8 == 0 && (tensor.rows() <= 1 || tensor.pitch() % 8 == 0);
+}
+
+/// Whether an argument's start at even ones; a temporary's always do.
 inline bool even(const ArgValue& value) {
     const auto* tensor = std::get_if<Tensor>(&value);
     return !tensor || even(*tensor);

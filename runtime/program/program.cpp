@@ -80,8 +80,11 @@ DeviceTraits traits(const Device& device, const Graph& graph) {
     const DeviceInfo& info = device.info();
     DeviceTraits made = traits(device);
     made.matrices = best_matrices(info.matrices, graph);
-    if (!info.workgroup_matrices.empty() && has_kernel("matmul_coopmat2") && may_round(graph, MatrixElement::fp16))
-        made.workgroup_matrices = info.workgroup_matrices.back();
+    // Their kernels read and write no other 16-bit numbers than they compute with.
+    const MatrixElement kept = graph.activations == Format::bf16 ? MatrixElement::bf16 : MatrixElement::fp16;
+    if (made.matrices && made.matrices->element == kept && has_kernel("matmul_coopmat2"))
+        for (const GroupMatrices& at : info.workgroup_matrices)
+            if (at.element == kept) made.workgroup_matrices = std::max(made.workgroup_matrices, at.group);
     return made;
 }
 

@@ -129,8 +129,9 @@ void open_device(DeviceHandles& to, const Candidate& from) {
         extensions.push_back(bfloat16_extension);
         matrices.pNext = &bf16;
     }
-    VkPhysicalDeviceCooperativeMatrix2FeaturesNV matrices2 = wanted_matrices2();
-    if (!from.info.workgroup_matrices.empty()) {
+    const bool of_workgroups = !from.info.workgroup_matrices.empty();
+    VkPhysicalDeviceCooperativeMatrix2FeaturesNV matrices2 = wanted_matrices2(of_workgroups);
+    if (of_workgroups || from.info.flexible_matrices) {
         extensions.push_back(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME);
         matrices2.pNext = matrices.pNext;
         matrices.pNext = &matrices2;

@@ -34,15 +34,15 @@ struct DeviceInfo {
     std::uint32_t push_constant_bytes = 0;
     std::uint64_t memory_bytes = 0;  // of the heap that kernels work in
     std::uint64_t max_buffer_bytes = 0;
-    double timestamp_ns = 0;            // nanoseconds per tick; 0: no timestamps
-    bool fp16 = false;                  // shaderFloat16
-    bool storage16 = false;             // storageBuffer16BitAccess
-    bool int64 = false;                 // shaderInt64
-    bool cooperative_matrix = false;    // VK_KHR_cooperative_matrix
-    bool cooperative_matrix2 = false;   // VK_NV_cooperative_matrix2
-    std::vector<MatrixShape> matrices;  // what the kernels can use of the former
-    /// Invocations of the workgroups that can hold together what the kernel for the latter wants; empty: none.
-    std::vector<std::uint32_t> workgroup_matrices;
+    double timestamp_ns = 0;                        // nanoseconds per tick; 0: no timestamps
+    bool fp16 = false;                              // shaderFloat16
+    bool storage16 = false;                         // storageBuffer16BitAccess
+    bool int64 = false;                             // shaderInt64
+    bool cooperative_matrix = false;                // VK_KHR_cooperative_matrix
+    bool cooperative_matrix2 = false;               // VK_NV_cooperative_matrix2
+    std::vector<MatrixShape> matrices;              // what the kernels can use of the former
+    std::vector<GroupMatrices> workgroup_matrices;  // what they can use of the latter
+    bool flexible_matrices = false;  // its subgroups hold as much of the latter, but for loads: see attention_tiling.h
 };
 
 /// Every Vulkan device of this machine, usable ones first in order of preference (discrete, integrated, virtual, CPU).

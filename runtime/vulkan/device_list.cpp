@@ -161,7 +161,12 @@ Candidate judge(VkPhysicalDevice physical) {
     const bool crashes = has.v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE && info.subgroup_size > 8;
     if (info.refusal.empty() && made.pin_subgroups && !crashes) {
         info.matrices = matrix_shapes(physical, extensions);
-        if (!info.matrices.empty()) info.workgroup_matrices = workgroup_matrices(physical, extensions);
+        if (!info.matrices.empty()) {
+            if (info.storage16) info.workgroup_matrices = workgroup_matrices(physical, extensions);
+            // A workgroup of one subgroup is none.
+            std::erase_if(info.workgroup_matrices, [&](auto& at) { return at.group <= info.subgroup_size; });
+            info.flexible_matrices = flexible_matrices(physical, extensions);
+        }
     }
 
     VkPhysicalDeviceMemoryProperties memory{};

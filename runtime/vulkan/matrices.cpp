@@ -48,6 +48,59 @@ std::optional<MatrixElement> element_of(VkComponentTypeKHR type) {
     return std::nullopt;
 }
 
+/// What matrices of any extent the device lists, with sums in fp32; nothing, if it lacks what kernels need for them.
+std::vector<VkCooperativeMatrixFlexibleDimensionsPropertiesNV> flexible(VkPhysicalDevice physical,
+                                                                        const std::set<std::string>& extensions,
+                                                                        bool of_workgroups) {
+    std::vector<VkCooperativeMatrixFlexibleDimensionsPropertiesNV> list;
+    if (!extensions.contains(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) ||
+        !extensions.contains(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME) || !abilities(physical, false).matrices)
+        return list;
+    VkPhysicalDeviceCooperativeMatrix2FeaturesNV has{};
+    has.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV;
+    VkPhysicalDeviceFeatures2 features{};
+    features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    features.pNext = &has;
+    vkGetPhysicalDeviceFeatures2(physical, &features);
+    const VkPhysicalDeviceCooperativeMatrix2FeaturesNV wanted = wanted_matrices2(of_workgroups);
+    const auto lacks = [&](auto member) { return wanted.*member && !(has.*member); };
+    using Has = VkPhysicalDeviceCooperativeMatrix2FeaturesNV;
+    if (lacks(&Has::cooperativeMatrixFlexibleDimensions) || lacks(&Has::cooperativeMatrixPerElementOperations) ||
+        lacks(&Has::cooperativeMatrixReductions) || lacks(&Has::cooperativeMatrixConversions) ||
+        lacks(&Has::cooperativeMatrixWorkgroupScope) || lacks(&Has::cooperativeMatrixTensorAddressing) ||
+        lacks(&Has::cooperativeMatrixBlockLoads))
+        return list;
+
+    VkPhysicalDeviceCooperativeMatrix2PropertiesNV limits{};
+    limits.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_PROPERTIES_NV;
+    VkPhysicalDeviceProperties2 properties{};
+    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    properties.pNext = &limits;
+    vkGetPhysicalDeviceProperties2(physical, &properties);
+    constexpr std::uint32_t widest = 128;
+    if (limits.cooperativeMatrixFlexibleDimensionsMaxDimension < widest) return list;
+
+    std::uint32_t count = 0;
+    const char* call = "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV";
+    check(vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(physical, &count, nullptr), call);
+    VkCooperativeMatrixFlexibleDimensionsPropertiesNV blank{};
+    blank.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS_PROPERTIES_NV;
+    list.resize(count, blank);
+    check(vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(physical, &count, list.data()), call);
+    std::erase_if(list, [&](const VkCooperativeMatrixFlexibleDimensionsPropertiesNV& at) {
+        return at.BType != at.AType || at.CType != VK_COMPONENT_TYPE_FLOAT32_KHR || at.ResultType != at.CType ||
+               at.saturatingAccumulation ||
+               at.workgroupInvocations > limits.cooperativeMatrixWorkgroupScopeMaxWorkgroupSize;
+    });
+    return list;
+}
+
+/// Whether all extents may be multiples of `extent`.
+bool divide(const VkCooperativeMatrixFlexibleDimensionsPropertiesNV& at, std::uint32_t extent) {
+    const auto divides = [&](std::uint32_t granularity) { return granularity > 0 && extent % granularity == 0; };
+    return divides(at.MGranularity) && divides(at.NGranularity) && divides(at.KGranularity);
+}
+
 }  // namespace
 
 std::vector<MatrixShape> matrix_shapes(VkPhysicalDevice physical, const std::set<std::string>& extensions) {
@@ -74,60 +127,34 @@ std::vector<MatrixShape> matrix_shapes(VkPhysicalDevice physical, const std::set
     return shapes;
 }
 
-VkPhysicalDeviceCooperativeMatrix2FeaturesNV wanted_matrices2() {
+VkPhysicalDeviceCooperativeMatrix2FeaturesNV wanted_matrices2(bool of_workgroups) {
     VkPhysicalDeviceCooperativeMatrix2FeaturesNV features{};
     features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV;
-    features.cooperativeMatrixWorkgroupScope = features.cooperativeMatrixFlexibleDimensions = VK_TRUE;
-    features.cooperativeMatrixPerElementOperations = VK_TRUE;
-    features.cooperativeMatrixTensorAddressing = features.cooperativeMatrixBlockLoads = VK_TRUE;
+    features.cooperativeMatrixFlexibleDimensions = features.cooperativeMatrixPerElementOperations = VK_TRUE;
+    features.cooperativeMatrixReductions = features.cooperativeMatrixConversions = VK_TRUE;
+    features.cooperativeMatrixWorkgroupScope = of_workgroups;
+    features.cooperativeMatrixTensorAddressing = features.cooperativeMatrixBlockLoads = of_workgroups;
     return features;
 }
 
-std::vector<std::uint32_t> workgroup_matrices(VkPhysicalDevice physical, const std::set<std::string>& extensions) {
-    std::vector<std::uint32_t> sizes;
-    const bool listed = extensions.contains(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) &&
-                        extensions.contains(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME);
-    if (!listed || !abilities(physical, false).fp16) return sizes;
-    VkPhysicalDeviceCooperativeMatrix2FeaturesNV has{};
-    has.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV;
-    VkPhysicalDeviceFeatures2 features{};
-    features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-    features.pNext = &has;
-    vkGetPhysicalDeviceFeatures2(physical, &features);
-    VkPhysicalDeviceCooperativeMatrix2PropertiesNV limits{};
-    limits.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_PROPERTIES_NV;
-    VkPhysicalDeviceProperties2 properties{};
-    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-    properties.pNext = &limits;
-    vkGetPhysicalDeviceProperties2(physical, &properties);
-    constexpr std::uint32_t tile = 128, slice = 64;
-    if (!has.cooperativeMatrixWorkgroupScope || !has.cooperativeMatrixFlexibleDimensions ||
-        !has.cooperativeMatrixPerElementOperations || !has.cooperativeMatrixTensorAddressing ||
-        !has.cooperativeMatrixBlockLoads || limits.cooperativeMatrixFlexibleDimensionsMaxDimension < tile)
-        return sizes;
-
-    std::uint32_t count = 0;
-    const char* call = "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV";
-    check(vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(physical, &count, nullptr), call);
-    VkCooperativeMatrixFlexibleDimensionsPropertiesNV blank{};
-    blank.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS_PROPERTIES_NV;
-    std::vector<VkCooperativeMatrixFlexibleDimensionsPropertiesNV> list(count, blank);
-    check(vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(physical, &count, list.data()), call);
-    for (const VkCooperativeMatrixFlexibleDimensionsPropertiesNV& at : list) {
-        const bool factors = at.AType == VK_COMPONENT_TYPE_FLOAT16_KHR && at.BType == at.AType;
-        const bool sums = at.CType == VK_COMPONENT_TYPE_FLOAT32_KHR && at.ResultType == at.CType;
-        const auto divides = [](std::uint32_t granularity, std::uint32_t extent) {
-            return granularity > 0 && extent % granularity == 0;
-        };
-        const bool fits =
-            divides(at.MGranularity, tile) && divides(at.NGranularity, tile) && divides(at.KGranularity, slice);
-        if (at.scope == VK_SCOPE_WORKGROUP_KHR && factors && sums && fits && !at.saturatingAccumulation &&
-            at.workgroupInvocations <= limits.cooperativeMatrixWorkgroupScopeMaxWorkgroupSize)
-            sizes.push_back(at.workgroupInvocations);
+std::vector<GroupMatrices> workgroup_matrices(VkPhysicalDevice physical, const std::set<std::string>& extensions) {
+    std::vector<GroupMatrices> made;
+    const Abilities can = abilities(physical, extensions.contains(bfloat16_extension));
+    for (const VkCooperativeMatrixFlexibleDimensionsPropertiesNV& at : flexible(physical, extensions, true)) {
+        const std::optional<MatrixElement> element = element_of(at.AType);
+        const bool usable = element && (*element == MatrixElement::fp16 ? can.fp16 : can.bf16);
+        if (usable && at.scope == VK_SCOPE_WORKGROUP_KHR && divide(at, 32))
+            made.push_back({at.workgroupInvocations, *element});
     }
-    std::ranges::sort(sizes);
-    sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
-    return sizes;
+    std::ranges::sort(made);
+    made.erase(std::ranges::unique(made).begin(), made.end());
+    return made;
+}
+
+bool flexible_matrices(VkPhysicalDevice physical, const std::set<std::string>& extensions) {
+    return abilities(physical, false).fp16 && std::ranges::any_of(flexible(physical, extensions, false), [](auto& at) {
+               return element_of(at.AType) == MatrixElement::fp16 && at.scope == VK_SCOPE_SUBGROUP_KHR && divide(at, 8);
+           });
 }
 
 }  // namespace vkf

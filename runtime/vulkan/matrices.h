@@ -21,12 +21,16 @@ struct Bfloat16Features {
 };
 constexpr const char* bfloat16_extension = "VK_KHR_shader_bfloat16";
 
-/// What shaders/matmul_coopmat2.comp needs of VK_NV_cooperative_matrix2.
-VkPhysicalDeviceCooperativeMatrix2FeaturesNV wanted_matrices2();
+/// What shaders/*_coopmat2*.comp need of VK_NV_cooperative_matrix2: for matrices of workgroups, or of subgroups
+/// without its loads.
+VkPhysicalDeviceCooperativeMatrix2FeaturesNV wanted_matrices2(bool of_workgroups);
 
-/// The sizes of workgroups that can hold together the matrices of shaders/matmul_coopmat2.comp: tiles of 128 · 128 and
-/// slices of 64, factors of fp16, sums of fp32.
-std::vector<std::uint32_t> workgroup_matrices(VkPhysicalDevice physical, const std::set<std::string>& extensions);
+/// The workgroups that can hold together the matrices of those kernels: extents from 32 to 128 and multiples of 32,
+/// factors of fp16 or bf16, sums of fp32. Sorted.
+std::vector<GroupMatrices> workgroup_matrices(VkPhysicalDevice physical, const std::set<std::string>& extensions);
+
+/// Whether a subgroup can hold as much with factors of fp16, all extents being multiples of 8.
+bool flexible_matrices(VkPhysicalDevice physical, const std::set<std::string>& extensions);
 
 /// The shapes that our kernels can use, in the driver's order: factors of fp16 or bf16, sums of fp32, by one subgroup.
 std::vector<MatrixShape> matrix_shapes(VkPhysicalDevice physical, const std::set<std::string>& extensions);

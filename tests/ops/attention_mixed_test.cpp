@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "device_fixture.h"
+#include "graph/chooser.h"
 #include "op_check.h"
 #include "ops/ops.h"
 #include "program/program.h"
@@ -216,11 +217,53 @@ std::string mixed_name(const ::testing::TestParamInfo<MixedCase>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeAttention, ::testing::ValuesIn(mixed_cases()), mixed_name);
 
+/// Chooses matrices of a workgroup wherever they are offered, and counts that.
+class GroupMatricesFirst : public Chooser {
+public:
+    std::size_t choose(const DeviceTraits&, const Question& question) override {
+        const auto at = std::ranges::find(question.candidates, "coopmat2");
+        if (at == question.candidates.end()) return 0;
+        ++chosen;
+        return static_cast<std::size_t>(at - question.candidates.begin());
+    }
+
+    int chosen = 0;
+};
+
+class DeviceCooperativeGroupAttention : public ::testing::TestWithParam<MixedCase> {};
+
+TEST_P(DeviceCooperativeGroupAttention, Kernels) {
+    DeviceTraits lowering = traits_with_group_matrices(shared_device());
+    if (lowering.workgroup_matrices == 0)
+        GTEST_SKIP() << shared_device().info().name << " has no flexible matrices that kernels can use";
+    GroupMatricesFirst chooser;
+    lowering.chooser = &chooser;
+    check_mixed_kernels(
+        op_case(GetParam()), [](const MixedRun& run) { return limits(GetParam(), run); }, lowering);
+    EXPECT_GT(chooser.chosen, 0);
+}
+
+/// Fewer still, for the same reason: four sets of constants.
+std::vector<MixedCase> group_cases() {
+    const AttentionOptions causal{.causal = true};
+    return {
+        {"two workgroups", 1, 129, 129, 16, 2, 2, 0, causal},
+        {"two batches, more keys", 2, 70, 131, 16, 2, 2, 0, causal},
+        {"fewer keys", 1, 131, 70, 16, 2, 2, 0, causal},  // the first queries see none
+        {"steep", 1, 65, 65, 16, 2, 2, 0, causal, 30.0},
+        {"vanishing", 1, 65, 65, 16, 2, 2, 0, causal, 1e-6},
+        {"dropout, grouped", 2, 70, 70, 16, 4, 2, 0, {.causal = true, .dropout = 0.3f, .salt = 9}},
+        {"even slices off the diagonal", 2, 68, 68, 16, 2, 1, 6, {.causal = true, .mask_diagonal = true}},
+        {"width 7, odd slices", 2, 40, 33, 7, 2, 1, 3},
+    };
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeGroupAttention, ::testing::ValuesIn(group_cases()), mixed_name);
+
 /// o of 65 queries, 2 heads of 16 and 70 keys: the whole of k and v, or the first rows of a cache whose rest is NaN.
-std::vector<float> attend_to(std::int64_t capacity, bool cache) {
+std::vector<float> attend_to(const DeviceTraits& lowering, std::int64_t capacity, bool cache) {
     constexpr std::int64_t queries = 65, keys = 70, width = 32;
     Device& device = shared_device();
-    const DeviceTraits lowering = traits_with_matrices(device);
     Graph graph;
     const Tensor q = graph.input("q", {DType::f32, {1, queries, width}});
     const Tensor k = graph.input("k", {DType::f32, {1, capacity, width}});
@@ -240,9 +283,18 @@ std::vector<float> attend_to(std::int64_t capacity, bool cache) {
 }
 
 TEST(DeviceCooperativeAttentionCache, IsReadAsFarAsItIsFilled) {
-    if (!traits_with_matrices(shared_device()).matrices)
-        GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
-    EXPECT_EQ(attend_to(90, true), attend_to(70, false));
+    const DeviceTraits lowering = traits_with_matrices(shared_device());
+    if (!lowering.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
+    EXPECT_EQ(attend_to(lowering, 90, true), attend_to(lowering, 70, false));
+}
+
+TEST(DeviceCooperativeGroupAttentionCache, IsReadAsFarAsItIsFilled) {
+    DeviceTraits lowering = traits_with_group_matrices(shared_device());
+    if (lowering.workgroup_matrices == 0) GTEST_SKIP() << shared_device().info().name << " has no flexible matrices";
+    GroupMatricesFirst chooser;
+    lowering.chooser = &chooser;
+    EXPECT_EQ(attend_to(lowering, 90, true), attend_to(lowering, 70, false));
+    EXPECT_EQ(chooser.chosen, 2);
 }
 
 }  // namespace

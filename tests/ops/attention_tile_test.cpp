@@ -6,6 +6,11 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
+#include <vector>
+
+#include "vulkan/reflect.h"
+#include "vulkan/spirv.h"
 
 namespace vkf::test {
 namespace {
@@ -98,6 +103,43 @@ TEST(HostAttentionTile, StacksMatricesWhereThatIsCheap) {
     EXPECT_EQ(stack(AttentionPass::key_gradient, {96, 1024, 1024, 32}), 2u);
     EXPECT_EQ(stack(AttentionPass::forward, {96, 1024, 1024, 128}), 1u);
     EXPECT_EQ(stack(AttentionPass::forward, {12, 128, 128, 64}), 1u);
+}
+
+TEST(HostAttentionTile, OffersMatricesOfAWorkgroupLast) {
+    using Ways = std::vector<std::string>;
+    DeviceTraits device = gpu(32, {16, 16, 16, MatrixElement::bf16});
+    device.workgroup_matrices = 256;
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64}), (Ways{"coopmat", "lanes", "coopmat2"}));
+    EXPECT_EQ(attention_ways(device, {12, 31, 64, 64}), (Ways{"coopmat", "lanes"}));
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 129}), Ways{"lanes"});
+    device.shared_bytes = 16384;
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"lanes", "coopmat2"}));
+    device.workgroup_matrices = 0;
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), Ways{"lanes"});
+}
+
+TEST(HostAttentionTile, OfAWorkgroupSetsConstantsThatItsKernelsHave) {
+    const std::string names[]{"attention_coopmat2", "attention_coopmat2_backward_q", "attention_coopmat2_backward_kv"};
+    for (const auto& [element, group, suffix] :
+         {std::tuple(MatrixElement::fp16, 256u, ""), std::tuple(MatrixElement::bf16, 256u, "_bf16"),
+          std::tuple(MatrixElement::fp16, 32u, "_subgroup")})
+        for (const std::uint32_t pass : {0u, 1u, 2u}) {
+            DeviceTraits device = gpu(32, {16, 16, 16, element});
+            device.workgroup_matrices = group;
+            const AttentionTile made =
+                attention_tile(device, "coopmat2", static_cast<AttentionPass>(pass), {96, 1000, 300, 100});
+            EXPECT_EQ(made.kernel, names[pass] + suffix);
+            const auto module = std::ranges::find(embedded_spirv(), made.kernel, &SpirvModule::name);
+            if (module == embedded_spirv().end()) continue;  // this glslc lacks an extension
+            const Reflection kernel = reflect(module->words);
+            for (const auto& [name, value] : made.constants)
+                EXPECT_NE(std::ranges::find(kernel.constants, name, &SpecConstant::name), kernel.constants.end())
+                    << made.kernel << " has no " << name;
+            auto of = constants(made);
+            EXPECT_EQ(of["GROUP"], group);
+            EXPECT_EQ(of["WIDTH"], group == 32 ? 104u : 128u);
+            EXPECT_EQ(made.groups, 96 * ((1000 + of["ROWS"] - 1) / of["ROWS"]));
+        }
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ TEST(DeviceAttentionTrial, FindsLanesRight) {
 }
 
 TEST(DeviceCooperativeAttentionTrial, FindsMatricesRight) {
-    const DeviceTraits has = traits_with_matrices(shared_device());
+    const DeviceTraits has = traits_with_group_matrices(shared_device());
     if (!has.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
     EXPECT_EQ(told_of({}, has, Format::f32), "trying out kernels, once for this device\n");
 }

@@ -1,0 +1,106 @@
+// attention_backward_q.comp by matrices of a whole workgroup: dq, and delta_i = <g_i, o_i>, which dk needs too:
+//     p = 2^(s - lse) with both in base 2,   ds = p (<g, v> - delta),   dq = scale ds k.
+//
+// Shapes: as attention_backward_q.comp. Owner, skipped tiles: as attention_coopmat2.comp, with dq for o.
+// Numerics: q, k, v, g and ds are rounded to ELEMENT; delta is fp32, from g and o as they are. A row without a key has
+//   lse = +inf, hence p = 0, delta = 0 and dq = 0 exactly.
+#include "lib/attention_coopmat2.glsl"
+
+layout(push_constant, scalar) uniform Args {
+    In q;
+    In k;
+    In v;
+    In o;
+    In lse;
+    In g;
+    Out delta;
+    Out dq;
+    InInt seed;
+    uint batches;
+    uint queries;
+    uint keys;
+    uint q_pitch;
+    uint k_pitch;
+    uint v_pitch;
+    uint dq_pitch;
+    float scale;
+    float drop;
+    uint salt;
+};
+
+#include "lib/attention_mask.glsl"
+
+// A term of delta; `at` is the first query and where its head begins in o and g.
+float share_of_delta(const in uint row, const in uint column, const in float x, const in uvec2 at) {
+    const uint i = at.y + (at.x + row) * HEADS * D + column;
+    return at.x + row < queries && column < D ? load_one(g, i, PAIR) * load_one(o, i, PAIR) : 0.0;
+}
+
+// The first column of each row's delta leaves; `at` is (plane, first query).
+float keep_delta(const in uint row, const in uint column, const in float x, const in uvec2 at) {
+    if (column == 0 && at.y + row < queries) delta.at[at.x * queries + at.y + row] = x;
+    return x;
+}
+
+float lse_of(const in uint row, const in uint column, const in float x, const in uvec2 at) {
+    return lse.at[at.x * queries + min(at.y + row, queries - 1)];
+}
+
+// ds of a pair from <g, v>, <q, k> and what belongs to the row; `at` is the tile's first position and first key.
+float slope(const in uint row, const in uint column, const in float up, const in float product, const in float row_lse,
+            const in float row_delta, const in ivec2 at) {
+    const int key = at.y + int(column), position = at.x + int(row);
+    if (uint(key) >= keys || !visible(key, position) || lone(position)) return 0.0;
+    const float p = exp2_below(product * (scale * LOG2_E) - row_lse);
+    return p * ((DROPOUT ? up * kept(own_word[row], met_word[column]) : up) - row_delta);
+}
+
+float scaled(const in uint row, const in uint column, const in float x) { return x * scale; }
+
+void main() {
+    const uint blocks = (queries + ROWS - 1) / ROWS;
+    const uint head = group_index() / blocks % HEADS;
+    const uint batch = group_index() / blocks / HEADS;
+    if (batch >= batches) return;  // the whole workgroup
+    const uint first = fair_block(group_index() % blocks, blocks) * ROWS;
+    const uint plane = batch * HEADS + head;
+    const int shift = int(keys) - int(queries);
+    const uint end = CAUSAL ? uint(clamp(int(first + ROWS) + shift, 0, int(keys))) : keys;
+    const uint q_base = batch * queries * q_pitch + head * D;
+    const uint o_base = batch * queries * HEADS * D + head * D;
+    const uint k_base = batch * keys * k_pitch + head / SHARE * D;
+    const uint v_base = batch * keys * v_pitch + head / SHARE * D;
+    const uint dq_base = batch * queries * dq_pitch + head * D;
+
+    LEFT(ROWS, WIDTH) q_rows, g_rows;
+    LOAD(q_rows, q, PAIR, q_base, q_pitch, uvec2(queries, D), uvec2(first, 0), OWN);
+    LOAD(g_rows, g, PAIR, o_base, HEADS * D, uvec2(queries, D), uvec2(first, 0), OWN);
+    if (DROPOUT)
+        for (uint i = gl_LocalInvocationID.x; i < ROWS; i += GROUP) own_word[i] = query_word(plane, first + i);
+    TOTAL sum = TOTAL(0.0);
+    TILE row_delta, row_lse;
+    coopMatPerElementNV(sum, sum, share_of_delta, uvec2(first, o_base));
+    coopMatReduceNV(row_delta, sum, gl_CooperativeMatrixReduceRowNV, sum_of);
+    coopMatPerElementNV(row_delta, row_delta, keep_delta, uvec2(plane, first));
+    coopMatPerElementNV(row_lse, TILE(0.0), lse_of, uvec2(plane, first));
+    sum = TOTAL(0.0);
+
+    for (uint start = 0; start < end; start += OTHERS) {
+        if (DROPOUT) {
+            barrier();  // everyone is done with the previous words
+            for (uint j = gl_LocalInvocationID.x; j < OTHERS; j += GROUP) met_word[j] = key_word(plane, start + j);
+            barrier();
+        }
+        RIGHT(WIDTH, OTHERS) columns;
+        LOAD_TRANSPOSED(columns, k, PAIR, k_base, k_pitch, uvec2(keys, D), uvec2(start, 0), MET);
+        TILE product = coopMatMulAdd(q_rows, columns, TILE(0.0));
+        LOAD_TRANSPOSED(columns, v, PAIR, v_base, v_pitch, uvec2(keys, D), uvec2(start, 0), MET);
+        TILE ds = coopMatMulAdd(g_rows, columns, TILE(0.0));
+        coopMatPerElementNV(ds, ds, slope, product, row_lse, row_delta, ivec2(int(first) + shift, start));
+        RIGHT(OTHERS, WIDTH) others;
+        LOAD(others, k, PAIR, k_base, k_pitch, uvec2(keys, D), uvec2(start, 0), MET);
+        sum = coopMatMulAdd(as_weights(ds), others, sum);
+    }
+    coopMatPerElementNV(sum, sum, scaled);
+    STORE(sum, dq, PAIR, dq_base, dq_pitch, uvec2(queries, D), uvec2(first, 0), OWN);
+}

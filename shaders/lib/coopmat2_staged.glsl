@@ -1,0 +1,47 @@
+// lib/coopmat2_tensor.glsl for a workgroup of one subgroup on devices without tensor layouts: matrices pass through
+// shared memory, two elements at a time. It is slow and serves tests: all else in the kernels is proved by it.
+//
+// The kernel defines STAGED, the elements of its largest matrix.
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+
+shared uint staged[STAGED];  // two of ELEMENT on the way in, an fp32 on the way out
+
+void stage(In x, uint form, uint base, uint pitch, uvec2 end, uvec2 from, uvec2 extent) {
+    barrier();  // everyone has what was there
+    for (uint i = gl_LocalInvocationID.x; i < extent.x * extent.y / 2; i += GROUP) {
+        const uvec2 at = from + uvec2(2 * i / extent.y, 2 * i % extent.y);
+        vec2 pair = vec2(0.0);
+        if (at.x < end.x && at.y < end.y) pair = load_some(x, base + at.x * pitch + at.y, at.y + 1 < end.y, form);
+        staged[i] = pack(pair);
+    }
+    barrier();
+}
+
+void unstage(Out y, uint form, uint base, uint pitch, uvec2 end, uvec2 from, uvec2 extent) {
+    for (uint i = gl_LocalInvocationID.x; i < extent.x * extent.y / 2; i += GROUP) {
+        const uvec2 at = from + uvec2(2 * i / extent.y, 2 * i % extent.y);
+        if (at.x < end.x && at.y < end.y)
+            store_some(y, base + at.x * pitch + at.y, uintBitsToFloat(uvec2(staged[2 * i], staged[2 * i + 1])),
+                       at.y + 1 < end.y, form);
+    }
+}
+
+#define LOAD(matrix, memory, form, base, pitch, end, from, extent)                                                    \
+    {                                                                                                                 \
+        stage(memory, form, base, pitch, end, from, extent);                                                          \
+        coopMatLoad(matrix, staged, 0, (extent).y / 2, gl_CooperativeMatrixLayoutRowMajor);                           \
+    }
+
+#define LOAD_TRANSPOSED(matrix, memory, form, base, pitch, end, from, extent)                                         \
+    {                                                                                                                 \
+        stage(memory, form, base, pitch, end, from, extent);                                                          \
+        coopMatLoad(matrix, staged, 0, (extent).y / 2, gl_CooperativeMatrixLayoutColumnMajor);                        \
+    }
+
+#define STORE(matrix, memory, form, base, pitch, end, from, extent)                                                   \
+    {                                                                                                                 \
+        barrier();                                                                                                    \
+        coopMatStore(matrix, staged, 0, (extent).y, gl_CooperativeMatrixLayoutRowMajor);                              \
+        barrier();                                                                                                    \
+        unstage(memory, form, base, pitch, end, from, extent);                                                        \
+    }

@@ -1,0 +1,67 @@
+// How matrices of a workgroup come from memory and go there: by tensor layouts, which the driver stages and pipelines.
+// Edges are the layouts' affair, transposes are views.
+//
+// A tensor's elements are fp32, rounded on their way, or else of the matrices' own 16 bits; its lines follow each other
+// at a pitch. LOAD takes `extent` elements from `from` = (line, place in the line) on, 0 past `end`, and
+// LOAD_TRANSPOSED makes columns of the lines; STORE leaves out what is past `end`.
+#extension GL_EXT_shader_16bit_storage : require
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+
+layout(buffer_reference, scalar, buffer_reference_align = 4) restrict readonly buffer Wide { float value; };
+// 16 bits, whatever they mean: loads and stores do not convert.
+layout(buffer_reference, scalar, buffer_reference_align = 2) restrict readonly buffer In16 { float16_t at[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 2) restrict writeonly buffer Out16 { float16_t at[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) restrict readonly buffer InAligned { float16_t at[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) restrict writeonly buffer OutAligned { float16_t at[]; };
+
+spirv_instruction(id = 115) ELEMENT rounded(float x);  // OpFConvert
+
+ELEMENT rounded_wide(const in Wide from, const in uint block[2], const in uint in_block[2]) {
+    return rounded(from.value);
+}
+
+// Tells compilers what ALIGNED promises.
+uint eights(uint elements) { return ALIGNED ? elements & ~7u : elements; }
+
+// Declares `slice`. Tensor layouts stay where they are made: compilers rarely see them as arguments.
+#define SLICE(pitch, end, from, extent)                                                                               \
+    tensorLayoutNV<2, gl_CooperativeMatrixClampModeConstantNV> slice =                                                \
+        createTensorLayoutNV(2, gl_CooperativeMatrixClampModeConstantNV);                                             \
+    slice = setTensorLayoutDimensionNV(slice, (end).x, (end).y);                                                      \
+    slice = setTensorLayoutStrideNV(slice, pitch, 1);                                                                 \
+    slice = setTensorLayoutClampValueNV(slice, 0);                                                                    \
+    slice = sliceTensorLayoutNV(slice, (from).x, (extent).x, (from).y, (extent).y)
+
+#define LOAD(matrix, memory, form, base, pitch, end, from, extent)                                                    \
+    if (packed(form)) {                                                                                               \
+        SLICE(eights(pitch), end, from, extent);                                                                      \
+        if (ALIGNED) coopMatLoadTensorNV(matrix, InAligned(memory).at, eights(base), slice);                          \
+        else coopMatLoadTensorNV(matrix, In16(memory).at, base, slice);                                               \
+    } else {                                                                                                          \
+        SLICE(pitch, end, from, extent);                                                                              \
+        coopMatLoadTensorNV(matrix, memory.at, base, slice, rounded_wide);                                            \
+    }
+
+#define LOAD_TRANSPOSED(matrix, memory, form, base, pitch, end, from, extent)                                         \
+    {                                                                                                                 \
+        const tensorViewNV<2, false, 1, 0> turned = createTensorViewNV(2, false, 1, 0);                               \
+        if (packed(form)) {                                                                                           \
+            SLICE(eights(pitch), end, from, extent);                                                                  \
+            if (ALIGNED) coopMatLoadTensorNV(matrix, InAligned(memory).at, eights(base), slice, turned);              \
+            else coopMatLoadTensorNV(matrix, In16(memory).at, base, slice, turned);                                   \
+        } else {                                                                                                      \
+            SLICE(pitch, end, from, extent);                                                                          \
+            coopMatLoadTensorNV(matrix, memory.at, base, slice, turned, rounded_wide);                                \
+        }                                                                                                             \
+    }
+
+// rounded_sum is the kernel's own, for each type of sum that it stores.
+#define STORE(matrix, memory, form, base, pitch, end, from, extent)                                                   \
+    if (packed(form)) {                                                                                               \
+        SLICE(eights(pitch), end, from, extent);                                                                      \
+        if (ALIGNED) coopMatStoreTensorNV(rounded_sum(matrix), OutAligned(memory).at, eights(base), slice);           \
+        else coopMatStoreTensorNV(rounded_sum(matrix), Out16(memory).at, base, slice);                                \
+    } else {                                                                                                          \
+        SLICE(pitch, end, from, extent);                                                                              \
+        coopMatStoreTensorNV(matrix, memory.at, base, slice);                                                         \
+    }
