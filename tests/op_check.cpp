@@ -333,22 +333,33 @@ DeviceTraits traits_with_matrices(const Device& device) {
     return as_gpu(traits(device, inference));
 }
 
+namespace {
+
+Arrays product_limits(const OpCase& c, double terms, const MixedRun& run) {
+    const bool bf16 = run.element == MatrixElement::bf16;
+    const double unit = std::ldexp(1.0, bf16 ? -8 : -11), smallest = std::ldexp(1.0, bf16 ? -126 : -14);
+    // Everything a product adds up, with its sign taken away, is what its rounding errors are relative to. Below
+    // the smallest normal number they are as large as there.
+    CaseGraph made(c, differentiable(c));
+    narrow(made.graph, format_under_test());
+    Arrays magnitudes = made.leaves;
+    for (auto& [name, array] : magnitudes)
+        for (double& x : array.at) x = std::max(std::abs(x), smallest);
+    Arrays sums = interpret(made.graph, magnitudes);
+    for (auto& [name, array] : sums)
+        for (double& x : array.at) x *= 2 * unit + unit * unit + terms * std::ldexp(1.0, -24) + run.packed;
+    return sums;
+}
+
+}  // namespace
+
 void check_mixed_kernels(const OpCase& c, double terms) {
-    check_mixed_kernels(c, [&](const MixedRun& run) {
-        const bool bf16 = run.element == MatrixElement::bf16;
-        const double unit = std::ldexp(1.0, bf16 ? -8 : -11), smallest = std::ldexp(1.0, bf16 ? -126 : -14);
-        // Everything a product adds up, with its sign taken away, is what its rounding errors are relative to. Below
-        // the smallest normal number they are as large as there.
-        CaseGraph made(c, differentiable(c));
-        narrow(made.graph, format_under_test());
-        Arrays magnitudes = made.leaves;
-        for (auto& [name, array] : magnitudes)
-            for (double& x : array.at) x = std::max(std::abs(x), smallest);
-        Arrays sums = interpret(made.graph, magnitudes);
-        for (auto& [name, array] : sums)
-            for (double& x : array.at) x *= 2 * unit + unit * unit + terms * std::ldexp(1.0, -24) + run.packed;
-        return sums;
-    });
+    check_mixed_kernels(c, [&](const MixedRun& run) { return product_limits(c, terms, run); });
+}
+
+void check_mixed_kernels(const OpCase& c, double terms, const DeviceTraits& lowering) {
+    check_mixed_kernels(
+        c, [&](const MixedRun& run) { return product_limits(c, terms, run); }, lowering);
 }
 
 DeviceTraits traits_with_group_matrices(const Device& device) {

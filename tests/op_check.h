@@ -70,6 +70,7 @@ void check_kernels(const OpCase&);
 /// Every element's limit follows from what was rounded: (2 u + terms · 2^-24) · Σ|a||b|, u = 2^-11 of fp16 or 2^-8 of
 /// bf16, where `terms` is the longest sum of the case. Skipped where the device has no cooperative matrices.
 void check_mixed_kernels(const OpCase&, double terms);
+void check_mixed_kernels(const OpCase&, double terms, const DeviceTraits&);
 
 /// What limits follow from besides the case itself.
 struct MixedRun {

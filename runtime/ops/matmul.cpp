@@ -261,6 +261,12 @@ void append_product(Lowering& to, const ProductCall& of, std::optional<Scratch>&
     parts.constants.emplace_back("PAIR_A", of.pair_a);
     parts.constants.emplace_back("PAIR_B", of.pair_b);
     parts.constants.emplace_back("PAIR_Y", split ? pair_form(n % 2 == 0) : of.pair_y);
+    if (cut.kernel.starts_with("matmul_coopmat2")) {
+        // They are loaded faster where lines in 16 bits start at multiples of 16 bytes.
+        const bool aligned = in_eights(of.a, of.a_at.pitch | of.a_at.batch) &&
+                             in_eights(of.b, of.b_at.pitch | of.b_at.batch) && in_eights(of.y, of.y_pitch);
+        parts.constants.emplace_back("ALIGNED", aligned);
+    }
     Dispatch& last = split ? sum : parts;
     if (split) last.constants.emplace_back("PAIR_Y", of.pair_y);
     if (with_addend) last.constants.emplace_back("PAIR_ADDEND", of.pair_addend);

@@ -127,12 +127,17 @@ std::optional<Tiling> in_matrices(const DeviceTraits& device, const ProductSize&
                   tiles_of(size, tile, tile)};
 }
 
-Tiling in_workgroup_matrices(const DeviceTraits& device, const ProductSize& size) {
-    constexpr std::uint32_t tile = 128;
-    return {text("coopmat2 ", tile),
-            "matmul_coopmat2",
-            {{"GROUP", device.workgroup_matrices}, {"TILE_M", tile}, {"TILE_N", tile}, {"SLICE", 64U}},
-            tiles_of(size, tile, tile)};
+/// A workgroup's matrices; or a subgroup's, which are for tests and small, for Mesa takes long to compile them.
+/// Nothing, if the tiles were mostly padding.
+std::optional<Tiling> in_group_matrices(const DeviceTraits& device, const ProductSize& size) {
+    const bool of_subgroup = device.workgroup_matrices == device.subgroup_size;
+    const std::uint32_t tile = of_subgroup ? 16 : 128, slice = of_subgroup ? 16 : 64;
+    if (!device.matrices || device.workgroup_matrices == 0 || std::min(size.m, size.n) < tile / 2) return std::nullopt;
+    const char* of = of_subgroup ? "_subgroup" : device.matrices->element == MatrixElement::bf16 ? "_bf16" : "";
+    return Tiling{text("coopmat2 ", tile),
+                  text("matmul_coopmat2", of),
+                  {{"GROUP", device.workgroup_matrices}, {"TILE_M", tile}, {"TILE_N", tile}, {"SLICE", slice}},
+                  tiles_of(size, tile, tile)};
 }
 
 /// Whether matrices are worth their padding. Of fewer than 8 lanes a tile would take more subgroups than it has
@@ -173,10 +178,7 @@ std::vector<Tiling> candidates(const DeviceTraits& device, const ProductSize& si
     if (suits_matrices(device, size))
         for (const std::uint32_t tile : tiles)
             if (auto made = in_matrices(device, size, tile)) list.push_back(std::move(*made));
-    const bool fp16 = device.matrices && device.matrices->element == MatrixElement::fp16;
-    if (device.workgroup_matrices > device.subgroup_size && fp16 && !size.packed_y && !size.packed_factors &&
-        std::min({size.m, size.n}) >= 64)
-        list.push_back(in_workgroup_matrices(device, size));
+    if (auto made = in_group_matrices(device, size)) list.push_back(std::move(*made));
     for (const std::uint32_t tile : tiles)
         if (tile == 64 || device.max_group >= 256) list.push_back(in_shared_memory(device, size, tile));
     // A CPU has neither shared memory nor units for matrices: there they are slower than anything else.

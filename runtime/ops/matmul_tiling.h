@@ -36,7 +36,7 @@ struct Tiling {
 ///   lanes     a subgroup's registers, no shared memory; made for CPUs        shaders/matmul.comp
 ///   tile      shared memory, for all GPUs                                    shaders/matmul_tile.comp
 ///   coopmat   a subgroup's cooperative matrices, operands rounded to 16 bits shaders/matmul_coopmat*.comp
-///   coopmat2  a workgroup's, operands rounded to fp16                        shaders/matmul_coopmat2.comp
+///   coopmat2  a workgroup's likewise; or a subgroup's of any extents, for tests    shaders/matmul_coopmat2*.comp
 /// A product of few rows has a kernel of its own and no choice.
 std::vector<Tiling> candidates(const DeviceTraits& device, const ProductSize& size);
 

@@ -50,9 +50,7 @@ Kind kind_of(const ProductCall& of) {
 }
 
 std::string describe(const DeviceTraits& device, const Kind& of) {
-    const char* operands = device.matrices                 ? to_string(device.matrices->element)
-                           : device.workgroup_matrices > 0 ? to_string(MatrixElement::fp16)
-                                                           : "fp32";
+    const char* operands = device.matrices ? to_string(device.matrices->element) : "fp32";
     return text("matmul ", of.transpose_a ? 'T' : 'N', of.transpose_b ? 'T' : 'N', ' ', of.batches, 'x', of.m, 'x',
                 of.n, 'x', of.k, ' ', name(of.a), 'x', name(of.b), "->", name(of.y), of.even ? "" : " odd", " by ",
                 operands);
@@ -204,9 +202,7 @@ Question question(const DeviceTraits& device, const ProductCall& of, std::span<c
     const Kind kind = kind_of(of);
     Kind typical = bounded(kind, device);
     if (!kind.even) ++typical.m, ++typical.n, ++typical.k;
-    const double unit = device.matrices                 ? rounding(device.matrices->element)
-                        : device.workgroup_matrices > 0 ? rounding(MatrixElement::fp16)
-                                                        : 0.0;
+    const double unit = device.matrices ? rounding(device.matrices->element) : 0.0;
     Question made{.kind = describe(device, kind)};
     for (const Tiling& at : list) made.candidates.push_back(at.name);
     made.awkward = [=] { return make(awkward(kind), false, unit); };

@@ -22,6 +22,18 @@ inline bool in_eights(Tensor tensor) {
     return tensor.graph().value(tensor).offset % 8 == 0 && (tensor.rows() <= 1 || tensor.pitch() % 8 == 0);
 }
 
+/// The same of an argument's rows at other pitches, any of which `pitches` has the low bits of.
+inline bool in_eights(const ArgValue& value, std::int64_t pitches) {
+    std::int64_t first = 0;
+    const Tensor* tensor = std::get_if<Tensor>(&value);
+    if (const auto* section = std::get_if<Section>(&value)) {
+        first = section->first;
+        tensor = std::get_if<Tensor>(&section->of);
+    }
+    if (tensor) first += tensor->graph().value(*tensor).offset;
+    return (first | pitches) % 8 == 0;
+}
+
 /// Whether an argument's start at even ones; a temporary's always do.
 inline bool even(const ArgValue& value) {
     const auto* tensor = std::get_if<Tensor>(&value);

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "device_fixture.h"
-#include "graph/chooser.h"
 #include "op_check.h"
+#include "ops/group_matrices.h"
 #include "ops/ops.h"
 #include "program/program.h"
 
@@ -216,19 +216,6 @@ std::string mixed_name(const ::testing::TestParamInfo<MixedCase>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeAttention, ::testing::ValuesIn(mixed_cases()), mixed_name);
-
-/// Chooses matrices of a workgroup wherever they are offered, and counts that.
-class GroupMatricesFirst : public Chooser {
-public:
-    std::size_t choose(const DeviceTraits&, const Question& question) override {
-        const auto at = std::ranges::find(question.candidates, "coopmat2");
-        if (at == question.candidates.end()) return 0;
-        ++chosen;
-        return static_cast<std::size_t>(at - question.candidates.begin());
-    }
-
-    int chosen = 0;
-};
 
 class DeviceCooperativeGroupAttention : public ::testing::TestWithParam<MixedCase> {};
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "device_fixture.h"
 #include "op_check.h"
+#include "ops/group_matrices.h"
 #include "ops/ops.h"
 #include "program/program.h"
 
@@ -88,6 +89,33 @@ TEST_P(DeviceCooperativeMatmul, Kernels) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeMatmul, ::testing::ValuesIn(mixed_cases()), case_name);
+
+class DeviceCooperativeGroupMatmul : public ::testing::TestWithParam<OpCase> {};
+
+TEST_P(DeviceCooperativeGroupMatmul, Kernels) {
+    DeviceTraits lowering = traits_with_group_matrices(shared_device());
+    if (lowering.workgroup_matrices == 0)
+        GTEST_SKIP() << shared_device().info().name << " has no flexible matrices that kernels can use";
+    GroupMatricesFirst chooser;
+    lowering.chooser = &chooser;
+    check_mixed_kernels(GetParam(), terms(GetParam()), lowering);
+    EXPECT_GT(chooser.chosen, 0);
+}
+
+/// Fewer: each set of constants takes Mesa's CPU device seconds to compile.
+std::vector<OpCase> group_cases() {
+    std::vector<OpCase> cases;
+    for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
+        cases.push_back(plain(layout, 75, 71, 31));
+        cases.push_back(plain(layout, 66, 68, 770, 2));  // k split in chunks, the last one short
+    }
+    for (OpCase& c : mixed_cases())
+        if (c.name == "batch of slices" || c.name == "alpha bias addend" || c.name == "addend in place")
+            cases.push_back(std::move(c));
+    return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeGroupMatmul, ::testing::ValuesIn(group_cases()), case_name);
 
 /// y = act(a · b + bias) + addend for a graph of one product, lowered for a GPU in mixed precision.
 std::vector<float> run_product(const std::vector<float>& a, const std::vector<float>& b, const Shape& a_shape,

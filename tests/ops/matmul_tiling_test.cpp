@@ -95,7 +95,7 @@ TEST(HostMatmulTiling, CandidatesAreOfAllWaysAndCutAlike) {
     EXPECT_EQ(names(size(2, 512, 512)), "rows, ");
     ProductSize packed = size(512, 512, 512);
     packed.packed_factors = true;
-    EXPECT_EQ(names(packed), "coopmat 64, coopmat 128, tile 64, tile 128, lanes, ");
+    EXPECT_EQ(names(packed), "coopmat 64, coopmat 128, coopmat2 128, tile 64, tile 128, lanes, ");
     device.cpu = true;
     EXPECT_TRUE(names(size(512, 512, 512)).starts_with("lanes, "));
     for (const bool cpu : {false, true}) {

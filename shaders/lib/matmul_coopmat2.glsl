@@ -1,0 +1,57 @@
+// The product of matmul.comp by matrices that a whole workgroup holds: the driver stages and pipelines the slices.
+//
+// Shapes, splits: as matmul.comp.
+// Owner: a workgroup has a tile of y, as one accumulator whose elements lie where the driver wants them.
+// Numerics: as matmul_coopmat.glsl; operands of 32 bits are rounded to ELEMENT while they are loaded, those of 16 bits
+//   are of ELEMENT already, and so is a y of 16 bits. The addend is fp32.
+#include "lib/matmul.glsl"
+
+layout(constant_id = 7) const uint TILE_M = 128;
+layout(constant_id = 8) const uint TILE_N = 128;
+layout(constant_id = 9) const uint SLICE = 64;
+
+const uint LARGEST_SLICE = SLICE * (TILE_M > TILE_N ? TILE_M : TILE_N);
+const uint STAGED = LARGEST_SLICE > TILE_M * TILE_N ? LARGEST_SLICE : TILE_M * TILE_N;
+#include "lib/coopmat2.glsl"
+
+ROUNDING ROUNDED_SUM(TILE_M, TILE_N) rounded_sum(SUM(TILE_M, TILE_N) x);
+
+// What becomes of element (row, column) of the tile; `at` is the tile's batch and place in y.
+float finish_element(const in uint row, const in uint column, const in float sum, const in uvec3 at) {
+    const uint i = at.y + row, j = at.z + column;
+    if (i >= m || j >= n) return 0.0;  // not stored
+    const float shift = BIAS ? bias.at[j] : 0.0;
+    return finish(sum, shift, at.x * addend_batch + i * addend_pitch + j);
+}
+
+void main() {
+    const uint across = (n + TILE_N - 1) / TILE_N;
+    const uint tiles = across * ((m + TILE_M - 1) / TILE_M);
+    const uint part = group_index() / tiles;
+    if (part >= batches * splits) return;  // the whole workgroup
+    const uint row0 = group_index() % tiles / across * TILE_M;
+    const uint column0 = group_index() % tiles % across * TILE_N;
+    const uint batch = part / splits;
+    const uint k_begin = part_k_begin(part), k_end = part_k_end(part);
+    const uint a_begin = batch * a_batch, b_begin = batch * b_batch, y_begin = part * y_batch;
+
+    SUM(TILE_M, TILE_N) sum = SUM(TILE_M, TILE_N)(0.0);
+    for (uint k0 = k_begin; k0 < k_end; k0 += SLICE) {
+        LEFT(TILE_M, SLICE) left;
+        RIGHT(SLICE, TILE_N) right;
+        if (TRANSPOSE_A) {
+            LOAD_TRANSPOSED(left, a, PAIR_A, a_begin, a_pitch, uvec2(k_end, m), uvec2(k0, row0), uvec2(SLICE, TILE_M));
+        } else {
+            LOAD(left, a, PAIR_A, a_begin, a_pitch, uvec2(m, k_end), uvec2(row0, k0), uvec2(TILE_M, SLICE));
+        }
+        if (TRANSPOSE_B) {
+            LOAD_TRANSPOSED(right, b, PAIR_B, b_begin, b_pitch, uvec2(n, k_end), uvec2(column0, k0),
+                            uvec2(TILE_N, SLICE));
+        } else {
+            LOAD(right, b, PAIR_B, b_begin, b_pitch, uvec2(k_end, n), uvec2(k0, column0), uvec2(SLICE, TILE_N));
+        }
+        sum = coopMatMulAdd(left, right, sum);
+    }
+    coopMatPerElementNV(sum, sum, finish_element, uvec3(batch, row0, column0));
+    STORE(sum, y, PAIR_Y, y_begin, y_pitch, uvec2(m, n), uvec2(row0, column0), uvec2(TILE_M, TILE_N));
+}
