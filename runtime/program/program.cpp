@@ -80,11 +80,14 @@ DeviceTraits traits(const Device& device, const Graph& graph) {
     const DeviceInfo& info = device.info();
     DeviceTraits made = traits(device);
     made.matrices = best_matrices(info.matrices, graph);
-    // Their kernels read and write no other 16-bit numbers than they compute with.
+    // Their kernels read and write no other 16-bit numbers than they compute with. More invocations would have but a
+    // few elements of a tile each.
+    constexpr std::uint32_t most = 256;
     const MatrixElement kept = graph.activations == Format::bf16 ? MatrixElement::bf16 : MatrixElement::fp16;
     if (made.matrices && made.matrices->element == kept && has_kernel("matmul_coopmat2"))
         for (const GroupMatrices& at : info.workgroup_matrices)
-            if (at.element == kept) made.workgroup_matrices = std::max(made.workgroup_matrices, at.group);
+            if (at.element == kept && at.group <= most)
+                made.workgroup_matrices = std::max(made.workgroup_matrices, at.group);
     return made;
 }
 
