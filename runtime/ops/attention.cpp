@@ -229,7 +229,7 @@ public:
             to.in);
         queries.flops = 6.0 * pairs * static_cast<double>(e.D);
         queries.bytes = bytes({q, k, v, q, q, q});
-        align(queries, e, {q, k, v, to.out[0]});
+        align(queries, e, {q, k, v, to.in[d_o], to.out[0]});
         add(queries, {{"o", to.in[o]}, {"dq", to.out[0]}, {"dq_pitch", extent(to.out[0].pitch())}});
         Dispatch keys =
             attention_dispatch(attention_tile(to.device, way, AttentionPass::key_gradient, {e.B * e.N, e.S, e.T, e.D}),
@@ -237,7 +237,7 @@ public:
         keys.flops = 8.0 * pairs * static_cast<double>(e.D);
         keys.bytes = bytes({q, k, v, q, k, v}) + (addend ? bytes({v}) : 0.0);
         keys.constants.emplace_back("ADDEND", static_cast<bool>(addend));
-        align(keys, e, {q, k, v, to.out[1], to.out[2]});
+        align(keys, e, {q, k, v, to.in[d_o], to.out[1], to.out[2]});
         add(keys, {{"dk", to.out[1]},
                    {"dv", to.out[2]},
                    {"dk_pitch", extent(to.out[1].pitch())},
@@ -325,7 +325,7 @@ public:
         Dispatch made = attention_dispatch(
             attention_tile(to.device, way, AttentionPass::forward, {e.B * e.M, e.T, e.S, e.D}), options_, e, to.in);
         made.constants.emplace_back("LENGTH", static_cast<bool>(options_.length));
-        align(made, e, {to.in[query], to.in[key], to.in[value]});
+        align(made, e, {to.in[query], to.in[key], to.in[value], to.out[0]});
         made.args.insert(made.args.end(), {{"length", optional(to.in[length])}, {"o", to.out[0]}, {"lse", to.out[1]}});
         made.flops = 4.0 * e.pairs(options_.causal) * static_cast<double>(e.D);
         made.bytes = 8.0 * static_cast<double>(to.in[query].elements() + to.in[key].elements());

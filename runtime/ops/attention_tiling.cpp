@@ -1,6 +1,7 @@
 #include "ops/attention_tiling.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/error.h"
 
@@ -104,18 +105,37 @@ bool suits_matrices(const DeviceTraits& device, const AttentionSize& size) {
            size.head_width <= 128 && MatrixTile{device, AttentionPass::forward, size}.fits_shared(1, 1);
 }
 
-/// A workgroup's matrices: tiles of 64 · 64 pairs and whole rows. A subgroup's, which are for tests, are small: Mesa
-/// takes long to compile them, and reduces those of more than 8 rows wrongly.
+/// A workgroup's matrices: tiles of pairs, and whole rows. More rows mean less to load, fewer a shorter causal edge. A
+/// subgroup's, which are for tests, are small: Mesa takes long to compile them, and reduces those of more than 8 rows
+/// wrongly.
 struct GroupTile {
-    bool of_subgroup;
-    std::int64_t rows = of_subgroup ? 8 : 64, others = of_subgroup ? 16 : 64, granule = of_subgroup ? 8 : 32;
-
-    explicit GroupTile(const DeviceTraits& device) : of_subgroup(device.workgroup_matrices == device.subgroup_size) {}
+    std::int64_t rows, others, granule;
 };
+constexpr GroupTile of_workgroup[]{{64, 64, 32}, {128, 32, 32}};
+constexpr GroupTile of_subgroup[]{{8, 16, 8}};
 
-AttentionTile in_group_matrices(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
-    const GroupTile tile(device);
-    const char* of = tile.of_subgroup ? "_subgroup" : device.matrices->element == MatrixElement::bf16 ? "_bf16" : "";
+bool by_subgroups(const DeviceTraits& device) {
+    return device.workgroup_matrices == device.subgroup_size;
+}
+
+std::span<const GroupTile> group_tiles(const DeviceTraits& device) {
+    return by_subgroups(device) ? std::span(of_subgroup) : std::span<const GroupTile>(of_workgroup);
+}
+
+std::string way_of(const GroupTile& tile) {
+    return text("coopmat2 ", tile.rows);
+}
+
+/// Whether they are worth their padding.
+bool suits(const GroupTile& tile, const DeviceTraits& device, const AttentionSize& size) {
+    return device.matrices && size.head_width <= 128 && std::min(size.rows, size.others) >= tile.rows / 2;
+}
+
+AttentionTile in_group_matrices(const DeviceTraits& device, const GroupTile& tile, AttentionPass pass,
+                                const AttentionSize& size) {
+    const char* of = by_subgroups(device)                              ? "_subgroup"
+                     : device.matrices->element == MatrixElement::bf16 ? "_bf16"
+                                                                       : "";
     return {text("attention_coopmat2", kernel_suffix(pass), of),
             {{"GROUP", device.workgroup_matrices},
              {"ROWS", extent(tile.rows)},
@@ -124,18 +144,14 @@ AttentionTile in_group_matrices(const DeviceTraits& device, AttentionPass pass, 
             static_cast<std::uint64_t>(size.planes * up(size.rows, tile.rows))};
 }
 
-/// Whether they are worth their padding.
-bool suits_group_matrices(const DeviceTraits& device, const AttentionSize& size) {
-    return device.workgroup_matrices > 0 && device.matrices && size.head_width <= 128 &&
-           std::min(size.rows, size.others) >= GroupTile(device).rows / 2;
-}
-
 }  // namespace
 
 std::vector<std::string> attention_ways(const DeviceTraits& device, const AttentionSize& size) {
     std::vector<std::string> ways{"lanes"};
     if (suits_matrices(device, size)) ways.insert(device.cpu ? ways.end() : ways.begin(), "coopmat");
-    if (suits_group_matrices(device, size)) ways.push_back("coopmat2");
+    if (device.workgroup_matrices > 0)
+        for (const GroupTile& tile : group_tiles(device))
+            if (suits(tile, device, size)) ways.push_back(way_of(tile));
     return ways;
 }
 
@@ -143,7 +159,8 @@ AttentionTile attention_tile(const DeviceTraits& device, std::string_view way, A
                              const AttentionSize& size) {
     constexpr std::int64_t few = 4;
     if (way == "coopmat") return in_matrices(device, pass, size);
-    if (way == "coopmat2") return in_group_matrices(device, pass, size);
+    for (const GroupTile& tile : group_tiles(device))
+        if (way == way_of(tile)) return in_group_matrices(device, tile, pass, size);
     if (pass == AttentionPass::forward && size.rows <= few) return of_few_queries(device, size);
     return in_registers(device, pass, size);
 }

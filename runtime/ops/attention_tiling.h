@@ -30,7 +30,7 @@ struct AttentionTile {
 /// derivative go one way.
 ///   lanes    a subgroup's registers                                           shaders/attention*.comp
 ///   coopmat  its cooperative matrices, operands rounded to 16 bits            shaders/attention_coopmat*.comp
-///   coopmat2 a workgroup's; or a subgroup's, of any extents, for tests        shaders/attention_coopmat2*.comp
+///   coopmat2 a workgroup's, by its rows; or a subgroup's in any extents, for tests    shaders/attention_coopmat2*.comp
 std::vector<std::string> attention_ways(const DeviceTraits& device, const AttentionSize& size);
 
 AttentionTile attention_tile(const DeviceTraits& device, std::string_view way, AttentionPass pass,

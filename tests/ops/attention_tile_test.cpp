@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "vulkan/reflect.h"
@@ -109,36 +108,45 @@ TEST(HostAttentionTile, OffersMatricesOfAWorkgroupLast) {
     using Ways = std::vector<std::string>;
     DeviceTraits device = gpu(32, {16, 16, 16, MatrixElement::bf16});
     device.workgroup_matrices = 256;
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64}), (Ways{"coopmat", "lanes", "coopmat2"}));
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64}), (Ways{"coopmat", "lanes", "coopmat2 64", "coopmat2 128"}));
+    EXPECT_EQ(attention_ways(device, {12, 63, 64, 64}), (Ways{"coopmat", "lanes", "coopmat2 64"}));
     EXPECT_EQ(attention_ways(device, {12, 31, 64, 64}), (Ways{"coopmat", "lanes"}));
     EXPECT_EQ(attention_ways(device, {12, 64, 64, 129}), Ways{"lanes"});
     device.shared_bytes = 16384;
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"lanes", "coopmat2"}));
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"lanes", "coopmat2 64", "coopmat2 128"}));
     device.workgroup_matrices = 0;
     EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), Ways{"lanes"});
 }
 
 TEST(HostAttentionTile, OfAWorkgroupSetsConstantsThatItsKernelsHave) {
+    struct Case {
+        MatrixElement element;
+        std::uint32_t group;
+        const char *suffix, *way;
+        std::uint32_t rows, width;
+    };
+    const Case cases[]{{MatrixElement::fp16, 256, "", "coopmat2 64", 64, 128},
+                       {MatrixElement::bf16, 256, "_bf16", "coopmat2 128", 128, 128},
+                       {MatrixElement::fp16, 32, "_subgroup", "coopmat2 8", 8, 104}};
     const std::string names[]{"attention_coopmat2", "attention_coopmat2_backward_q", "attention_coopmat2_backward_kv"};
-    for (const auto& [element, group, suffix] :
-         {std::tuple(MatrixElement::fp16, 256u, ""), std::tuple(MatrixElement::bf16, 256u, "_bf16"),
-          std::tuple(MatrixElement::fp16, 32u, "_subgroup")})
+    for (const Case& c : cases)
         for (const std::uint32_t pass : {0u, 1u, 2u}) {
-            DeviceTraits device = gpu(32, {16, 16, 16, element});
-            device.workgroup_matrices = group;
+            DeviceTraits device = gpu(32, {16, 16, 16, c.element});
+            device.workgroup_matrices = c.group;
             const AttentionTile made =
-                attention_tile(device, "coopmat2", static_cast<AttentionPass>(pass), {96, 1000, 300, 100});
-            EXPECT_EQ(made.kernel, names[pass] + suffix);
+                attention_tile(device, c.way, static_cast<AttentionPass>(pass), {96, 1000, 300, 100});
+            EXPECT_EQ(made.kernel, names[pass] + c.suffix);
+            auto of = constants(made);
+            EXPECT_EQ(of["GROUP"], c.group);
+            EXPECT_EQ(of["ROWS"], c.rows);
+            EXPECT_EQ(of["WIDTH"], c.width);
+            EXPECT_EQ(made.groups, 96 * ((1000 + c.rows - 1) / c.rows));
             const auto module = std::ranges::find(embedded_spirv(), made.kernel, &SpirvModule::name);
             if (module == embedded_spirv().end()) continue;  // this glslc lacks an extension
             const Reflection kernel = reflect(module->words);
             for (const auto& [name, value] : made.constants)
                 EXPECT_NE(std::ranges::find(kernel.constants, name, &SpecConstant::name), kernel.constants.end())
                     << made.kernel << " has no " << name;
-            auto of = constants(made);
-            EXPECT_EQ(of["GROUP"], group);
-            EXPECT_EQ(of["WIDTH"], group == 32 ? 104u : 128u);
-            EXPECT_EQ(made.groups, 96 * ((1000 + of["ROWS"] - 1) / of["ROWS"]));
         }
 }
 
