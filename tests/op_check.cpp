@@ -42,6 +42,11 @@ double packed_units(Format format) {
     return format == Format::f32 ? 0.0 : std::ldexp(2.0, format == Format::bf16 ? -8 : -10);
 }
 
+/// The same near 0, where fp16's numbers are 2^-24 apart.
+double packed_least(Format format) {
+    return format == Format::f16 ? std::ldexp(2.0, -24) : 0.0;
+}
+
 /// x, or where 16 bits are under test a copy of it that may be kept so.
 Tensor narrowable(Tensor x) {
     return format_under_test() == Format::f32 || x.dtype() != DType::f32 ? x : scale(x, 1.0f);
@@ -329,7 +334,7 @@ void check_kernels(const OpCase& c) {
 
 DeviceTraits traits_with_matrices(const Device& device) {
     Graph inference;
-    inference.activations = Format::bf16;
+    inference.activations = format_under_test() == Format::f16 ? Format::f16 : Format::bf16;
     return as_gpu(traits(device, inference));
 }
 
@@ -347,7 +352,8 @@ Arrays product_limits(const OpCase& c, double terms, const MixedRun& run) {
         for (double& x : array.at) x = std::max(std::abs(x), smallest);
     Arrays sums = interpret(made.graph, magnitudes);
     for (auto& [name, array] : sums)
-        for (double& x : array.at) x *= 2 * unit + unit * unit + terms * std::ldexp(1.0, -24) + run.packed;
+        for (double& x : array.at)
+            x = x * (2 * unit + unit * unit + terms * std::ldexp(1.0, -24) + run.packed) + run.packed_least;
     return sums;
 }
 
@@ -384,7 +390,8 @@ void check_mixed_kernels(const OpCase& c, const std::function<Arrays(const Mixed
     const Format format = format_under_test();
     narrow(made.graph, format);
     const Arrays wanted = interpret(made.graph, made.leaves);
-    const Arrays limit = limits({as_kept(made), wanted, lowering.matrices->element, packed_units(format)});
+    const Arrays limit =
+        limits({as_kept(made), wanted, lowering.matrices->element, packed_units(format), packed_least(format)});
     const Bits found = run_checked(made, {.traits = lowering});
     for (const auto& [name, values] : found) {
         double worst = 0;

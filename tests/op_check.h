@@ -78,6 +78,7 @@ struct MixedRun {
     Arrays wanted;          // outputs in double
     MatrixElement element;  // that operands are rounded to
     double packed;          // relative: what a number may be off that is kept in 16 bits; 0 where none is
+    double packed_least;    // and what it may be off at least, near 0
 };
 
 /// The same for other ops; `limits` gives what each element of the outputs "y0", … and "d_x0", … may be off.

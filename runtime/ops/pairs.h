@@ -1,8 +1,10 @@
 // For kernels that read and write two neighbouring elements at a time (shaders/lib/pairs.glsl, strip_pairs.glsl).
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <variant>
 
 #include "graph/graph.h"
 #include "ops/rows.h"

@@ -175,7 +175,7 @@ Arrays limits(const MixedCase& c, const MixedRun& run) {
     Arrays off{{"y0", off_o}, {"d_x0", off_q}, {"d_x1", off_k}, {"d_x2", off_v}};
     for (auto& [name, array] : off)
         for (std::size_t i = 0; i < array.at.size(); ++i)
-            array.at[i] += run.packed * (array.at[i] + std::abs(run.wanted.at(name).at[i]));
+            array.at[i] += run.packed * (array.at[i] + std::abs(run.wanted.at(name).at[i])) + run.packed_least;
     return off;
 }
 

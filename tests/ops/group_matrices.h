@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
 
 #include "graph/chooser.h"
 #include "op_check.h"
