@@ -168,7 +168,8 @@ void store_rows(uint result, Out y, uint base, uint pitch, uint first, uint coun
             const uint row = quad / (TILE / 4), column = from + quad % (TILE / 4) * 4;
             const uint there = first + row < count && column < D ? D - column : 0;
             vec4 made = uintBitsToFloat(tiles[tile_at(row) + (column - from) / 4]);
-            if (adds) made += load_quad(addend, PAIR, addend_base + (first + row) * addend_pitch + column, there);
+            const uint more = addend_base + (first + row) * addend_pitch + column;
+            if (adds) made += load_quad(addend, PAIR, more, there, false);
             store_quad(y, PAIR, base + (first + row) * pitch + column, there, made, aligned);
         }
     }
