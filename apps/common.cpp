@@ -40,8 +40,10 @@ void add_common(CLI::App& app, Common& common) {
         ->capture_default_str()
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
-    app.add_option("--kernels", common.kernels,
-                   "How matrix products are computed: auto tries out what the device has, once, and keeps the fastest")
+    app.add_option(
+           "--kernels", common.kernels,
+           "How matrix products and attention are computed: auto tries out what the device has, once, and keeps "
+           "the fastest")
         ->type_name("auto|lanes|tile|coopmat|coopmat2")
         ->check(
             [](const std::string& word) -> std::string {

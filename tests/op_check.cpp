@@ -206,7 +206,6 @@ void write_inputs(Program& program, const Graph& graph, const Arrays& leaves) {
     }
 }
 
-/// Ops lowered as for a GPU: large workgroups, shared memory, barriers.
 DeviceTraits as_gpu(DeviceTraits made) {
     made.cpu = false;
     return made;
@@ -215,7 +214,7 @@ DeviceTraits as_gpu(DeviceTraits made) {
 /// With VKFORMER_TEST_AS_GPU set, as for a GPU.
 std::optional<DeviceTraits> traits_under_test(const Device& device) {
     if (!std::getenv("VKFORMER_TEST_AS_GPU")) return std::nullopt;
-    return as_gpu(traits(device));
+    return traits_of_gpu(device);
 }
 
 using Bits = std::map<std::string, std::vector<float>>;
@@ -257,6 +256,39 @@ bool differentiable(const OpCase& c) {
                        [](const Operand& at) { return at.differentiate && at.type.dtype == DType::f32; });
 }
 
+void check_lowered(const OpCase& c, CaseGraph& made, const ProgramOptions& lowering) {
+    const Format format = format_under_test();
+    narrow(made.graph, format);
+    const Arrays wanted = interpret(made.graph, made.leaves);
+    const Bits found = run_checked(made, lowering);
+    for (const auto& [name, values] : found) {
+        const Array& want = wanted.at(name);
+        double scale = 0;
+        for (const double w : want.at) scale = std::max(scale, std::abs(w));
+        const double limit =
+            ((name[0] == 'd' ? c.gradient_ulps : c.ulps) * std::ldexp(1.0, -24) + packed_units(format)) *
+            std::max(scale, 1e-30);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const double error = std::abs(static_cast<double>(values[i]) - want.at[i]);
+            const bool out_of_range = format != Format::f32 && std::isnan(values[i]) && std::isnan(want.at[i]);
+            if (error <= limit || out_of_range) continue;
+            ADD_FAILURE() << name << ", element " << i << " of " << want.shape << ": " << values[i] << ", wanted "
+                          << want.at[i] << " (off by " << error / scale * std::ldexp(1.0, 24)
+                          << " ulps of the largest)";
+            break;
+        }
+    }
+}
+
+void check_lowered(const OpCase& c, const ProgramOptions& lowering) {
+    CaseGraph apart(c, differentiable(c)), fused(c, differentiable(c));
+    fold_sums(apart.graph);
+    check_lowered(c, apart, lowering);
+    fold_sums(fused.graph);
+    fuse_chains(fused.graph);
+    if (fused.graph.nodes().size() < apart.graph.nodes().size()) check_lowered(c, fused, lowering);
+}
+
 }  // namespace
 
 std::string case_name(const ::testing::TestParamInfo<OpCase>& info) {
@@ -294,42 +326,16 @@ void check_mathematics(const OpCase& c) {
     if (c.finite_differences) check_finite_differences(c);
 }
 
-namespace {
-
-void check_kernels(const OpCase& c, CaseGraph& made) {
-    const Format format = format_under_test();
-    narrow(made.graph, format);
-    const Arrays wanted = interpret(made.graph, made.leaves);
-    const Bits found = run_checked(made, {.traits = traits_under_test(shared_device())});
-    for (const auto& [name, values] : found) {
-        const Array& want = wanted.at(name);
-        double scale = 0;
-        for (const double w : want.at) scale = std::max(scale, std::abs(w));
-        const double limit =
-            ((name[0] == 'd' ? c.gradient_ulps : c.ulps) * std::ldexp(1.0, -24) + packed_units(format)) *
-            std::max(scale, 1e-30);
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            const double error = std::abs(static_cast<double>(values[i]) - want.at[i]);
-            const bool out_of_range = format != Format::f32 && std::isnan(values[i]) && std::isnan(want.at[i]);
-            if (error <= limit || out_of_range) continue;
-            ADD_FAILURE() << name << ", element " << i << " of " << want.shape << ": " << values[i] << ", wanted "
-                          << want.at[i] << " (off by " << error / scale * std::ldexp(1.0, 24)
-                          << " ulps of the largest)";
-            break;
-        }
-    }
+void check_kernels(const OpCase& c) {
+    check_lowered(c, {.traits = traits_under_test(shared_device())});
 }
 
-}  // namespace
+void check_kernels(const OpCase& c, const DeviceTraits& lowering) {
+    check_lowered(c, {.traits = lowering});
+}
 
-void check_kernels(const OpCase& c) {
-    CaseGraph apart(c, differentiable(c));
-    fold_sums(apart.graph);
-    check_kernels(c, apart);
-    CaseGraph fused(c, differentiable(c));
-    fold_sums(fused.graph);
-    fuse_chains(fused.graph);
-    if (fused.graph.nodes().size() < apart.graph.nodes().size()) check_kernels(c, fused);
+DeviceTraits traits_of_gpu(const Device& device) {
+    return as_gpu(traits(device));
 }
 
 DeviceTraits traits_with_matrices(const Device& device) {

@@ -65,6 +65,11 @@ void check_mathematics(const OpCase&);
 /// Device: forward and every gradient equal the interpreter's, guard bands stay intact, NaN in padding and unused
 /// memory is never read, and a second run gives the same bits. Where chains of nodes can be one, both ways.
 void check_kernels(const OpCase&);
+/// The same with ops lowered for another device than the one that runs them.
+void check_kernels(const OpCase&, const DeviceTraits& lowering);
+
+/// As for a GPU: large workgroups, shared memory, barriers.
+DeviceTraits traits_of_gpu(const Device&);
 
 /// Device: the same with operands of products rounded to 16 bits, for cases made of matmul alone without activations.
 /// Every element's limit follows from what was rounded: (2 u + terms · 2^-24) · Σ|a||b|, u = 2^-11 of fp16 or 2^-8 of

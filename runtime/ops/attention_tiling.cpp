@@ -1,6 +1,9 @@
 #include "ops/attention_tiling.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
 #include <span>
 
 #include "base/error.h"
@@ -8,6 +11,8 @@
 namespace vkf {
 
 namespace {
+
+constexpr std::int64_t few = 4;  // queries: decoding
 
 std::int64_t up(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
@@ -45,6 +50,56 @@ AttentionTile in_registers(const DeviceTraits& device, AttentionPass pass, const
     return {text("attention", kernel_suffix(pass)),
             {{"GROUP", extent(subgroups * lanes)}, {"BLOCKS", extent(up(needed, parts))}, {"TURN", extent(turn)}},
             static_cast<std::uint64_t>(up(size.planes * parts, subgroups))};
+}
+
+/// All GPUs. What a workgroup has in shared memory are its own rows, with all their columns or a slice of them, a slice
+/// of `others` other rows, and a tile of weights; in registers its sums, and a tile or two (lib/attention_tile.glsl).
+struct SharedTile {
+    const DeviceTraits& device;
+    AttentionPass pass;
+    AttentionSize size;
+    std::int64_t others = 4 * std::min(8u, device.subgroup_size);  // lanes that share a row are of one subgroup
+    std::int64_t slice =
+        std::clamp<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size.head_width)), 8, others);
+    /// Rows of a tile to an invocation: its sums are as many and have all columns.
+    std::int64_t height = (pass == AttentionPass::key_gradient ? 2 : 1) * size.head_width * 16 / others > 128 ? 2 : 4;
+
+    std::int64_t group(std::int64_t rows) const { return rows * others / (4 * height); }
+    std::int64_t groups(std::int64_t rows) const { return size.planes * up(size.rows, rows); }
+    std::int64_t computed(std::int64_t rows) const { return up(size.rows, rows) * rows; }
+    std::int64_t bytes(std::int64_t rows, bool whole) const {
+        constexpr std::int64_t word = 16;
+        const std::int64_t factors = whole && pass != AttentionPass::forward ? 2 : 1;
+        const std::int64_t own = factors * rows * (up(whole ? size.head_width : slice, 4) | 1);
+        const std::int64_t numbers = 4 * (others + (pass == AttentionPass::forward ? rows : 2 * others));
+        return word * (own + others * (slice / 4 | 1) + rows * (others / 4 | 1)) + numbers;
+    }
+    /// So that two workgroups at least run at once where there are 64 KiB.
+    bool fits(std::int64_t rows, bool whole) const {
+        const std::int64_t most = std::min(128u, device.max_group);
+        return group(rows) <= most && group(rows) % device.subgroup_size == 0 &&
+               bytes(rows, whole) <= std::min(32768u, device.shared_bytes);
+    }
+};
+
+/// As many rows as fit, for each element of the others that is read serves all of them; but fewer where that leaves a
+/// fifth less to compute, or where workgroups are too few to keep the device busy. Nothing, if none fit.
+std::optional<AttentionTile> in_shared_memory(const DeviceTraits& device, AttentionPass pass,
+                                              const AttentionSize& size) {
+    const SharedTile tile{device, pass, size};
+    constexpr std::int64_t least = 16;
+    std::int64_t rows = 64;
+    while (rows >= least && !tile.fits(rows, false)) rows /= 2;
+    if (rows < least) return std::nullopt;
+    const auto wasteful = [&] { return 4 * tile.computed(rows) >= 5 * tile.computed(rows / 2); };
+    while (rows > least && tile.fits(rows / 2, false) && (wasteful() || tile.groups(rows) < device.units)) rows /= 2;
+    return AttentionTile{text("attention_tile", kernel_suffix(pass)),
+                         {{"GROUP", extent(tile.group(rows))},
+                          {"ROWS", extent(rows)},
+                          {"TILE", extent(tile.others)},
+                          {"SLICE", extent(tile.slice)},
+                          {"WHOLE", tile.fits(rows, true)}},
+                         static_cast<std::uint64_t>(tile.groups(rows))};
 }
 
 /// GPUs with cooperative matrices. A subgroup keeps its rows as factors of 16 bits and its sums in registers, beside
@@ -144,21 +199,29 @@ AttentionTile in_group_matrices(const DeviceTraits& device, const GroupTile& til
             static_cast<std::uint64_t>(size.planes * up(size.rows, tile.rows))};
 }
 
+bool suits_shared_memory(const DeviceTraits& device, const AttentionSize& size) {
+    constexpr std::array passes{AttentionPass::forward, AttentionPass::query_gradient, AttentionPass::key_gradient};
+    const auto fits = [&](AttentionPass pass) { return in_shared_memory(device, pass, size).has_value(); };
+    return size.rows > few && std::ranges::all_of(passes, fits);
+}
+
 }  // namespace
 
 std::vector<std::string> attention_ways(const DeviceTraits& device, const AttentionSize& size) {
-    std::vector<std::string> ways{"lanes"};
-    if (suits_matrices(device, size)) ways.insert(device.cpu ? ways.end() : ways.begin(), "coopmat");
+    std::vector<std::string> ways;
+    if (suits_matrices(device, size)) ways.emplace_back("coopmat");
+    if (suits_shared_memory(device, size)) ways.emplace_back("tile");
     if (device.workgroup_matrices > 0)
         for (const GroupTile& tile : group_tiles(device))
             if (suits(tile, device, size)) ways.push_back(way_of(tile));
+    ways.insert(device.cpu ? ways.begin() : ways.end(), "lanes");
     return ways;
 }
 
 AttentionTile attention_tile(const DeviceTraits& device, std::string_view way, AttentionPass pass,
                              const AttentionSize& size) {
-    constexpr std::int64_t few = 4;
     if (way == "coopmat") return in_matrices(device, pass, size);
+    if (way == "tile") return in_shared_memory(device, pass, size).value();
     for (const GroupTile& tile : group_tiles(device))
         if (way == way_of(tile)) return in_group_matrices(device, tile, pass, size);
     if (pass == AttentionPass::forward && size.rows <= few) return of_few_queries(device, size);

@@ -28,7 +28,8 @@ struct AttentionTile {
 
 /// The ways to compute it, queries being the rows, first the one that a model of the device prefers. All passes of a
 /// derivative go one way.
-///   lanes    a subgroup's registers                                           shaders/attention*.comp
+///   lanes    a subgroup's registers, no shared memory; made for CPUs          shaders/attention*.comp
+///   tile     shared memory, for all GPUs                                      shaders/attention_tile*.comp
 ///   coopmat  its cooperative matrices, operands rounded to 16 bits            shaders/attention_coopmat*.comp
 ///   coopmat2 a workgroup's, by its rows; or a subgroup's in any extents, for tests    shaders/attention_coopmat2*.comp
 std::vector<std::string> attention_ways(const DeviceTraits& device, const AttentionSize& size);

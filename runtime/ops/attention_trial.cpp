@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -37,16 +38,30 @@ double dot(const Heads& a, std::size_t at_a, const Heads& b, std::size_t at_b) {
     return sum;
 }
 
+/// What cooperative matrices round to, if they are among the candidates.
+std::optional<MatrixElement> element_of(const DeviceTraits& device, const AttentionSize& size) {
+    const bool matrices = std::ranges::count(attention_ways(device, size), "coopmat") > 0;
+    return matrices ? std::optional(device.matrices->element) : std::nullopt;
+}
+
+/// Σ |a b|
+double magnitude(const Heads& a, std::size_t at_a, const Heads& b, std::size_t at_b) {
+    double sum = 0;
+    for (std::size_t c = 0; c < static_cast<std::size_t>(a.width); ++c)
+        sum += std::abs(a.at[at_a + c] * b.at[at_b + c]);
+    return sum;
+}
+
 /// Attention of a kind on operands of 5 bits, which all formats hold and whose products fp32 adds up exactly. What a
-/// kernel may still miss follows from the rounding of probabilities and of logits' gradients, to 16 bits by matrices,
-/// of results as they are kept, and of fp32 arithmetic.
+/// kernel may still miss follows from the rounding of queries that carry the logits' scale, of probabilities and of
+/// logits' gradients, to 16 bits by matrices, of results as they are kept, and of fp32 arithmetic.
 class AttentionTrial {
 public:
-    /// `element`: what matrices round to. With `sampled` only the last key head is looked at.
-    AttentionTrial(const AttentionKind& of, std::int64_t batches, MatrixElement element, bool sampled)
+    /// With `sampled` only the last key head is looked at.
+    AttentionTrial(const AttentionKind& of, std::int64_t batches, std::optional<MatrixElement> element, bool sampled)
         : of_(of),
           sampled_(sampled),
-          rounding_(rounding(element)),
+          rounding_(element ? rounding(*element) : 0.0),
           tiny_(element == MatrixElement::fp16 ? 0x1p-25 : 0.0),
           q_(batches, of.size.rows, heads, of.size.head_width),
           k_(batches, of.size.others, key_heads(), of.size.head_width),
@@ -138,17 +153,20 @@ private:
             for (std::int64_t i = 0; i < q_.length; ++i) expect_row(b, m, n, i, wanted);
     }
 
-    /// A query's share. p is off by a relative `loss`, o by what p is; delta = <g, o> by what o is; ds = p (<g, v> -
-    /// delta) by what p and delta are.
+    /// A query's share. A logit is off by what fp32 rounds of the scaled query, of products and of their sum; p by a
+    /// relative `loss`, which is twice that and all other rounding; o by what p is; delta = <g, o> by what o is; ds = p
+    /// (<g, v> - delta) by what p and delta are.
     void expect_row(std::int64_t b, std::int64_t m, std::int64_t n, std::int64_t i, std::vector<Heads>& wanted) const {
         const auto width = static_cast<std::size_t>(q_.width);
         const std::size_t at_q = q_.row(b, i, m);
         const double scale = AttentionOptions{}.scale_for(q_.width);
         std::vector<double> p(static_cast<std::size_t>(k_.length), 0.0);
-        double top = -INFINITY, largest = 0, sum = 0;
+        double top = -INFINITY, largest = 0, terms = 0, sum = 0;
         for (std::size_t j = 0; j < p.size(); ++j) {
             if (!visible(i, static_cast<std::int64_t>(j))) continue;
-            p[j] = scale * dot(q_, at_q, k_, k_.row(b, static_cast<std::int64_t>(j), n));
+            const std::size_t at_k = k_.row(b, static_cast<std::int64_t>(j), n);
+            p[j] = scale * dot(q_, at_q, k_, at_k);
+            terms = std::max(terms, scale * magnitude(q_, at_q, k_, at_k));
             top = std::max(top, p[j]);
             largest = std::max(largest, std::abs(p[j]));
         }
@@ -156,7 +174,8 @@ private:
             sum += p[j] = visible(i, static_cast<std::int64_t>(j)) ? std::exp(p[j] - top) : 0.0;
         if (sum == 0) return;
         const double sums = step * static_cast<double>(std::max(k_.length, heads * q_.length) + 8);
-        const double arithmetic = step * (8 * largest + 64) + sums;
+        const double logits = step * static_cast<double>(width + 4) * terms;
+        const double arithmetic = 2 * logits + step * (8 * largest + 64) + sums;
         const double loss = (1 + arithmetic) * (1 + rounding_) - 1;
 
         std::vector<double> o(width), off_o(width);
@@ -205,11 +224,11 @@ private:
     Heads q_, k_, v_, g_;
 };
 
-std::string describe(const DeviceTraits& device, const AttentionKind& of) {
+std::string describe(const AttentionKind& of, std::optional<MatrixElement> element) {
     const AttentionSize& size = of.size;
     return text("attention", of.backward ? " backward " : " ", size.planes, " of ", size.rows, 'x', size.others, 'x',
                 size.head_width, of.causal ? " causal" : "", of.mask_diagonal ? " off the diagonal" : "",
-                of.shared ? " grouped " : " ", name(of.format), " by ", to_string(device.matrices->element));
+                of.shared ? " grouped " : " ", name(of.format), " by ", element ? to_string(*element) : "fp32");
 }
 
 /// As large as the kind, but so small that a launch takes milliseconds by the device's rough speed.
@@ -237,15 +256,15 @@ Question question(const DeviceTraits& device, const AttentionKind& of) {
     kind.size.planes = rounded_up(of.size.planes);
     kind.size.rows = rounded_up(of.size.rows);
     kind.size.others = rounded_up(of.size.others);
-    const auto make = [element = device.matrices->element](const AttentionKind& at, std::int64_t batches,
-                                                           bool sampled) {
+    const std::optional<MatrixElement> element = element_of(device, of.size);
+    const auto make = [element](const AttentionKind& at, std::int64_t batches, bool sampled) {
         auto trial = std::make_unique<Trial>();
         const auto one = std::make_shared<const AttentionTrial>(at, batches, element, sampled);
         one->describe(*trial);
         trial->fault = [one](std::span<const float> y) { return one->fault(y); };
         return trial;
     };
-    Question made{.kind = describe(device, kind), .candidates = attention_ways(device, of.size)};
+    Question made{.kind = describe(kind, element), .candidates = attention_ways(device, of.size)};
     made.awkward = [=] {  // a workgroup of rows and a few more, tiles and a part of one
         AttentionKind odd = kind;
         odd.size.rows = 69;

@@ -17,7 +17,7 @@ class Device;
 struct DeviceInfo;
 
 /// The ways of computing a matrix product for which this device has what it takes, if what it says is true: "lanes",
-/// "tile", "coopmat", "coopmat2" (runtime/ops/matmul_tiling.h). Attention has all of them but the second.
+/// "tile", "coopmat", "coopmat2" (runtime/ops/matmul_tiling.h). Attention has the same ones.
 std::vector<std::string> product_ways(const DeviceInfo& device);
 
 struct TunerOptions {

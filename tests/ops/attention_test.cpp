@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
+#include "device_fixture.h"
+#include "graph/chooser.h"
 #include "op_check.h"
 #include "ops/ops.h"
 
@@ -72,6 +75,8 @@ std::vector<OpCase> attention_cases() {
         attend("steep", {1, 33, 33, 16}, causal, 1e3, 4e4),
         attend("vanishing", {1, 17, 17, 16}, causal, 1e-30),
         attend("long", {1, 300, 300, 16, 1, 1}, causal, 1.0, 64),
+        attend("long and wide", {1, 129, 131, 64, 2, 1}, causal, 1.0, 64),
+        attend("wide, few keys", {1, 64, 5, 128, 2, 2}),
     };
     for (const std::int64_t padding : {0, 2, 3}) {  // the kernel adds the gradient that comes another way
         OpCase twice = attend(text("values used twice, padding ", padding), {2, 33, 33, 8, 4, 4, padding}, causal);
@@ -84,9 +89,9 @@ std::vector<OpCase> attention_cases() {
     OpCase one_key = attend("one key", {2, 19, 1, 8});
     one_key.operands[0].differentiate = one_key.operands[1].differentiate = false;  // zero, but for rounding
     cases.push_back(one_key);
-    for (const std::int64_t width : {1, 2, 3, 5, 15, 17, 33, 48, 80, 100, 128, 256})
+    for (const std::int64_t width : {1, 2, 3, 5, 15, 17, 31, 33, 48, 80, 100, 128, 256})
         cases.push_back(attend(text("width ", width), {1, 18, 21, width, 2, 1}, causal, 1.0, 32 + double(width) / 4));
-    for (const std::int64_t count : {2, 3, 7, 15, 16, 31, 100})
+    for (const std::int64_t count : {2, 3, 7, 15, 16, 31, 63, 69, 100})
         cases.push_back(attend(text(count, " positions"), {1, count, count, 4, 2, 2}, causal));
     return cases;
 }
@@ -118,6 +123,35 @@ const std::vector<OpCase> cache_cases{
 };
 
 VKF_OP_TABLE(AttentionCache, cache_cases);
+
+/// Has its way wherever it is asked.
+class Always : public Chooser {
+public:
+    explicit Always(std::string way) : way_(std::move(way)) {}
+    std::size_t choose(const DeviceTraits&, const Question& question) override {
+        const auto at = std::ranges::find(question.candidates, way_);
+        EXPECT_NE(at, question.candidates.end()) << way_ << " is no way for " << question.kind;
+        return static_cast<std::size_t>(at - question.candidates.begin());
+    }
+
+private:
+    std::string way_;
+};
+
+/// The ways of fp32 as for a GPU, whatever is preferred there.
+class DeviceAttentionWays : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(DeviceAttentionWays, Kernels) {
+    Always always(GetParam());
+    DeviceTraits lowering = traits_of_gpu(shared_device());
+    lowering.chooser = &always;
+    const AttentionOptions dropout{.causal = true, .mask_diagonal = true, .dropout = 0.2f, .salt = 3};
+    check_kernels(attend("two blocks", {1, 65, 70, 18, 4, 2, 2}, dropout), lowering);
+    lowering.shared_bytes = 16384;
+    check_kernels(attend("fewer keys, an odd width", {2, 37, 21, 37, 2, 2, 1}, {.causal = true}), lowering);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fp32, DeviceAttentionWays, ::testing::Values("lanes", "tile"));
 
 TEST(HostAttentionShapes, RefusesWhatDoesNotFit) {
     Graph graph;

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,7 @@
 namespace vkf::test {
 namespace {
 
-DeviceTraits gpu(std::uint32_t subgroup, MatrixShape matrices) {
+DeviceTraits gpu(std::uint32_t subgroup, std::optional<MatrixShape> matrices = {}) {
     DeviceTraits made;
     made.cpu = false;
     made.subgroup_size = subgroup;
@@ -24,6 +26,8 @@ DeviceTraits gpu(std::uint32_t subgroup, MatrixShape matrices) {
     return made;
 }
 
+constexpr std::array passes{AttentionPass::forward, AttentionPass::query_gradient, AttentionPass::key_gradient};
+
 /// What the device's own model prefers.
 AttentionTile preferred(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
     return attention_tile(device, attention_ways(device, size).front(), pass, size);
@@ -32,21 +36,23 @@ AttentionTile preferred(const DeviceTraits& device, AttentionPass pass, const At
 std::map<std::string, std::uint32_t> constants(const AttentionTile& of) {
     std::map<std::string, std::uint32_t> values;
     for (const auto& [name, value] : of.constants)
-        if (const auto* number = std::get_if<std::uint32_t>(&value)) values[name] = *number;
+        if (const auto* number = std::get_if<std::uint32_t>(&value))
+            values[name] = *number;
+        else
+            values[name] = std::get<bool>(value);
     return values;
 }
 
-TEST(HostAttentionTile, CoversAllRowsAndFitsInSharedMemory) {
+TEST(HostAttentionTile, OfMatricesCoversAllRowsAndFitsInSharedMemory) {
     for (const std::uint32_t subgroup : {8u, 16u, 32u, 64u})
         for (const std::uint32_t m : {8u, 16u})
             for (const std::uint32_t n : {8u, 16u})
                 for (const std::uint32_t k : {8u, 16u})
-                    for (const AttentionPass pass :
-                         {AttentionPass::forward, AttentionPass::query_gradient, AttentionPass::key_gradient})
+                    for (const AttentionPass pass : passes)
                         for (const std::int64_t rows : {16, 65, 1000})
                             for (const std::uint32_t head_width : {1u, 64u, 100u, 128u}) {
                                 if (subgroup > 4 * m) continue;
-                                const DeviceTraits device = gpu(subgroup, {m, n, k, MatrixElement::fp16});
+                                const DeviceTraits device = gpu(subgroup, MatrixShape{m, n, k, MatrixElement::fp16});
                                 const AttentionTile made = preferred(device, pass, {96, rows, 300, head_width});
                                 SCOPED_TRACE(::testing::Message()
                                              << "subgroup " << subgroup << ", matrix " << m << "x" << n << "x" << k
@@ -75,24 +81,97 @@ TEST(HostAttentionTile, ChoosesMatricesOnlyWhereTheyAreGivenAndPayOff) {
     };
     DeviceTraits device = gpu(32, shape);
     EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_coopmat_backward_kv_bf16");
-    EXPECT_EQ(kernel(device, {12, 15, 64, 64}), "attention_backward_kv");
-    EXPECT_EQ(kernel(device, {12, 64, 15, 64}), "attention_backward_kv");
-    EXPECT_EQ(kernel(device, {12, 64, 64, 129}), "attention_backward_kv");
+    EXPECT_EQ(kernel(device, {12, 15, 64, 64}), "attention_tile_backward_kv");
+    EXPECT_EQ(kernel(device, {12, 64, 15, 64}), "attention_tile_backward_kv");
+    EXPECT_EQ(kernel(device, {12, 64, 64, 129}), "attention_tile_backward_kv");
     device.shared_bytes = 16384;  // too little for lines of 128 columns
-    EXPECT_EQ(kernel(device, {12, 64, 64, 128}), "attention_backward_kv");
+    EXPECT_EQ(kernel(device, {12, 64, 64, 128}), "attention_tile_backward_kv");
     EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_coopmat_backward_kv_bf16");
     device.cpu = true;
     EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_backward_kv");
     device = gpu(32, shape);
     device.matrices.reset();  // fp32
-    EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_backward_kv");
-    device = gpu(128, {8, 8, 8, MatrixElement::fp16});  // a lane would have less than 8 columns
-    EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_backward_kv");
+    EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_tile_backward_kv");
+    device = gpu(128, MatrixShape{8, 8, 8, MatrixElement::fp16});  // a lane would have less than 8 columns
+    EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_tile_backward_kv");
+}
+
+/// Bytes of shared memory that lib/attention_tile.glsl and the kernel declare, by words of 16 bytes and by numbers.
+std::uint32_t shared_bytes(std::map<std::string, std::uint32_t> of, AttentionPass pass, std::uint32_t width) {
+    const auto odd = [](std::uint32_t words) { return words | 1; };
+    const std::uint32_t factors = pass == AttentionPass::forward || of["WHOLE"] == 0 ? 1 : 2;
+    const std::uint32_t line = of["WHOLE"] == 0 ? of["SLICE"] / 4 : (width + 3) / 4;
+    const std::uint32_t words =
+        factors * of["ROWS"] * odd(line) + of["TILE"] * odd(of["SLICE"] / 4) + of["ROWS"] * odd(of["TILE"] / 4);
+    const std::uint32_t numbers = pass == AttentionPass::forward          ? of["ROWS"] + of["TILE"]
+                                  : pass == AttentionPass::query_gradient ? of["TILE"]
+                                                                          : 3 * of["TILE"];
+    return 16 * words + 4 * numbers;
+}
+
+// What the kernels take for granted.
+TEST(HostAttentionTile, OfSharedMemoryFitsEveryGpu) {
+    for (const std::uint32_t subgroup : {4u, 8u, 16u, 32u, 64u})
+        for (const std::uint32_t bytes : {16384u, 32768u, 49152u})
+            for (const AttentionPass pass : passes)
+                for (const std::int64_t rows : {5, 16, 33, 65, 1000})
+                    for (const std::uint32_t width : {1u, 3u, 16u, 31u, 64u, 80u, 128u, 129u, 256u}) {
+                        DeviceTraits device = gpu(subgroup);
+                        device.shared_bytes = bytes;
+                        device.max_group = 128;
+                        SCOPED_TRACE(::testing::Message() << "subgroup " << subgroup << ", " << bytes << " bytes, rows "
+                                                          << rows << ", width " << width);
+                        const AttentionTile made = preferred(device, pass, {96, rows, 300, width});
+                        ASSERT_TRUE(made.kernel.starts_with("attention_tile"));
+                        auto of = constants(made);
+                        const std::uint32_t across = of["TILE"] / 4, quads = of["SLICE"] / 4;
+                        EXPECT_LE(of["GROUP"], 128u);
+                        EXPECT_EQ(of["GROUP"] % subgroup, 0u);
+                        EXPECT_EQ(subgroup % across, 0u) << "lanes that share a row are of one subgroup";
+                        EXPECT_EQ(of["GROUP"] % across, 0u);
+                        EXPECT_EQ(of["ROWS"] % (of["GROUP"] / across), 0u);
+                        EXPECT_GE(of["SLICE"], 8u);
+                        EXPECT_EQ(of["GROUP"] % quads, 0u);
+                        EXPECT_EQ(of["ROWS"] % (of["GROUP"] / quads), 0u);
+                        EXPECT_LE(shared_bytes(of, pass, width), bytes);
+                        const auto group_rows = static_cast<std::uint64_t>(of["ROWS"]);
+                        EXPECT_EQ(made.groups, 96 * ((static_cast<std::uint64_t>(rows) + group_rows - 1) / group_rows));
+                    }
+}
+
+TEST(HostAttentionTile, OfSharedMemoryHasAsManyRowsAsPayOff) {
+    DeviceTraits device = gpu(32);
+    const auto rows = [&](const AttentionSize& size, AttentionPass pass = AttentionPass::forward) {
+        return constants(preferred(device, pass, size))["ROWS"];
+    };
+    EXPECT_EQ(rows({96, 1024, 1024, 64}), 64u);
+    EXPECT_EQ(rows({96, 1024, 1024, 64}, AttentionPass::key_gradient), 64u);
+    EXPECT_EQ(rows({96, 1024, 1024, 256}, AttentionPass::key_gradient), 32u) << "its sums take twice the invocations";
+    EXPECT_EQ(rows({96, 65, 65, 16}), 32u) << "two blocks of 64 are half empty";
+    EXPECT_EQ(rows({96, 5, 300, 64}), 16u);
+    EXPECT_EQ(rows({12, 128, 128, 64}), 16u) << "24 workgroups of 64 rows leave multiprocessors idle";
+    device.subgroup_size = 64;
+    EXPECT_EQ(rows({96, 5, 300, 64}), 32u) << "a workgroup is a subgroup at least";
+    const auto whole = [&](std::int64_t width, AttentionPass pass) {
+        return constants(preferred(device, pass, {96, 1024, 1024, width}))["WHOLE"] == 1;
+    };
+    EXPECT_TRUE(whole(64, AttentionPass::forward));
+    EXPECT_FALSE(whole(69, AttentionPass::forward));
+    EXPECT_TRUE(whole(32, AttentionPass::key_gradient));
+    EXPECT_FALSE(whole(64, AttentionPass::key_gradient));
+}
+
+TEST(HostAttentionTile, LeavesDecodingAndCpusAlone) {
+    using Ways = std::vector<std::string>;
+    EXPECT_EQ(attention_ways(gpu(32), {12, 5, 64, 64}), (Ways{"tile", "lanes"}));
+    EXPECT_EQ(attention_ways(gpu(32), {12, 4, 64, 64}), Ways{"lanes"});
+    EXPECT_EQ(preferred(gpu(32), AttentionPass::forward, {12, 4, 64, 64}).kernel, "attention_few");
+    EXPECT_EQ(attention_ways(DeviceTraits{}, {12, 64, 64, 64}), (Ways{"lanes", "tile"}));
 }
 
 // What a second matrix below the first asks for: registers, and workgroups enough.
 TEST(HostAttentionTile, StacksMatricesWhereThatIsCheap) {
-    const DeviceTraits device = gpu(32, {16, 16, 16, MatrixElement::bf16});
+    const DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::bf16});
     const auto stack = [&](AttentionPass pass, const AttentionSize& size) {
         return constants(preferred(device, pass, size))["STACK"];
     };

@@ -17,10 +17,15 @@
 namespace vkf::test {
 namespace {
 
-DeviceTraits with_matrices(MatrixElement element) {
+DeviceTraits gpu() {
     DeviceTraits made;
     made.cpu = false;
     made.flops_per_second = 1e9;  // small trials
+    return made;
+}
+
+DeviceTraits with_matrices(MatrixElement element) {
+    DeviceTraits made = gpu();
     made.matrices = MatrixShape{16, 16, 16, element};
     return made;
 }
@@ -41,14 +46,15 @@ std::vector<float> exact(const Trial& trial) {
     return {found.at("y").at.begin(), found.at("y").at.end()};
 }
 
+/// Without matrices, and with those of either element.
+const std::vector<DeviceTraits> gpus{gpu(), with_matrices(MatrixElement::fp16), with_matrices(MatrixElement::bf16)};
+
 TEST(HostAttentionTrial, TheInterpretersResultsPass) {
-    for (const MatrixElement element : {MatrixElement::fp16, MatrixElement::bf16})
+    for (const DeviceTraits& device : gpus)
         for (const bool backward : {false, true})
             for (const bool causal : {false, true})
                 for (const bool shared : {false, true}) {
-                    const Question asked =
-                        question(with_matrices(element), kind(backward, Format::bf16, causal, causal, shared));
-                    EXPECT_EQ(asked.candidates, (std::vector<std::string>{"coopmat", "lanes"}));
+                    const Question asked = question(device, kind(backward, Format::bf16, causal, causal, shared));
                     for (const auto& make : {asked.awkward, asked.typical}) {
                         const auto trial = make();
                         EXPECT_EQ(trial->fault(exact(*trial)), "") << asked.kind;
@@ -56,37 +62,56 @@ TEST(HostAttentionTrial, TheInterpretersResultsPass) {
                 }
 }
 
+TEST(HostAttentionTrial, AsksOnlyForWhatTheDeviceHas) {
+    const auto asked = [](const DeviceTraits& device, const AttentionKind& of) { return question(device, of); };
+    const AttentionKind usual = kind(false, Format::f32);
+    AttentionKind narrow = usual, decoding = usual;
+    narrow.size.others = 15;  // too few keys for matrices
+    decoding.size.rows = 4;
+    using Ways = std::vector<std::string>;
+    EXPECT_EQ(asked(gpus[0], usual).candidates, (Ways{"tile", "lanes"}));
+    EXPECT_TRUE(asked(gpus[0], usual).kind.ends_with(" f32 by fp32")) << asked(gpus[0], usual).kind;
+    EXPECT_EQ(asked(gpus[1], usual).candidates, (Ways{"coopmat", "tile", "lanes"}));
+    EXPECT_TRUE(asked(gpus[1], usual).kind.ends_with(" f32 by fp16")) << asked(gpus[1], usual).kind;
+    EXPECT_EQ(asked(gpus[1], narrow).candidates, (Ways{"tile", "lanes"}));
+    EXPECT_TRUE(asked(gpus[1], narrow).kind.ends_with(" f32 by fp32")) << asked(gpus[1], narrow).kind;
+    EXPECT_EQ(asked(gpus[1], decoding).candidates, Ways{"lanes"});
+}
+
 TEST(HostAttentionTrial, OtherMasksDoNot) {
-    for (const bool backward : {false, true}) {
-        const auto trial = [&](bool causal, bool mask_diagonal) {
-            const AttentionKind of = kind(backward, Format::bf16, causal, mask_diagonal);
-            return question(with_matrices(MatrixElement::bf16), of).awkward();
-        };
-        EXPECT_NE(trial(true, false)->fault(exact(*trial(false, false))), "");
-        EXPECT_NE(trial(false, false)->fault(exact(*trial(true, false))), "");
-        EXPECT_NE(trial(true, false)->fault(exact(*trial(true, true))), "");
-    }
-}
-
-/// bf16 keeps 8 bits: a single element that is off by a few of its last ones.
-TEST(HostAttentionTrial, NorDoesOneWrongElement) {
-    for (const bool backward : {false, true}) {
-        const auto trial = question(with_matrices(MatrixElement::bf16), kind(backward, Format::bf16)).awkward();
-        std::vector<float> y = exact(*trial);
-        for (std::size_t i = 0; i < y.size(); i += 97) {
-            if (std::abs(y[i]) < 0.5f) continue;
-            const float right = y[i];
-            for (const float wrong : {right * 1.25f, -right, 0.0f, std::nanf("")}) {
-                y[i] = wrong;
-                EXPECT_NE(trial->fault(y), "") << "element " << i << ": " << wrong << " for " << right;
-            }
-            y[i] = right;
+    for (const DeviceTraits& device : gpus)
+        for (const bool backward : {false, true}) {
+            const auto trial = [&](bool causal, bool mask_diagonal) {
+                return question(device, kind(backward, Format::bf16, causal, mask_diagonal)).awkward();
+            };
+            EXPECT_NE(trial(true, false)->fault(exact(*trial(false, false))), "");
+            EXPECT_NE(trial(false, false)->fault(exact(*trial(true, false))), "");
+            EXPECT_NE(trial(true, false)->fault(exact(*trial(true, true))), "");
         }
-        EXPECT_EQ(trial->fault(y), "");
-    }
 }
 
-/// Attention forward and backward, lowered as for a GPU with matrices, its kernels chosen by a tuner.
+/// A single element that is off: by a few of the last bits that are kept, in fp32 by a thousandth.
+TEST(HostAttentionTrial, NorDoesOneWrongElement) {
+    for (const DeviceTraits& device : gpus)
+        for (const bool backward : {false, true}) {
+            const Format format = device.matrices ? Format::bf16 : Format::f32;
+            const float more = device.matrices ? 1.25f : 1.001f;
+            const auto trial = question(device, kind(backward, format)).awkward();
+            std::vector<float> y = exact(*trial);
+            for (std::size_t i = 0; i < y.size(); i += 97) {
+                if (std::abs(y[i]) < 0.5f) continue;
+                const float right = y[i];
+                for (const float wrong : {right * more, -right, 0.0f, std::nanf("")}) {
+                    y[i] = wrong;
+                    EXPECT_NE(trial->fault(y), "") << "element " << i << ": " << wrong << " for " << right;
+                }
+                y[i] = right;
+            }
+            EXPECT_EQ(trial->fault(y), "");
+        }
+}
+
+/// Attention forward and backward, lowered as for a GPU, its kernels chosen by a tuner.
 std::string told_of(const TunerOptions& options, DeviceTraits lowering, Format format) {
     Device& device = shared_device();
     std::string told;
@@ -106,6 +131,10 @@ TEST(DeviceAttentionTrial, FindsLanesRight) {
     lowering.matrices = MatrixShape{16, 16, 16, MatrixElement::bf16};
     for (const Format format : {Format::f32, Format::bf16, Format::f16})
         EXPECT_EQ(told_of({.way = "lanes"}, lowering, format), "trying out kernels, once for this device\n");
+}
+
+TEST(DeviceAttentionTrial, FindsAllOfFp32Right) {
+    EXPECT_EQ(told_of({}, traits(shared_device()), Format::f32), "trying out kernels, once for this device\n");
 }
 
 TEST(DeviceCooperativeAttentionTrial, FindsMatricesRight) {

@@ -1,0 +1,122 @@
+// attention_backward_q.comp for GPUs: dq, and delta_i = <g_i, o_i>, which dk needs too:
+//     p = 2^(s - lse) with both in base 2,   ds = p (<g, v> - delta),   dq = scale ds k.
+//
+// Shapes: as attention_backward_q.comp. Owner, skipped tiles: as attention_tile.comp, with dq for o.
+// Numerics: a row without a key has lse = +inf, hence p = 0, delta = 0 and dq = 0 exactly.
+#version 460
+#define FACTORS 2  // q, g
+#include "lib/args.glsl"
+#include "lib/attention_tile.glsl"
+
+layout(push_constant, scalar) uniform Args {
+    In q;
+    In k;
+    In v;
+    In o;
+    In lse;
+    In g;
+    Out delta;
+    Out dq;
+    InInt seed;
+    uint batches;
+    uint queries;
+    uint keys;
+    uint q_pitch;
+    uint k_pitch;
+    uint v_pitch;
+    uint dq_pitch;
+    float scale;
+    float drop;
+    uint salt;
+};
+
+#include "lib/attention_mask.glsl"
+
+shared uint tile_word[DROPOUT ? TILE : 1];
+
+void main() {
+    const uint blocks = (queries + ROWS - 1) / ROWS;
+    const uint head = group_index() / blocks % HEADS;
+    const uint batch = group_index() / blocks / HEADS;
+    if (batch >= batches) return;  // the whole workgroup
+    const uint first = fair_block(group_index() % blocks, blocks) * ROWS;
+    const uint plane = batch * HEADS + head;
+    const int shift = int(keys) - int(queries);
+    const uint end = CAUSAL ? uint(clamp(int(first + ROWS) + shift, 0, int(keys))) : keys;
+
+    const float in_base_2 = scale * LOG2_E;
+    const uint q_base = batch * queries * q_pitch + head * D;
+    const uint k_base = batch * keys * k_pitch + head / SHARE * D;
+    const uint v_base = batch * keys * v_pitch + head / SHARE * D;
+    const uint g_base = batch * queries * HEADS * D + head * D, g_pitch = HEADS * D;
+    vec4 sum[SUMS];
+    float row_lse[HEIGHT];
+    float row_delta[HEIGHT];
+    uint row_word[HEIGHT];
+    clear(sum);
+    [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
+        const uint row = first + tile_row(i), inside = min(row, queries - 1);
+        float part = 0.0;
+        for (uint quad = tile_column() / 4; quad < WIDTH; quad += ACROSS)
+            part += dot(load_word(g, g_base, g_pitch, inside, quad), load_word(o, g_base, g_pitch, inside, quad));
+        row_delta[i] = join_row(part, false);
+        row_lse[i] = lse.at[plane * queries + inside];
+        if (leads_row() && row < queries) delta.at[plane * queries + row] = row_delta[i];
+        if (DROPOUT) row_word[i] = query_word(plane, row);
+    }
+
+    vec4 next[FETCH];
+    if (end > 0) fetch(0, v, v_base, v_pitch, 0, keys, next);
+    if (WHOLE) {
+        hold(0, 0, q, q_base, q_pitch, first, queries, in_base_2);
+        hold(1, 0, g, g_base, g_pitch, first, queries, 1.0);
+    }
+    for (uint start = 0; start < end; start += TILE) {
+        vec4 p[HEIGHT];
+        vec4 ds[HEIGHT];
+        clear_tile(p);
+        clear_tile(ds);
+        [[dont_unroll]] for (uint s = 0; s < SLICES; ++s) {
+            barrier();
+            stage(next, 1.0);
+            if (!WHOLE) hold(1, s, g, g_base, g_pitch, first, queries, 1.0);
+            if (DROPOUT && s == 0)
+                for (uint j = place(); j < TILE; j += GROUP) tile_word[j] = key_word(plane, start + j);
+            barrier();
+            if (s + 1 < SLICES) fetch(s + 1, v, v_base, v_pitch, start, keys, next);
+            else fetch(0, k, k_base, k_pitch, start, keys, next);
+            dot_slice(1, s, ds);
+        }
+        [[dont_unroll]] for (uint s = 0; s < SLICES; ++s) {
+            barrier();
+            stage(next, 1.0);
+            if (!WHOLE) hold(0, s, q, q_base, q_pitch, first, queries, in_base_2);
+            barrier();
+            if (SLICES > 1) fetch((s + 1) % SLICES, k, k_base, k_pitch, start, keys, next);
+            dot_slice(0, s, p);
+        }
+        [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
+            const int position = int(first + tile_row(i)) + shift;
+            [[unroll]] for (uint j = 0; j < 4; ++j) {
+                const uint column = tile_column() + j, key = start + column;
+                const bool seen = key < keys && visible(int(key), position);
+                const float e = exp2_below(p[i][j] - row_lse[i]);
+                if (DROPOUT) ds[i][j] *= kept(row_word[i], tile_word[column]);
+                const float d_logit = e * (ds[i][j] - row_delta[i]);
+                ds[i][j] = seen && !lone(position) ? d_logit : 0.0;
+            }
+        }
+        give(ds);
+        [[unroll]] for (uint s = 0; s < SLICES; ++s) {  // k's only slice is still there
+            barrier();
+            if (SLICES > 1) {
+                stage(next, 1.0);
+                barrier();
+            }
+            if (s + 1 < SLICES) fetch(s + 1, k, k_base, k_pitch, start, keys, next);
+            else if (start + TILE < end) fetch(0, v, v_base, v_pitch, start + TILE, keys, next);
+            add_slice(s, end - start, sum);
+        }
+    }
+    store_rows(sum, scale, dq, batch * queries * dq_pitch + head * D, dq_pitch, first, queries);
+}

@@ -1,0 +1,159 @@
+// Tiles in shared memory for the attention kernels that GPUs run in fp32 (attention_tile*.comp).
+//
+// A workgroup holds ROWS rows of one or two tensors of heads ("its rows") and meets the rows of others TILE at a time.
+// These come to shared memory SLICE columns at a time (fetch, stage), and so do its own, to stay if WHOLE (hold).
+// A tile[row, other] is summed up slice by slice in registers (dot_slice): an invocation has 4 neighbouring columns of
+// every LINES-th row. As weights it goes through shared memory (give) and is spent slice by slice on sums (add_slice):
+// there an invocation has 4 neighbouring columns of every SUM_LINES-th row, for the kernel's whole time in registers.
+//
+// Numerics: fp32; a tile's element is one running sum in ascending columns, the same in every kernel. Columns past the
+// head's width count as 0; rows past the last count repeat it.
+//
+// Why so: for every 64 multiply-adds an invocation reads 8 words of 4 numbers. Neighbours read the same word, or words
+// of different banks: lines are an odd number of words long, and rows that neighbours read at once follow each other.
+// What comes next is on its way to registers while the present slice is multiplied. The lanes that share a row are
+// neighbours in one subgroup. Loops that index registers must unroll; the others are the driver's to unroll or not.
+//
+// The kernel defines FACTORS: how many tensors' rows are its own. Whoever has written to shared memory, or is going to
+// overwrite what others read, passes a barrier: the kernels show all of them.
+
+#include "lib/attention_options.glsl"
+#include "lib/quads.glsl"
+
+layout(constant_id = 3) const uint ROWS = 64;      // of a workgroup
+layout(constant_id = 9) const uint TILE = 32;      // other rows at a time, 4 · SUBGROUP at most
+layout(constant_id = 10) const uint SLICE = 32;    // columns at a time, a power of two, 8 at least
+layout(constant_id = 11) const bool WHOLE = true;  // its rows are in shared memory with all their columns
+
+const uint WIDTH = (D + 3) / 4;  // words of 4 columns of a row
+const uint QUADS = SLICE / 4;    // and of a slice of it
+const uint SLICES = (D + SLICE - 1) / SLICE;
+const uint FETCH = (TILE * QUADS + GROUP - 1) / GROUP;  // words of a slice that an invocation fetches
+
+// Invocations over a tile, and over a slice of a sum.
+const uint ACROSS = TILE / 4;
+const uint LINES = GROUP / ACROSS;
+const uint HEIGHT = ROWS / LINES;  // rows of the tile for each
+const uint SUM_LINES = GROUP / QUADS;
+const uint SUM_HEIGHT = ROWS / SUM_LINES;  // and of the sum
+const uint SUMS = SLICES * SUM_HEIGHT;
+
+const uint OWN_LINE = WHOLE ? WIDTH : QUADS;
+const uint OWN_PITCH = OWN_LINE | 1;
+const uint STAGED_PITCH = QUADS | 1;
+const uint WEIGHT_PITCH = ACROSS | 1;
+
+shared vec4 own[(WHOLE ? FACTORS : 1) * ROWS * OWN_PITCH];
+shared vec4 staged[TILE * STAGED_PITCH];
+shared vec4 weights[ROWS * WEIGHT_PITCH];
+
+uint place() { return gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID; }
+
+// The invocation's rows of a tile, the first of its 4 columns, and whether it is the first of those that share a row.
+uint tile_row(uint i) { return place() / ACROSS + i * LINES; }
+uint tile_column() { return place() % ACROSS * 4; }
+bool leads_row() { return place() % ACROSS == 0; }
+
+// The invocation's rows of a sum, and its columns of slice s.
+uint sum_row(uint i) { return place() / QUADS + i * SUM_LINES; }
+uint sum_column(uint s) { return s * SLICE + place() % QUADS * 4; }
+
+// Columns 4 quad … 4 quad + 3 of row `row` of x.
+vec4 load_word(In x, uint base, uint pitch, uint row, uint quad) {
+    const uint there = quad < WIDTH ? D - quad * 4 : 0;
+    return load_quad(x, PAIR, base + row * pitch + quad * 4, there, quads_aligned(uint64_t(x), pitch, base));
+}
+
+// Its rows of x times `factor`, from `first` on: as factor `slot`, or slice s alone.
+void hold(uint slot, uint s, In x, uint base, uint pitch, uint first, uint count, float factor) {
+    const uint to = WHOLE ? slot * ROWS : 0, from = WHOLE ? 0 : s * QUADS;
+    [[dont_unroll]] for (uint i = place(); i < ROWS * OWN_LINE; i += GROUP) {
+        const uint line = i / OWN_LINE, quad = i % OWN_LINE, row = min(first + line, count - 1);
+        own[(to + line) * OWN_PITCH + quad] = factor * load_word(x, base, pitch, row, from + quad);
+    }
+}
+
+// Slice s of rows first … first + TILE - 1 of x, on its way to shared memory.
+void fetch(uint s, In x, uint base, uint pitch, uint first, uint count, out vec4 next[FETCH]) {
+    [[unroll]] for (uint i = 0; i < FETCH; ++i) {
+        const uint word = i * GROUP + place();
+        const uint row = min(first + word / QUADS, count - 1);
+        next[i] = load_word(x, base, pitch, row, s * QUADS + word % QUADS);
+    }
+}
+
+// Row 4 t + e of the staged ones.
+uint staged_line(uint t, uint e) { return (e * ACROSS + t) * STAGED_PITCH; }
+
+void stage(vec4 next[FETCH], float factor) {
+    [[unroll]] for (uint i = 0; i < FETCH; ++i) {
+        const uint word = i * GROUP + place(), row = word / QUADS;
+        if (row < TILE) staged[staged_line(row / 4, row % 4) + word % QUADS] = factor * next[i];
+    }
+}
+
+// tile[row, other] += <row of the slot, other> over slice s
+void dot_slice(uint slot, uint s, inout vec4 tile[HEIGHT]) {
+    const uint from = WHOLE ? slot * ROWS * OWN_PITCH + s * QUADS : 0;
+    const uint depth = min(QUADS, WIDTH - s * QUADS);
+    [[dont_unroll]] for (uint d = 0; d < depth; ++d) {
+        vec4 other[4];
+        [[unroll]] for (uint j = 0; j < 4; ++j) other[j] = staged[staged_line(tile_column() / 4, j) + d];
+        [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
+            const vec4 row = own[from + tile_row(i) * OWN_PITCH + d];
+            [[unroll]] for (uint j = 0; j < 4; ++j)
+                [[unroll]] for (uint e = 0; e < 4; ++e) tile[i][j] += row[e] * other[j][e];
+        }
+    }
+}
+
+void give(vec4 tile[HEIGHT]) {
+    [[unroll]] for (uint i = 0; i < HEIGHT; ++i) weights[tile_row(i) * WEIGHT_PITCH + tile_column() / 4] = tile[i];
+}
+
+// slice s of sum[row] += Σ_j weights[row, j] · (row j of the staged ones), of which there are `count`
+void add_slice(uint s, uint count, inout vec4 sum[SUMS]) {
+    const uint turns = (min(count, TILE) + 3) / 4;
+    [[dont_unroll]] for (uint t = 0; t < turns; ++t) {
+        vec4 other[4];
+        [[unroll]] for (uint e = 0; e < 4; ++e) other[e] = staged[staged_line(t, e) + place() % QUADS];
+        [[unroll]] for (uint i = 0; i < SUM_HEIGHT; ++i) {
+            const vec4 weight = weights[sum_row(i) * WEIGHT_PITCH + t];
+            [[unroll]] for (uint e = 0; e < 4; ++e) sum[s * SUM_HEIGHT + i] += weight[e] * other[e];
+        }
+    }
+}
+
+void clear(out vec4 sum[SUMS]) {
+    [[unroll]] for (uint i = 0; i < SUMS; ++i) sum[i] = vec4(0.0);
+}
+
+void clear_tile(out vec4 tile[HEIGHT]) {
+    [[unroll]] for (uint i = 0; i < HEIGHT; ++i) tile[i] = vec4(0.0);
+}
+
+// Σ or the maximum of what those have who share a row of the tile.
+float join_row(float x, bool maximum) {
+    [[unroll]] for (uint bit = 1; bit < ACROSS; bit *= 2) {
+        const float other = subgroupShuffleXor(x, bit);
+        x = maximum ? larger(x, other) : x + other;
+    }
+    return x;
+}
+
+// With `adds` the addend's rows are added, which lie as in y but `addend_pitch` apart.
+void store_rows(vec4 sum[SUMS], float factor, Out y, uint base, uint pitch, uint first, uint count, bool adds,
+                In addend, uint addend_base, uint addend_pitch) {
+    const bool aligned = quads_aligned(uint64_t(y), pitch, base);
+    [[unroll]] for (uint i = 0; i < SUMS; ++i) {
+        const uint row = first + sum_row(i % SUM_HEIGHT), column = sum_column(i / SUM_HEIGHT);
+        const uint there = row < count && column < D ? D - column : 0;
+        vec4 made = factor * sum[i];
+        if (adds) made += load_quad(addend, PAIR, addend_base + row * addend_pitch + column, there, false);
+        store_quad(y, PAIR, base + row * pitch + column, there, made, aligned);
+    }
+}
+
+void store_rows(vec4 sum[SUMS], float factor, Out y, uint base, uint pitch, uint first, uint count) {
+    store_rows(sum, factor, y, base, pitch, first, count, false, In(uint64_t(0)), 0, 0);
+}
