@@ -42,8 +42,7 @@ void add_common(CLI::App& app, Common& common) {
         ->group("Everywhere");
     app.add_option(
            "--kernels", common.kernels,
-           "How matrix products and attention are computed: auto tries out what the device has, once, and keeps "
-           "the fastest")
+           "How products and attention are computed: auto tries what the device has, once, and keeps the fastest")
         ->type_name("auto|lanes|tile|coopmat|coopmat2")
         ->check(
             [](const std::string& word) -> std::string {
