@@ -146,7 +146,7 @@ TEST_P(DeviceAttentionWays, Kernels) {
     DeviceTraits lowering = traits_of_gpu(shared_device());
     lowering.chooser = &always;
     const AttentionOptions dropout{.causal = true, .mask_diagonal = true, .dropout = 0.2f, .salt = 3};
-    check_kernels(attend("two blocks", {1, 65, 70, 18, 4, 2, 2}, dropout), lowering);
+    check_kernels(attend("two blocks", {1, 65, 70, 14, 4, 2, 2}, dropout), lowering);
     lowering.shared_bytes = 16384;
     check_kernels(attend("fewer keys, an odd width", {2, 37, 21, 37, 2, 2, 1}, {.causal = true}), lowering);
 }
