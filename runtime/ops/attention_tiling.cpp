@@ -61,8 +61,9 @@ struct SharedTile {
     std::int64_t others = 4 * std::min(8u, device.subgroup_size);  // lanes that share a row are of one subgroup
     std::int64_t slice =
         std::clamp<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size.head_width)), 8, others);
-    /// Rows of a tile to an invocation: its sums are as many and have all columns.
-    std::int64_t height = (pass == AttentionPass::key_gradient ? 2 : 1) * size.head_width * 16 / others > 128 ? 2 : 4;
+    /// Rows of a tile to an invocation, and nearly as many of its sums: fewer where those took more than 128 registers.
+    std::int64_t sums = pass == AttentionPass::key_gradient ? 2 : 1;
+    std::int64_t height = sums * size.head_width * 4 * 4 / others > 128 ? 2 : 4;
 
     std::int64_t group(std::int64_t rows) const { return rows * others / (4 * height); }
     std::int64_t groups(std::int64_t rows) const { return size.planes * up(size.rows, rows); }
