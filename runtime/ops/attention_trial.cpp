@@ -40,7 +40,8 @@ double dot(const Heads& a, std::size_t at_a, const Heads& b, std::size_t at_b) {
 
 /// What cooperative matrices round to, if they are among the candidates.
 std::optional<MatrixElement> element_of(const DeviceTraits& device, const AttentionSize& size) {
-    const bool matrices = std::ranges::count(attention_ways(device, size), "coopmat") > 0;
+    const bool matrices = std::ranges::any_of(attention_ways(device, size),
+                                              [](const std::string& way) { return way.starts_with("coopmat"); });
     return matrices ? std::optional(device.matrices->element) : std::nullopt;
 }
 

@@ -183,18 +183,19 @@ TEST(HostAttentionTile, StacksMatricesWhereThatIsCheap) {
     EXPECT_EQ(stack(AttentionPass::forward, {12, 128, 128, 64}), 1u);
 }
 
-TEST(HostAttentionTile, OffersMatricesOfAWorkgroupLast) {
+TEST(HostAttentionTile, OffersMatricesOfAWorkgroupAfterWhatIsProved) {
     using Ways = std::vector<std::string>;
-    DeviceTraits device = gpu(32, {16, 16, 16, MatrixElement::bf16});
+    DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::bf16});
     device.workgroup_matrices = 256;
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64}), (Ways{"coopmat", "lanes", "coopmat2 64", "coopmat2 128"}));
-    EXPECT_EQ(attention_ways(device, {12, 63, 64, 64}), (Ways{"coopmat", "lanes", "coopmat2 64"}));
-    EXPECT_EQ(attention_ways(device, {12, 31, 64, 64}), (Ways{"coopmat", "lanes"}));
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 129}), Ways{"lanes"});
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64}),
+              (Ways{"coopmat", "tile", "coopmat2 64", "coopmat2 128", "lanes"}));
+    EXPECT_EQ(attention_ways(device, {12, 63, 64, 64}), (Ways{"coopmat", "tile", "coopmat2 64", "lanes"}));
+    EXPECT_EQ(attention_ways(device, {12, 31, 64, 64}), (Ways{"coopmat", "tile", "lanes"}));
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 129}), (Ways{"tile", "lanes"}));
     device.shared_bytes = 16384;
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"lanes", "coopmat2 64", "coopmat2 128"}));
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"tile", "coopmat2 64", "coopmat2 128", "lanes"}));
     device.workgroup_matrices = 0;
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), Ways{"lanes"});
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"tile", "lanes"}));
 }
 
 TEST(HostAttentionTile, OfAWorkgroupSetsConstantsThatItsKernelsHave) {
@@ -210,7 +211,7 @@ TEST(HostAttentionTile, OfAWorkgroupSetsConstantsThatItsKernelsHave) {
     const std::string names[]{"attention_coopmat2", "attention_coopmat2_backward_q", "attention_coopmat2_backward_kv"};
     for (const Case& c : cases)
         for (const std::uint32_t pass : {0u, 1u, 2u}) {
-            DeviceTraits device = gpu(32, {16, 16, 16, c.element});
+            DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, c.element});
             device.workgroup_matrices = c.group;
             const AttentionTile made =
                 attention_tile(device, c.way, static_cast<AttentionPass>(pass), {96, 1000, 300, 100});
