@@ -139,9 +139,9 @@ private:
 };
 
 /// The ways of fp32 as for a GPU, whatever is preferred there.
-class DeviceAttentionWays : public ::testing::TestWithParam<const char*> {};
+class DeviceWaysAttention : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(DeviceAttentionWays, Kernels) {
+TEST_P(DeviceWaysAttention, Kernels) {
     Always always(GetParam());
     DeviceTraits lowering = traits_of_gpu(shared_device());
     lowering.chooser = &always;
@@ -151,7 +151,7 @@ TEST_P(DeviceAttentionWays, Kernels) {
     check_kernels(attend("fewer keys, an odd width", {2, 37, 21, 37, 2, 2, 1}, {.causal = true}), lowering);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fp32, DeviceAttentionWays, ::testing::Values("lanes", "tile"));
+INSTANTIATE_TEST_SUITE_P(Fp32, DeviceWaysAttention, ::testing::Values("lanes", "tile"));
 
 TEST(HostAttentionShapes, RefusesWhatDoesNotFit) {
     Graph graph;

@@ -125,7 +125,7 @@ std::string told_of(const TunerOptions& options, DeviceTraits lowering, Format f
     return told;
 }
 
-TEST(DeviceAttentionTrial, FindsLanesRight) {
+TEST(DeviceWaysAttentionTrial, FindsLanesRight) {
     DeviceTraits lowering = traits(shared_device());
     if (lowering.subgroup_size < 8) GTEST_SKIP() << "too few lanes for matrices, so there is no choice";
     lowering.matrices = MatrixShape{16, 16, 16, MatrixElement::bf16};
@@ -133,7 +133,7 @@ TEST(DeviceAttentionTrial, FindsLanesRight) {
         EXPECT_EQ(told_of({.way = "lanes"}, lowering, format), "trying out kernels, once for this device\n");
 }
 
-TEST(DeviceAttentionTrial, FindsAllOfFp32Right) {
+TEST(DeviceWaysAttentionTrial, FindsAllOfFp32Right) {
     EXPECT_EQ(told_of({}, traits(shared_device()), Format::f32), "trying out kernels, once for this device\n");
 }
 
