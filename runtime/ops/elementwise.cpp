@@ -167,7 +167,7 @@ void ElementwiseOp::lower(Lowering& to) const {
     const std::int64_t count = y.elements();
     const Stretch narrow = common_stretch(operands, y.shape()).value();
     const bool any_stretched = std::ranges::any_of(operands, [&](Tensor x) { return stretched(x.shape(), y.shape()); });
-    std::uint32_t each = 4;
+    std::uint32_t each = drops() ? 4 : 2;  // random words come by four
     const bool along = any_stretched && narrow.div == 1;
     while (any_stretched && (along ? narrow.mod : narrow.div) % each != 0) each /= 2;
 
