@@ -172,7 +172,7 @@ void ElementwiseOp::lower(Lowering& to) const {
     while (any_stretched && (along ? narrow.mod : narrow.div) % each != 0) each /= 2;
 
     const Sweep grid = sweep(to.device, count);
-    Dispatch made{.kernel = "elementwise",
+    Dispatch made{.kernel = steps_.size() > 1 ? "elementwise_chain" : "elementwise",
                   .constants = {{"GROUP", grid.group},
                                 {"INPUTS", extent(static_cast<std::int64_t>(operands.size()))},
                                 {"STEPS", extent(static_cast<std::int64_t>(steps_.size()))},

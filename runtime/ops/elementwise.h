@@ -9,7 +9,7 @@
 
 namespace vkf {
 
-/// One step, of which shaders/elementwise.comp knows the same kinds by the same numbers. Its operands a and b are
+/// One step, of which shaders/lib/elementwise.glsl knows the same kinds by the same numbers. Its operands a and b are
 /// inputs, by their place, or what earlier steps made: `first_step` + the step's place.
 struct ElementStep {
     enum class Kind : std::uint32_t { add, sub, mul, div, scale, fill, activate, slope, dropout };

@@ -1,0 +1,121 @@
+// Elementwise ops, one or several that follow each other: y_i is what STEPS steps make of element i of the inputs.
+//
+// A step (runtime/ops/elementwise.h) is kind | activation << 4 | a << 8 | b << 12 | word << 16: a and b are values,
+// inputs first and then what earlier steps made; its numbers are arguments from w0 on. Steps are constants, so that
+// nothing is left of them in the compiled kernel but their arithmetic, and values stay in registers.
+// An input that is broadcast is read at (i / div) % mod. EACH neighbours are made at a time: all by one element of such
+// an input, or by as many of it (ALONG).
+// Numerics: fp32, each step rounded by itself unless the device contracts a product and a sum.
+#include "lib/args.glsl"
+#include "lib/activation.glsl"
+#include "lib/pairs.glsl"
+#include "lib/random.glsl"
+
+layout(constant_id = 2) const uint INPUTS = 1;
+layout(constant_id = 3) const uint STEPS = 1;
+layout(constant_id = 4) const uint EACH = 4;       // 4, 2 or 1
+layout(constant_id = 5) const uint LEFT = 0;       // count % EACH
+layout(constant_id = 6) const uint STRETCHED = 0;  // a bit for each input that is broadcast
+layout(constant_id = 7) const bool ALONG = false;  // div is 1, and mod a multiple of EACH
+layout(constant_id = 8) const uint STEP0 = 0;
+layout(constant_id = 9) const uint STEP1 = 0;
+layout(constant_id = 10) const uint STEP2 = 0;
+layout(constant_id = 11) const uint STEP3 = 0;
+layout(constant_id = 12) const uint STEP4 = 0;
+layout(constant_id = 13) const uint STEP5 = 0;
+layout(constant_id = 14) const uint PAIR0 = APART;  // how neighbours of an input lie
+layout(constant_id = 15) const uint PAIR1 = APART;
+layout(constant_id = 16) const uint PAIR2 = APART;
+layout(constant_id = 17) const uint PAIR3 = APART;
+layout(constant_id = 18) const uint PAIR4 = APART;
+layout(constant_id = 19) const uint PAIR5 = APART;
+layout(constant_id = 20) const uint PAIR_Y = APART;
+
+const uint ADD = 0, SUB = 1, MUL = 2, DIV = 3, SCALE = 4, FILL = 5, ACTIVATE = 6, SLOPE = 7, DROPOUT = 8;
+const uint FIRST_STEP = 6;  // among the values
+const uint AXES = 3;        // of a broadcast: repetitions, the input's elements, repetitions of each
+#include "lib/walk.glsl"
+
+layout(push_constant, scalar) uniform Args {
+    In x0;
+    In x1;
+    In x2;
+    In x3;
+    In x4;
+    In x5;
+    InInt seed;
+    Out y;
+    uint count;
+    uint per_group;
+    uint div;
+    uint mod;
+    uint w0;
+    uint w1;
+    uint w2;
+    uint w3;
+    uint w4;
+    uint w5;
+};
+
+uint word(uint i) { return i == 0 ? w0 : i == 1 ? w1 : i == 2 ? w2 : i == 3 ? w3 : i == 4 ? w4 : w5; }
+
+// `there` neighbours from element i on, of which `narrow` is the first's element in an input that is broadcast.
+vec4 load(In x, bool stretched, uint form, uint i, uint narrow, uint there) {
+    if (stretched && !ALONG) return vec4(load_one(x, narrow, form));
+    const uint at = stretched ? narrow : i;
+    vec4 v = vec4(load_some(x, at, there > 1, form), 0.0, 0.0);
+    if (there > 2) v.zw = load_some(x, at + 2, there > 3, form);
+    return v;
+}
+
+// The mask's block of four elements has its own order, whatever EACH is.
+vec4 kept(uint i, uint salt, float rate) {
+    const vec4 factors = dropout_scale4(uvec2(seed.at[0], seed.at[1]), salt, 0, i / 4, rate);
+    return EACH == 4 ? factors : EACH == 2 ? (i % 4 == 0 ? factors : factors.zwzw) : vec4(factors[i % 4]);
+}
+
+vec4 taken(uint code, vec4 a, vec4 b, uint i) {
+    const uint kind = code & 15, how = code >> 4 & 15, first = code >> 16;
+    if (kind == ADD) return a + b;
+    if (kind == SUB) return a - b;
+    if (kind == MUL) return a * b;
+    if (kind == DIV) return a / b;
+    if (kind == SCALE) return uintBitsToFloat(word(first)) * a;
+    if (kind == FILL) return vec4(uintBitsToFloat(word(first)));
+    if (kind == DROPOUT) return a * kept(i, word(first), uintBitsToFloat(word(first + 1)));
+    vec4 v;
+    [[unroll]] for (uint e = 0; e < EACH; ++e)
+        v[e] = kind == ACTIVATE ? activation(how, a[e]) : activation_slope(how, a[e]) * b[e];
+    return v;
+}
+
+#define LOAD(n) \
+    if (n < INPUTS) values[n] = load(x##n, (STRETCHED >> n & 1) != 0, PAIR##n, i, narrow, there);
+#define OPERAND(n, shift) values[STEP##n >> shift & 15]
+#define TAKE(n) \
+    if (n < STEPS) last = values[FIRST_STEP + n] = taken(STEP##n, OPERAND(n, 8), OPERAND(n, 12), i);
+
+void make(uint i, uint narrow, uint there) {
+    vec4 values[FIRST_STEP + 6];
+    LOAD(0) LOAD(1) LOAD(2) LOAD(3) LOAD(4) LOAD(5)
+    vec4 last;
+    TAKE(0)
+#ifdef CHAIN
+    TAKE(1) TAKE(2) TAKE(3) TAKE(4) TAKE(5)
+#endif
+    store_some(y, i, last.xy, there > 1, PAIR_Y);
+    if (there > 2) store_some(y, i + 2, last.zw, there > 3, PAIR_Y);
+}
+
+void main() {
+    const uint first = group_index() * per_group, end = min(first + per_group, count);
+    const uint mine = first + EACH * gl_LocalInvocationID.x;
+    const uint extent[6] = {0, mod, div, 0, 0, 0};
+    const uint by[6] = digits(EACH * GROUP, extent);
+    uint at[6] = digits(mine, extent);
+    // One loop for all: drivers work on every kind of step wherever it stands, before they know the constants.
+    for (uint i = mine; i < end; i += EACH * GROUP) {
+        make(i, at[1], LEFT == 0 ? EACH : min(EACH, end - i));
+        if (STRETCHED != 0) advance(at, by, extent);
+    }
+}
