@@ -15,13 +15,27 @@ wrong() {
     sed 's/^/      stderr: /' stderr | head -n 5
 }
 
+# as_user COMMAND...: what the command expects of the program, it expects of an ordinary user's: permissions mean nothing
+# to root, so root's tests run a copy of the program as nobody.
+runner=()
+as_user() {
+    local program=$program runner=()
+    if [ "$(id -u)" -eq 0 ]; then
+        chmod 755 "$scratch"
+        [ -x "$scratch/program" ] || cp "$program" "$scratch/program"
+        program=$scratch/program
+        runner=(setpriv --reuid=65534 --regid=65534 --clear-groups env MESA_SHADER_CACHE_DISABLE=true)
+    fi
+    "$@"
+}
+
 # expect STATUS PATTERN ARGUMENT...: runs the program. With a status other than 0 standard error must be
 # one line "vkformer: error: …" that matches the pattern; with 0 the pattern is for standard output.
 expect() {
     local status=$1 pattern=$2
     shift 2
     checks=$((checks + 1))
-    timeout 300 "$program" "$@" >stdout 2>stderr </dev/null
+    timeout 300 "${runner[@]}" "$program" "$@" >stdout 2>stderr </dev/null
     local got=$?
     [ "$got" -eq "$status" ] || { wrong "exit status $got instead of $status: $*"; return; }
     if [ "$status" -eq 0 ]; then
