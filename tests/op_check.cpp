@@ -114,13 +114,14 @@ void check_lowered(const OpCase& c, CaseGraph& made, const ProgramOptions& lower
         const Array& want = wanted.at(name);
         double scale = 0;
         for (const double w : want.at) scale = std::max(scale, std::abs(w));
-        const double limit =
-            ((name[0] == 'd' ? c.gradient_ulps : c.ulps) * std::ldexp(1.0, -24) + packed_units(format)) *
-            std::max(scale, 1e-30);
+        const double computed =
+            (name[0] == 'd' ? c.gradient_ulps : c.ulps) * std::ldexp(1.0, -24) * std::max(scale, 1e-30);
         for (std::size_t i = 0; i < values.size(); ++i) {
             const double error = std::abs(static_cast<double>(values[i]) - want.at[i]);
             const bool out_of_range = format != Format::f32 && std::isnan(values[i]) && std::isnan(want.at[i]);
-            if (error <= limit || out_of_range) continue;
+            const double kept =
+                packed_units(format) * (c.rounded_terms ? scale : std::abs(want.at[i])) + packed_least(format);
+            if (error <= computed + kept || out_of_range) continue;
             ADD_FAILURE() << name << ", element " << i << " of " << want.shape << ": " << values[i] << ", wanted "
                           << want.at[i] << " (off by " << error / scale * std::ldexp(1.0, 24)
                           << " ulps of the largest)";

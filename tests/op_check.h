@@ -58,6 +58,9 @@ struct OpCase {
     double gradient_ulps = 64;
     /// Finite differences in double need smooth functions and few elements; larger cases may skip them.
     bool finite_differences = true;
+    /// Where values are kept in 16 bits each element may be off by one rounding of itself. A sum of terms that are kept
+    /// so one by one is off by theirs, which is told here: then the limit is relative to the largest element.
+    bool rounded_terms = false;
 };
 
 /// Host: reference equals expansion where an op has both; gradients equal central differences in double.

@@ -41,7 +41,8 @@ OpCase attend(std::string name, Sizes s, AttentionOptions options = {}, double s
                 },
                 ulps,
                 4 * ulps,
-                small};
+                small,
+                true};  // <g, o> is subtracted, o rounded
     return made;
 }
 

@@ -42,10 +42,16 @@ std::vector<OpCase> norm_cases() {
     cases.push_back(rms_norm_of("many rows without a mean", 1031, 33));
     cases.push_back(layer_norm_of("many wide rows", 67, 2100));
     for (const std::int64_t width : {17, 128, 2003, 4100})  // the kernel adds its gradient
-        cases.push_back({text("residual of ", width), {normal({5, width}), normal({width})}, [](Inputs x) {
+        cases.push_back({text("residual of ", width),
+                         {normal({5, width}), normal({width})},
+                         [](Inputs x) {
                              return std::vector{add(x[0], layer_norm(x[0], x[1], {}, usual_eps)),
                                                 add(x[0], rms_norm(x[0], x[1], usual_eps))};
-                         }});
+                         },
+                         16,
+                         64,
+                         true,
+                         true});
     cases.push_back({"no parameters", {normal({5, 19})}, [](Inputs x) {
                          return std::vector{layer_norm(x[0], {}, {}, usual_eps), rms_norm(x[0], {}, usual_eps)};
                      }});

@@ -27,7 +27,8 @@ OpCase projection(std::string name, std::int64_t rows, std::int64_t groups, std:
             [groups](Inputs x) { return std::vector{add(add(project_out(x[0], x[1], groups), x[0]), x[1])}; },
             16,
             64,
-            rows * groups * width <= 4096};
+            rows * groups * width <= 4096,
+            true};
 }
 
 std::vector<OpCase> project_out_cases() {
@@ -84,7 +85,8 @@ OpCase both(std::string name, std::int64_t rows, std::int64_t heads, std::int64_
             },
             16,
             64,
-            rows * heads * width <= 4096};
+            rows * heads * width <= 4096,
+            true};
 }
 
 /// Heads of one to 40 to a row, so that subgroups hold several rows, one, or not all of one.
