@@ -16,6 +16,7 @@
 #include "vulkan/buffer.h"
 #include "vulkan/kernel.h"
 #include "vulkan/recorder.h"
+#include "vulkan/shuffled.h"
 
 namespace vkf::test {
 namespace {
@@ -195,6 +196,15 @@ TEST(DeviceRecorder, StatesTheMemoryThatCopiesAndKernelsTouch) {
     };
     EXPECT_TRUE(same(found[0], b, 16, 20, false));
     EXPECT_TRUE(same(found[1], a, 32, 36, true));
+}
+
+TEST(DeviceRecorder, RefusesAnOrderThatIsNoNumber) {
+    for (const char* seed : {"", "one", "-1", "1x", "99999999999999999999"}) {
+        const Shuffled order(seed);
+        EXPECT_THROW(Recorder(shared_device()).finish(), InputError) << seed;
+    }
+    const Shuffled order("18446744073709551615");
+    Recorder(shared_device()).finish();
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // What stands between two barriers in another order.
 #pragma once
 
-#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -12,9 +11,9 @@ namespace vkf::test {
 /// were recorded.
 class Shuffled {
 public:
-    explicit Shuffled(std::optional<std::uint64_t> seed) {
+    explicit Shuffled(const std::optional<std::string>& seed) {
         if (const char* value = std::getenv(name)) before_ = value;
-        set(seed ? std::optional(std::to_string(*seed)) : std::nullopt);
+        set(seed);
     }
     Shuffled(const Shuffled&) = delete;
     ~Shuffled() { set(before_); }
