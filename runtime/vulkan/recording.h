@@ -57,7 +57,7 @@ struct Recording {
     std::size_t stamps() const;
 };
 
-/// Puts the commands of each phase in an order drawn from the seed. Whoever needs more than this has too few barriers.
+/// Puts the commands of each phase in an order drawn from the seed: if that changes a result, a barrier is missing.
 void shuffle(Recording& recording, std::uint64_t seed);
 
 }  // namespace vkf
