@@ -177,10 +177,7 @@ std::uint64_t Program::address(Tensor tensor) const {
 
 void Program::record(const ProgramOptions& options) {
     const DeviceTraits device_traits = traits(*device_);
-    std::size_t nodes = 0;
-    for (std::size_t i = 0; i < launches_.size(); ++i)
-        nodes += i == 0 || launches_[i].node != launches_[i - 1].node ? 1 : 0;
-    Recorder recorder(*device_, options.stamps ? nodes + 1 : 0);
+    Recorder recorder(*device_);
     double segment = 0;
     for (std::size_t i = 0; i < launches_.size(); ++i) {
         const Launch& launch = launches_[i];

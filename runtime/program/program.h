@@ -93,10 +93,15 @@ public:
     float read_scalar(std::string_view output) const;
 
     const MemoryUse& memory() const { return memory_; }
-    std::size_t segments() const { return commands_.segments(); }
-    std::size_t barriers() const { return commands_.barriers(); }
+    std::size_t segments() const { return commands_.recording().segments.size(); }
+    std::size_t barriers() const { return commands_.recording().barriers(); }
     std::size_t dispatches() const { return launches_.size(); }
     double flops() const;
+    /// What a run submits: the copies of its inputs, its kernels, the copies of its outputs.
+    std::array<const Recording*, 3> recordings() const {
+        const Side& side = sides_[started_];
+        return {&side.load.recording(), &commands_.recording(), &side.store.recording()};
+    }
 
     /// Time of each node in the last run; needs ProgramOptions::stamps.
     std::vector<NodeTime> node_times() const;

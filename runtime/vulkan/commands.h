@@ -1,0 +1,41 @@
+// Command buffers written once and submitted many times.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace vkf {
+
+class Device;
+struct Recording;
+
+/// Recorded segments, each submitted by itself so that no submission runs for seconds. Owns its command buffers.
+class Commands {
+public:
+    Commands() noexcept;
+    /// Writes a command buffer for each segment. Throws Error if there are stamps and the device has none.
+    Commands(Device& device, Recording recording);
+    Commands(Commands&&) noexcept;
+    Commands& operator=(Commands&&) noexcept;
+    ~Commands();
+
+    /// Submits every segment in order, `before` together with the first and `after` with the last; returns the ticket
+    /// to wait for. Throws Error if the device was lost.
+    std::uint64_t submit(const Commands& before, const Commands& after);
+    std::uint64_t submit();
+    /// What the command buffers were written from.
+    const Recording& recording() const;
+    /// Milliseconds between consecutive stamps of the last finished run.
+    std::vector<double> stamps_ms() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Waits until the device has reached a ticket.
+void wait(Device& device, std::uint64_t ticket);
+
+}  // namespace vkf

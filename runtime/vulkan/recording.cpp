@@ -1,0 +1,49 @@
+#include "vulkan/recording.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/random.h"
+
+namespace vkf {
+
+void Recording::add(Command command) {
+    Segment& segment = segments.back();
+    const auto conflicts = [&](const Command& other) { return conflict(other.accesses, command.accesses); };
+    if (std::ranges::any_of(segment.back().commands, conflicts)) segment.emplace_back();
+    segment.back().commands.push_back(std::move(command));
+}
+
+void Recording::stamp() {
+    segments.back().push_back({.stamped = true, .commands = {}});
+}
+
+void Recording::cut() {
+    segments.emplace_back(1);
+}
+
+std::size_t Recording::barriers() const {
+    std::size_t count = 0;
+    for (const Segment& segment : segments) count += segment.size() - 1;
+    return count;
+}
+
+std::size_t Recording::stamps() const {
+    std::size_t count = 0;
+    for (const Segment& segment : segments)
+        count += static_cast<std::size_t>(std::ranges::count(segment, true, &Phase::stamped));
+    return count;
+}
+
+void shuffle(Recording& recording, std::uint64_t seed) {
+    Random random(seed, "order of commands");
+    for (Segment& segment : recording.segments)
+        for (Phase& phase : segment) {
+            std::vector<Command> mixed;
+            for (const std::size_t i : random.permutation(phase.commands.size()))
+                mixed.push_back(std::move(phase.commands[i]));
+            phase.commands = std::move(mixed);
+        }
+}
+
+}  // namespace vkf
