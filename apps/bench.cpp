@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "apps/commands.h"
+#include "apps/interrupts.h"
 
 namespace vkf {
 
@@ -23,7 +24,7 @@ Timing time_calls(double seconds, const std::function<void()>& call) {
     call();
     const auto start = Clock::now();
     do {
-        if (interrupted()) throw Interrupted();
+        stop_if_interrupted();
         const auto from = Clock::now();
         call();
         samples.push_back(since(from));

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "apps/bench_report.h"
+#include "apps/output_file.h"
 #include "base/file.h"
 
 namespace vkf {
@@ -48,7 +49,7 @@ std::vector<std::pair<std::string, double>> means(const std::vector<Pair>& list)
 }
 
 void compare(const Common& common, const Options& o) {
-    if (!o.markdown.empty()) require_directory_of(o.markdown);
+    if (!o.markdown.empty()) require_output("--markdown", o.markdown, {o.first, o.second});
     const BenchReport a = read_report(o.first), b = read_report(o.second);
     const std::vector<Pair> list = pairs(a, b);
     require(!list.empty(), o.first, " and ", o.second, " have no measurement in common");

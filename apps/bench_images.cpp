@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "apps/bench.h"
+#include "apps/interrupts.h"
 #include "apps/progress.h"
 #include "models/data/synthetic_images.h"
 #include "models/train/image_feed.h"
@@ -60,7 +61,7 @@ Rates measure(const ImageSet& set, const ImageBatchOptions& options, double seco
         const auto start = Clock::now();
         std::chrono::duration<double> elapsed{};
         do {
-            if (interrupted()) throw Interrupted();
+            stop_if_interrupted();
             batches.at(number++);
             elapsed = Clock::now() - start;
         } while (elapsed.count() < seconds / SLICES);

@@ -3,6 +3,7 @@
 #include <ctime>
 
 #include "apps/bench_peak.h"
+#include "apps/interrupts.h"
 #include "apps/roofline.h"
 #include "base/file.h"
 #include "vulkan/device.h"
@@ -184,6 +185,8 @@ void run_benchmark(const Common& common, const ReportOptions& o,
                    const std::function<void(Device&, BenchReport&)>& work) {
     for (const std::string& file : {o.out, o.markdown, o.plot})
         if (!file.empty()) require_directory_of(file);
+    for (const auto& [a, b] : {std::pair(o.out, o.markdown), std::pair(o.out, o.plot), std::pair(o.markdown, o.plot)})
+        require(a.empty() || a != b, "two reports are to be written to ", a, ": wanted a file for each");
     catch_interrupts();
     with_device(common, [&](Device& device) {
         BenchReport report = begin_report(device);

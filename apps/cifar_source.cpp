@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "apps/interrupts.h"
 #include "apps/progress.h"
 #include "base/file.h"
 #include "models/data/corpus.h"
+#include "models/files/held_files.h"
 
 namespace vkf {
 namespace fs = std::filesystem;
@@ -90,6 +92,8 @@ fs::path part_of(const CifarFormat& format, const fs::path& out) {
     return out / text(format.archive, ".part");
 }
 
+using Names = std::span<const fs::path>;  // of files that go when the new ones come
+
 // --- Ways to get the files -----------------------------------------------------------------------
 
 void unpack_file(const fs::path& packed, const fs::path& to) {
@@ -102,8 +106,8 @@ void unpack_file(const fs::path& packed, const fs::path& to) {
     throw Error("cannot write ", to.string(), ": ", outcome.complaint());
 }
 
-void take_loose(const CifarFormat& format, const fs::path& from, const fs::path& out) {
-    publish_files(out, [&](const fs::path& folder) {
+void take_loose(const CifarFormat& format, const fs::path& from, const fs::path& out, Names obsolete) {
+    const auto fill = [&](const fs::path& folder) {
         for (const CifarFile& file : format.files) {
             const fs::path source = loose_file(from, file, format).value_or(from / file.name);
             source.extension() == ".xz" ? unpack_file(source, folder / file.name)
@@ -114,11 +118,12 @@ void take_loose(const CifarFormat& format, const fs::path& from, const fs::path&
         for (const fs::path& name : names_of(format))
             if (fs::exists(from / name, ignored)) copy_whole(from / name, folder / name);
         verify_labels(format, folder, from);
-    });
+    };
+    publish_files(out, fill, obsolete);
 }
 
-void unpack_archive(const CifarFormat& format, const fs::path& archive, const fs::path& out) {
-    publish_files(out, [&](const fs::path& folder) {
+void unpack_archive(const CifarFormat& format, const fs::path& archive, const fs::path& out, Names obsolete) {
+    const auto fill = [&](const fs::path& folder) {
         const fs::path all = folder / "all";
         std::error_code error;
         fs::create_directory(all, error);
@@ -134,7 +139,8 @@ void unpack_archive(const CifarFormat& format, const fs::path& archive, const fs
         for (const fs::path& name : names_of(format)) take(name);
         fs::remove_all(all, error);
         verify_labels(format, folder, archive);
-    });
+    };
+    publish_files(out, fill, obsolete);
 }
 
 /// Brings the archive, or the rest of it.
@@ -174,7 +180,7 @@ void download(const Common& common, const CifarFormat& format, const fs::path& p
     }
 }
 
-void fetch_archive(const Common& common, const CifarFormat& format, const fs::path& out) {
+void fetch_archive(const Common& common, const CifarFormat& format, const fs::path& out, Names obsolete) {
     const fs::path part = part_of(format, out);
     std::error_code error;
     fs::create_directories(out, error);
@@ -191,11 +197,11 @@ void fetch_archive(const Common& common, const CifarFormat& format, const fs::pa
         throw Error("the downloaded ", format.archive, " has md5 ", md5, ", wanted ", format.archive_md5,
                     "; it is removed");
     }
-    unpack_archive(format, part, out);
+    unpack_archive(format, part, out, obsolete);
     fs::remove(part, error);
 }
 
-std::string fetch(const Common& common, const CifarFormat& format, const fs::path& out) {
+std::string fetch(const Common& common, const CifarFormat& format, const fs::path& out, bool overwrite) {
     std::error_code ignored;
     settle_files(out);
     const bool there =
@@ -204,28 +210,29 @@ std::string fetch(const Common& common, const CifarFormat& format, const fs::pat
         verify_there(format, out);
         return out.string();
     }
+    const std::vector<fs::path> obsolete = claim_directory(out, overwrite);
     if (const auto archive = find_archive(format)) {
         const std::string md5 = md5_of(*archive, go_on);
         require(md5 == format.archive_md5, archive->string(), ": md5 is ", md5, ", wanted ", format.archive_md5);
-        unpack_archive(format, *archive, out);
+        unpack_archive(format, *archive, out, obsolete);
         return archive->string();
     }
     if (const auto loose = find_loose(format)) {
-        take_loose(format, *loose, out);
+        take_loose(format, *loose, out, obsolete);
         return loose->string();
     }
-    fetch_archive(common, format, out);
+    fetch_archive(common, format, out, obsolete);
     return text(ADDRESS, format.archive);
 }
 
 }  // namespace
 
-std::string fetch_cifar(const Common& common, const CifarFormat& format, const fs::path& out) {
+std::string fetch_cifar(const Common& common, const CifarFormat& format, const fs::path& out, bool overwrite) {
     std::error_code ignored;
     const bool new_folder = !fs::exists(out, ignored);
     catch_interrupts();
     try {
-        return fetch(common, format, out);
+        return fetch(common, format, out, overwrite);
     } catch (...) {
         if (new_folder) fs::remove(out, ignored);  // unless there is something in it
         // Ctrl-C reaches the programs that we run, too, and looks like a failure of theirs.

@@ -1,12 +1,16 @@
 // vkformer classify: what a vision transformer sees in pictures, and where it looks.
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <filesystem>
+#include <map>
 #include <numeric>
 #include <optional>
 
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "apps/interrupts.h"
 #include "apps/model.h"
 #include "apps/vit_options.h"
 #include "graph/complete.h"
@@ -26,6 +30,7 @@ using nlohmann::ordered_json;
 
 struct Options {
     std::string model, statistics, maps;
+    bool overwrite = false;
     std::vector<std::string> images;
     std::int64_t top = 5;
 };
@@ -49,13 +54,18 @@ public:
         model.load(parameters, state_);
     }
 
-    /// Probabilities of the classes.
-    std::vector<double> operator()(const Image& image) {
+    /// Probabilities of the classes. Throws Error if the model's answer is not finite.
+    std::vector<double> operator()(const Image& image, const std::string& file) {
         std::vector<float> planes(image.bytes().size());
         normalise_(image, planes);
         program_->write("images", planes);
         program_->run();
-        return probabilities(program_->read("logits"), {.temperature = 1.0, .top_k = 0});
+        const std::vector<float> logits = program_->read("logits");
+        const auto bad = std::ranges::find_if(logits, [](float x) { return !std::isfinite(x); });
+        if (bad != logits.end())
+            throw Error(file, ": the logit of class ", bad - logits.begin(), " is ", *bad,
+                        "; the first number that is not finite: ", program_->find_non_finite());
+        return probabilities(logits, {.temperature = 1.0, .top_k = 0});
     }
 
     /// The attention weights of every block on the last picture.
@@ -102,12 +112,36 @@ Image heads_picture(const Image& picture, std::span<const AttentionWeights> bloc
     return sheet;
 }
 
-void write_maps(const fs::path& folder, const std::string& file, std::span<const AttentionWeights> blocks) {
+/// The files for a picture's maps: the rollout, and the heads.
+std::array<fs::path, 2> map_files(const fs::path& folder, const std::string& file) {
     const std::string stem = fs::path(file).stem().string();
-    write_png(folder / (stem + ".rollout.png"), rollout_picture(read_square_image(file, MAP_SIDE), blocks));
+    return {folder / (stem + ".rollout.png"), folder / (stem + ".heads.png")};
+}
+
+/// Makes the directory of maps. Throws InputError if one would replace a file or another picture's.
+void prepare_maps(const Options& o) {
+    std::map<fs::path, std::string> pictures;
+    for (const std::string& file : o.images)
+        for (const fs::path& made : map_files(o.maps, file)) {
+            std::error_code ignored;
+            require(o.overwrite || !fs::exists(made, ignored), made.string(),
+                    " is there already; --overwrite replaces it");
+            const auto [other, fresh] = pictures.emplace(made, file);
+            require(fresh, o.maps, ": ", other->second, " and ", file, " both have their map in ", made.string());
+            for (const std::string& picture : o.images)
+                require(!fs::equivalent(made, picture, ignored), made.string(), " is a picture to classify");
+        }
+    std::error_code error;
+    fs::create_directories(o.maps, error);
+    if (error) throw Error(o.maps, ": cannot make the directory: ", error.message());
+}
+
+void write_maps(const fs::path& folder, const std::string& file, std::span<const AttentionWeights> blocks) {
+    const auto [whole, heads] = map_files(folder, file);
+    write_png(whole, rollout_picture(read_square_image(file, MAP_SIDE), blocks));
     const int most = static_cast<int>(std::max(blocks.size(), blocks.front().heads));
     const int side = std::clamp((Image::longest_side - GAP) / most - GAP, 1, HEAD_SIDE);
-    write_png(folder / (stem + ".heads.png"), heads_picture(read_square_image(file, side), blocks));
+    write_png(heads, heads_picture(read_square_image(file, side), blocks));
 }
 
 /// The most probable classes first.
@@ -124,9 +158,9 @@ void classify(Device& device, const Common& common, const Options& o, const Imag
     Classifier classifier(device, common, model, statistics, !o.maps.empty());
     auto document = ordered_json::array();
     for (std::size_t n = 0; n < pictures.size(); ++n) {
-        if (interrupted()) throw Interrupted();
+        stop_if_interrupted();
         const std::string& file = o.images[n];
-        const std::vector<double> share = classifier(pictures[n]);
+        const std::vector<double> share = classifier(pictures[n], file);
         if (!o.maps.empty()) write_maps(o.maps, file, classifier.weights());
         auto classes = ordered_json::array();
         std::string line = file + ":";
@@ -148,9 +182,7 @@ void run(const Common& common, const Options& o) {
     std::vector<Image> pictures;
     for (const std::string& file : o.images)
         pictures.push_back(read_square_image(file, static_cast<int>(model.config.image_size)));
-    std::error_code error;
-    if (!o.maps.empty()) fs::create_directories(o.maps, error);
-    if (error) throw Error(o.maps, ": cannot make the directory: ", error.message());
+    if (!o.maps.empty()) prepare_maps(o);
     catch_interrupts();
     with_device(common, [&](Device& device) { classify(device, common, o, model, statistics, pictures); });
 }
@@ -172,6 +204,7 @@ void add_classify(CLI::App& app, Common& common) {
         ->add_option("--attention-maps", options->maps,
                      "Directory for IMAGE.rollout.png and IMAGE.heads.png: attention over the picture")
         ->type_name("DIR");
+    command->add_flag("--overwrite", options->overwrite, "Replace maps that are there");
     add_statistics_option(*command, options->statistics);
     add_common(*command, common);
     command->footer(

@@ -6,7 +6,6 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -198,24 +197,6 @@ std::string percent_text(double share) {
 void note(const Common& common, std::string_view text) {
     if (common.quiet) return;
     std::fprintf(stderr, "vkformer: note: %.*s\n", static_cast<int>(text.size()), text.data());
-}
-
-// --- Ctrl-C --------------------------------------------------------------------------------------
-
-namespace {
-volatile std::sig_atomic_t stop_wanted = 0;
-}
-
-void catch_interrupts() {
-    struct sigaction action {};
-    action.sa_handler = [](int) { stop_wanted = 1; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    ::sigaction(SIGINT, &action, nullptr);
-    ::sigaction(SIGTERM, &action, nullptr);
-}
-
-bool interrupted() {
-    return stop_wanted != 0;
 }
 
 void require_directory_of(const std::string& output) {

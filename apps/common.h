@@ -65,15 +65,6 @@ std::string percent_text(double share);       // 0.5 → "50.00 %"
 /// Prints "vkformer: note: …" unless --quiet.
 void note(const Common& common, std::string_view text);
 
-// --- Ctrl-C --------------------------------------------------------------------------------------
-
-/// The program was asked to stop and has stopped cleanly: exit status 130, as shells report it.
-struct Interrupted {};
-
-/// From here on the first Ctrl-C (or SIGTERM) only sets a flag, which loops look at; the second one ends the program.
-void catch_interrupts();
-bool interrupted();
-
 // --- Values of options ---------------------------------------------------------------------------
 
 /// A whole number of at least `least`; a number of at least `least`.

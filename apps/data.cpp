@@ -8,10 +8,12 @@
 #include "apps/common.h"
 #include "apps/data_images.h"
 #include "apps/data_preview.h"
+#include "apps/interrupts.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "models/data/dataset.h"
 #include "models/data/image_set.h"
+#include "models/files/held_files.h"
 
 namespace vkf {
 
@@ -23,18 +25,25 @@ struct Options {
     std::string path, out;
     std::int64_t tokens = 1'000'000;
     std::int64_t vocab_size = 64;
+    bool overwrite = false;
 };
 
-/// Puts train.bin, val.bin and, if there are characters, chars.json into a directory, all or none.
-void publish(const fs::path& out, std::span<const std::uint16_t> tokens, const Characters* characters) {
+/// Puts train.bin, val.bin and, if there are characters, chars.json into a directory, all or none, instead of the
+/// `obsolete` ones.
+void publish(const fs::path& out, std::span<const std::uint16_t> tokens, const Characters* characters,
+             std::span<const fs::path> obsolete) {
+    catch_interrupts();
     const std::size_t training = training_share(tokens.size());
     require(training > 0 && training < tokens.size(), out.string(), ": ", tokens.size(),
             " tokens cannot be split into training and validation, wanted at least 2");
-    publish_files(out, [&](const fs::path& folder) {
+    const auto fill = [&](const fs::path& folder) {
         write_tokens(folder / "train.bin", tokens.first(training));
+        stop_if_interrupted();
         write_tokens(folder / "val.bin", tokens.subspan(training));
         if (characters) write_atomically(folder / "chars.json", characters->json());
-    });
+        stop_if_interrupted();
+    };
+    publish_files(out, fill, obsolete);
 }
 
 /// What a command tells at its end: lines for people, or one document.
@@ -45,10 +54,13 @@ void report(const Common& common, const nlohmann::ordered_json& facts) {
 }
 
 void prepare_text(const Common& common, const Options& o) {
+    std::error_code ignored;
+    const fs::path input = fs::is_directory(o.path, ignored) ? "" : o.path;  // of a directory, only texts are read
+    const auto obsolete = claim_directory(o.out, o.overwrite, input);
     const std::string words = read_corpus(o.path);
     const Characters characters = Characters::of(words);
     const auto tokens = characters.encode<std::uint16_t>(words);
-    publish(o.out, tokens, &characters);
+    publish(o.out, tokens, &characters, obsolete);
     report(common, {{"out", o.out},
                     {"train_tokens", training_share(tokens.size())},
                     {"val_tokens", tokens.size() - training_share(tokens.size())},
@@ -86,6 +98,7 @@ private:
 
 void make_synthetic(const Common& common, const Options& o) {
     require(o.vocab_size <= 65536, "--vocab-size is ", o.vocab_size, ", wanted at most 65536");
+    const auto obsolete = claim_directory(o.out, o.overwrite);
     const auto size = static_cast<std::size_t>(o.vocab_size);
     Chain chain(common.seed, size);
     std::vector<std::uint16_t> tokens(static_cast<std::size_t>(o.tokens));
@@ -99,7 +112,7 @@ void make_synthetic(const Common& common, const Options& o) {
     for (std::size_t token = 0; token < size; ++token)
         if (visits[token])
             entropy += chain.entropy(token) * static_cast<double>(visits[token]) / static_cast<double>(tokens.size());
-    publish(o.out, tokens, nullptr);
+    publish(o.out, tokens, nullptr, obsolete);
     report(common, {{"out", o.out},
                     {"train_tokens", training_share(tokens.size())},
                     {"val_tokens", tokens.size() - training_share(tokens.size())},
@@ -143,6 +156,7 @@ void add_data(CLI::App& app, Common& common) {
         ->capture_default_str();
     for (CLI::App* maker : {words, synthetic}) {
         maker->add_option("--out", o->out, "Directory to write to")->required()->type_name("DIR");
+        maker->add_flag("--overwrite", o->overwrite, "Replace the data, model or run that is there");
         add_common(*maker, common);
     }
     add_data_images(*command, common);

@@ -5,9 +5,11 @@
 
 #include "apps/cifar_source.h"
 #include "apps/common.h"
+#include "apps/interrupts.h"
 #include "apps/progress.h"
 #include "base/file.h"
 #include "models/data/synthetic_images.h"
+#include "models/files/held_files.h"
 
 namespace vkf {
 
@@ -19,6 +21,7 @@ struct Options {
     std::string out;
     std::int64_t count = 50'000;
     std::int64_t test_count = 10'000;
+    bool overwrite = false;
 };
 
 nlohmann::ordered_json facts_of(const ImageSet& images) {
@@ -52,8 +55,8 @@ void report(const Common& common, const std::string& title, const std::string& v
                " training images each", names, names.empty() ? "" : ")", verdict.empty() ? "" : "; " + verdict, ".\n"));
 }
 
-void prepare_cifar(const Common& common, const CifarFormat& format, const std::string& out) {
-    const std::string source = fetch_cifar(common, format, out);
+void prepare_cifar(const Common& common, const CifarFormat& format, const std::string& out, bool overwrite) {
+    const std::string source = fetch_cifar(common, format, out, overwrite);
     const bool checksums = !format.files.front().md5.empty() || source.ends_with(format.archive);
     report(common, std::string(format.title),
            checksums ? "checksums and class balance are the official ones"
@@ -71,7 +74,7 @@ void draw_split(const Common& common, const fs::path& folder, bool training, std
         const std::int64_t end = count * ++file_number / files;
         write_atomically(folder / file.name, [&](FileWriter& writer) {
             for (; drawn < end; ++drawn) {
-                if (interrupted()) throw Interrupted();
+                stop_if_interrupted();
                 const auto record =
                     synthetic_record(common.seed, training ? "train" : "test", static_cast<std::uint64_t>(drawn));
                 writer.write(std::as_bytes(std::span(record)));
@@ -82,17 +85,23 @@ void draw_split(const Common& common, const fs::path& folder, bool training, std
 }
 
 void make_synthetic(const Common& common, const Options& o) {
+    const auto obsolete = claim_directory(o.out, o.overwrite);
     catch_interrupts();
     Progress progress(common, "drawing", "images", o.count + o.test_count);
     std::int64_t done = 0;
-    publish_files(o.out, [&](const fs::path& folder) {
+    const auto fill = [&](const fs::path& folder) {
         draw_split(common, folder, true, o.count, progress, done);
         draw_split(common, folder, false, o.test_count, progress, done);
         std::string names;
         for (const std::string_view name : SYNTHETIC_NAMES) names += text(name, '\n');
         write_atomically(folder / CIFAR10.names, names);
-    });
+    };
+    publish_files(o.out, fill, obsolete);
     report(common, "Synthetic images", "", text("seed ", common.seed), o.out, open_cifar(CIFAR10, o.out));
+}
+
+void add_overwrite(CLI::App& part, Options& o) {
+    part.add_flag("--overwrite", o.overwrite, "Replace the data, model or run that is there");
 }
 
 }  // namespace
@@ -117,9 +126,11 @@ void add_data_images(CLI::App& data, Common& common) {
                                   " or its files, plain or as "
                                   ".xz, from $VKFORMER_DATA, data/ or\n../shared/data; else downloads the archive, "
                                   "going on where an earlier download ended.\n"));
-        auto out = std::make_shared<std::string>("data/" + name);
-        part->add_option("--out", *out, "Directory to write to")->type_name("DIR")->capture_default_str();
-        part->callback([format, out, &common] { prepare_cifar(common, *format, *out); });
+        auto o = std::make_shared<Options>();
+        o->out = "data/" + name;
+        part->add_option("--out", o->out, "Directory to write to")->type_name("DIR")->capture_default_str();
+        add_overwrite(*part, *o);
+        part->callback([format, o, &common] { prepare_cifar(common, *format, o->out, o->overwrite); });
         add_common(*part, common);
     }
     auto o = std::make_shared<Options>();
@@ -127,6 +138,7 @@ void add_data_images(CLI::App& data, Common& common) {
                          "  vkformer data synthetic-images --out data/shapes\n"
                          "  vkformer data synthetic-images --out data/few --count 500 --test-count 100 --seed 7\n");
     part->add_option("--out", o->out, "Directory to write to")->required()->type_name("DIR");
+    add_overwrite(*part, *o);
     part->add_option("--count", o->count, "Training images")->type_name("N")->check(whole(10))->capture_default_str();
     part->add_option("--test-count", o->test_count, "Test images")
         ->type_name("N")

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "apps/common.h"
+#include "apps/output_file.h"
 #include "apps/vit_options.h"
 #include "models/images/drawing.h"
 #include "models/images/image_file.h"
@@ -177,7 +178,7 @@ private:
 void preview(const Common& common, Options& o) {
     o.training.seed = common.seed;
     o.training.check_images();
-    require_directory_of(o.out);
+    require_output("--out", o.out, {o.training.data});
     const ImageSet set = o.training.images();
     require(set.train.size() > 0, "data ", o.training.data, ": there are no training images");
     const Sheet sheet(o, set);

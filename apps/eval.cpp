@@ -2,6 +2,8 @@
 
 #include "apps/eval.h"
 
+#include <cmath>
+
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/model.h"
@@ -39,6 +41,7 @@ void add_options(CLI::App& command, EvalOptions& o) {
     command.add_option("--batch-size", o.batch_size, "Sequences (12) or images (128) at a time")
         ->type_name("N")
         ->check(whole(1));
+    command.add_flag("--allow-nonfinite", o.allow_nonfinite, "Report a loss that is nan or infinite too");
 
     const std::string text = "Language models", vision = "Vision transformers";
     command.add_option("--block-size", o.block_size, "Tokens of a sequence (the model's n_positions)")
@@ -60,6 +63,13 @@ void add_options(CLI::App& command, EvalOptions& o) {
 }
 
 }  // namespace
+
+void require_finite(const EvalOptions& o, const char* name, double value, const std::string& source) {
+    if (o.allow_nonfinite || std::isfinite(value)) return;
+    throw Error("model ", o.model, ": the ", name, " on ", o.data, " is ", value,
+                source.empty() ? "" : "; the first number that is not finite: ", source,
+                "; --allow-nonfinite reports it all the same");
+}
 
 void add_eval(CLI::App& app, Common& common) {
     CLI::App* command = app.add_subcommand("eval", "Loss of a model on data; accuracy and confusions on images");

@@ -12,6 +12,7 @@ struct Common;
 struct EvalOptions {
     std::string model, data, split = "val";
     std::int64_t batch_size = 0;  // 0: 12 sequences, 128 images
+    bool allow_nonfinite = false;
 
     // language models
     std::optional<std::int64_t> block_size;  // else n_positions
@@ -26,5 +27,9 @@ struct EvalOptions {
 
 void eval_gpt(const Common& common, const EvalOptions& options);
 void eval_vit(const Common& common, const EvalOptions& options);
+
+/// Throws Error if the result called `name` is not finite and that was not allowed; `source` tells where the first such
+/// number comes from.
+void require_finite(const EvalOptions& options, const char* name, double value, const std::string& source = {});
 
 }  // namespace vkf

@@ -6,6 +6,7 @@
 
 #include "apps/common.h"
 #include "apps/eval.h"
+#include "apps/interrupts.h"
 #include "apps/model.h"
 #include "apps/progress.h"
 #include "graph/complete.h"
@@ -66,12 +67,15 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
         program.write("targets", batch.targets);
         program.run();
         const auto predicted = windows.tokens() - std::ranges::count(batch.targets, -1);
-        sum += static_cast<double>(program.read_scalar("loss")) * static_cast<double>(predicted);
+        const auto loss = static_cast<double>(program.read_scalar("loss"));
+        if (!o.allow_nonfinite && !std::isfinite(loss))
+            require_finite(o, "loss", loss, program.find_non_finite());
+        sum += loss * static_cast<double>(predicted);
         result.predicted += predicted;
         ++result.batches;
         result.loss = sum / static_cast<double>(result.predicted);
         progress.update(result.batches, text("loss ", result.loss));
-        if (interrupted()) throw Interrupted();
+        stop_if_interrupted();
     }
     return result;
 }
@@ -93,6 +97,7 @@ void eval_gpt(const Common& common, const EvalOptions& o) {
     catch_interrupts();
     with_device(common, [&](Device& device) { result = evaluate(device, common, o, model, windows, tokens); });
     const double perplexity = std::exp(result.loss);
+    require_finite(o, "perplexity", perplexity);
     if (common.json)
         print_json(nlohmann::ordered_json{{"model", o.model},
                                           {"data", o.data},

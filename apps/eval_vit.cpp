@@ -1,11 +1,14 @@
 // vkformer eval on a vision transformer: loss, accuracy class by class, what is taken for what.
 
 #include <algorithm>
+#include <cmath>
 
 #include "apps/common.h"
 #include "apps/eval.h"
 #include "apps/image_evaluation.h"
+#include "apps/interrupts.h"
 #include "apps/model.h"
+#include "apps/output_file.h"
 #include "apps/progress.h"
 #include "apps/vit_options.h"
 #include "graph/complete.h"
@@ -30,7 +33,7 @@ ImageSet open_set(const EvalOptions& o, const ImageModel& model) {
     return set;
 }
 
-void evaluate(Device& device, const Common& common, const ImageModel& model, std::int64_t batch,
+void evaluate(Device& device, const Common& common, const EvalOptions& o, const ImageModel& model, std::int64_t batch,
               ImageEvaluation& evaluation) {
     Graph graph;
     Parameters parameters;
@@ -44,9 +47,11 @@ void evaluate(Device& device, const Common& common, const ImageModel& model, std
         evaluation.feed(program, static_cast<std::uint64_t>(number));
         program.run();
         evaluation.judge(program);
+        if (!o.allow_nonfinite && !std::isfinite(evaluation.loss()))
+            require_finite(o, "loss", evaluation.loss(), program.find_non_finite());
         const ConfusionMatrix& seen = evaluation.confusions();
         progress.update(static_cast<std::int64_t>(seen.count()), text("accuracy ", percent_text(seen.accuracy())));
-        if (interrupted()) throw Interrupted();
+        stop_if_interrupted();
     }
 }
 
@@ -90,7 +95,7 @@ void report(const Common& common, const EvalOptions& o, const ImageSet& set, con
 }  // namespace
 
 void eval_vit(const Common& common, const EvalOptions& o) {
-    if (!o.confusion_matrix.empty()) require_directory_of(o.confusion_matrix);
+    if (!o.confusion_matrix.empty()) require_output("--confusion-matrix", o.confusion_matrix, {o.model, o.data});
     const ImageModel model = open_image_model(o.model);
     const Statistics statistics = model.statistics(o.statistics);
     const ImageSet set = open_set(o, model);
@@ -99,7 +104,7 @@ void eval_vit(const Common& common, const EvalOptions& o) {
     const std::int64_t batch = std::min<std::int64_t>(o.batch_size ? o.batch_size : 128, std::ssize(images.labels()));
     ImageEvaluation evaluation(set, images, statistics, batch);
     catch_interrupts();
-    with_device(common, [&](Device& device) { evaluate(device, common, model, batch, evaluation); });
+    with_device(common, [&](Device& device) { evaluate(device, common, o, model, batch, evaluation); });
     if (!o.confusion_matrix.empty())
         write_png(o.confusion_matrix, draw_confusion(evaluation.confusions(), set.class_names, o.model));
     report(common, o, set, evaluation);

@@ -1,5 +1,7 @@
 // vkformer forward: logits, and on request the loss and every gradient, for tensors in a file.
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -7,6 +9,7 @@
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/model.h"
+#include "apps/output_file.h"
 #include "base/safetensors.h"
 #include "graph/complete.h"
 #include "ops/backward.h"
@@ -22,7 +25,7 @@ namespace fs = std::filesystem;
 
 struct Options {
     std::string model, input, output;
-    bool grads = false;
+    bool grads = false, allow_nonfinite = false;
 };
 
 /// What the files ask for, whatever kind of model it is.
@@ -104,7 +107,7 @@ Case read_case(const Common& common, const Options& options) {
     Case made = images ? image_case(options, file) : text_case(options, file);
     require(!options.grads || !made.targets.empty(), options.input, ": --grads needs the tensor '", made.target_name,
             "' ", made.target_type.shape);
-    require_directory_of(options.output);
+    require_output("--output", options.output, {options.input, options.model});
     for (const StoredTensor& tensor : file.tensors())
         if (tensor.name != made.input_name && tensor.name != made.target_name)
             note(common, text(options.input, ": tensor '", tensor.name, "' is not used"));
@@ -119,6 +122,29 @@ void output_gradients(Graph& graph, Tensor loss, const Parameters& parameters) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         const Tensor d = found[i] ? contiguous(found[i]) : fill(graph, wanted[i].shape(), 0.0f);
         graph.output("grad." + parameters.list()[i].name, d);
+    }
+}
+
+/// "2, 0, 5": where the element with this number stands.
+std::string place_of(std::int64_t number, const Shape& shape) {
+    std::string place;
+    const auto extents = shape.extents();
+    for (auto extent = extents.rbegin(); extent != extents.rend(); number /= *extent++)
+        place = text(number % *extent, place.empty() ? "" : ", ", place);
+    return place;
+}
+
+/// Throws Error naming the first number among the outputs that is not finite, and where it comes from.
+void require_finite(Program& program, const Graph& graph, const std::string& model) {
+    for (const NamedTensor& output : graph.outputs()) {
+        const std::vector<float> values = program.read(output.name);
+        const auto bad = std::ranges::find_if(values, [](float x) { return !std::isfinite(x); });
+        if (bad == values.end()) continue;
+        const std::string source = program.find_non_finite();
+        const std::string place = place_of(bad - values.begin(), output.tensor.shape());
+        throw Error("model ", model, ": ", output.name, place.empty() ? "" : "[" + place + "]", " is ", *bad,
+                    source.empty() ? "" : "; the first number that is not finite: ", source,
+                    "; --allow-nonfinite writes it all the same");
     }
 }
 
@@ -142,6 +168,7 @@ void run(Device& device, const Common& common, const Options& options, const Cas
         program.write(input.input_name, input.images);
     if (!input.targets.empty()) program.write(input.target_name, input.targets);
     program.run();
+    if (!options.allow_nonfinite) require_finite(program, graph, options.model);
 
     std::vector<TensorSource> tensors;
     nlohmann::ordered_json document{{"output", options.output}};
@@ -177,6 +204,7 @@ void add_forward(CLI::App& app, Common& common) {
         ->type_name("FILE");
     command->add_option("--output", options->output, "safetensors file to write")->required()->type_name("FILE");
     command->add_flag("--grads", options->grads, "Also grad.NAME for every parameter");
+    command->add_flag("--allow-nonfinite", options->allow_nonfinite, "Write results that are nan or infinite too");
     add_common(*command, common);
     command->footer(
         "Example:\n"

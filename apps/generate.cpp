@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "apps/interrupts.h"
 #include "apps/model.h"
 #include "base/file.h"
 #include "models/generate.h"
@@ -64,20 +66,31 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// One sample; `show` gets every token as it comes.
+/// Throws Error if nothing can be chosen by these logits.
+void require_finite(std::span<const float> logits, const Options& options) {
+    const auto bad = std::ranges::find_if(logits, [](float x) { return !std::isfinite(x); });
+    if (bad != logits.end())
+        throw Error("model ", options.model, ": the logit of token ", bad - logits.begin(), " is ", *bad);
+}
+
+/// One sample; `show` gets the prompt, once there is something to follow it, and every token as it comes.
 std::vector<std::int32_t> write(Generator& generator, const Options& options, std::size_t choices,
                                 std::span<const std::int32_t> prompt, Random random, Tally& tally,
-                                const std::function<void(std::int32_t)>& show) {
+                                const std::function<void(std::span<const std::int32_t>)>& show) {
     std::vector<std::int32_t> tokens;
     auto start = std::chrono::steady_clock::now();
     std::vector<float> logits = generator.start(prompt);
     tally.read += std::ssize(generator.context());
     tally.reading += seconds_since(start);
+    require_finite(std::span(logits).first(choices), options);
+    show(prompt);
     start = std::chrono::steady_clock::now();
     while (std::ssize(tokens) < options.max_new_tokens && !interrupted()) {
         if (!tokens.empty()) logits = generator.append(tokens.back());
-        tokens.push_back(sample(std::span(logits).first(choices), options.sampling, random));
-        show(tokens.back());
+        const auto known = std::span(logits).first(choices);
+        require_finite(known, options);
+        tokens.push_back(sample(known, options.sampling, random));
+        show(std::span(tokens).last(1));
     }
     tally.written += std::ssize(tokens);
     tally.writing += seconds_since(start);
@@ -93,13 +106,13 @@ void run(Device& device, const Common& common, const Options& options, const Mod
              text("the prompt has ", prompt.size(), " tokens; the model sees its last ", model.config.n_positions));
     const std::size_t choices = model.characters ? model.characters->size()  // the rest is padding
                                                  : static_cast<std::size_t>(model.config.vocab_size);
-    const auto show = [&](std::int32_t token) {
-        if (!common.json) print(shown(model, std::span(&token, 1)));
+    const auto show = [&](std::span<const std::int32_t> tokens) {
+        if (!common.json) print(shown(model, tokens));
     };
     auto samples = nlohmann::ordered_json::array();
     Tally tally;
     for (std::int64_t s = 0; s < options.num_samples && !interrupted(); ++s) {
-        if (!common.json) print((s > 0 ? "---------------\n" : "") + shown(model, prompt));
+        if (!common.json && s > 0) print("---------------\n");
         const Random random(common.seed, "sample", static_cast<std::uint64_t>(s));
         const auto tokens = write(generator, options, choices, prompt, random, tally, show);
         if (!common.json) print("\n");
@@ -112,7 +125,7 @@ void run(Device& device, const Common& common, const Options& options, const Mod
             {"samples", samples},
             {"tokens_per_s", static_cast<double>(tally.written) / std::max(tally.writing, 1e-9)}});
     note(common, tally.text());
-    if (interrupted()) throw Interrupted();
+    stop_if_interrupted();
 }
 
 void add_options(CLI::App& command, Options& o) {

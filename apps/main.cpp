@@ -15,6 +15,7 @@
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/config_file.h"
+#include "apps/interrupts.h"
 #include "base/error.h"
 
 namespace vkf {

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "apps/terminal.h"
+
 namespace vkf {
 
 namespace {
@@ -57,11 +59,11 @@ void Progress::update(std::int64_t done, std::string_view detail) {
     const Clock::time_point now = Clock::now();
     if (quiet_ || now - last_ < (terminal_ ? TERMINAL_PAUSE : PLAIN_PAUSE)) return;
     last_ = now;
-    const std::string line = status(done, detail);
-    if (terminal_)
-        std::fprintf(stderr, "\r%s\x1b[K", line.c_str());
-    else
-        std::fprintf(stderr, "%s\n", line.c_str());
+    const std::string whole = status(done, detail);
+    // A line that wraps could not be rewritten; the last column is left, where terminals differ.
+    const std::string_view line =
+        terminal_ ? cut_to_columns(whole, terminal_columns(STDERR_FILENO) - 1) : std::string_view(whole);
+    std::fprintf(stderr, terminal_ ? "\r%.*s\x1b[K" : "%.*s\n", static_cast<int>(line.size()), line.data());
     std::fflush(stderr);
     shown_ = terminal_;
 }

@@ -11,7 +11,7 @@
 namespace vkf {
 
 /// "eval: 12/200 batches, 3.4 batches/s, 0:55 left, loss 2.31": one line that is rewritten when
-/// standard error is a terminal, otherwise a plain line every few seconds. Silent with --quiet.
+/// standard error is a terminal, cut to its width, otherwise a plain line every few seconds. Silent with --quiet.
 class Progress {
 public:
     /// Counts `unit`s up to `total` (0: no end known); `from` of them were done before.

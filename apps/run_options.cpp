@@ -19,7 +19,7 @@ void RunOptions::declare_run(CLI::App& app) {
     option(app, "--out-dir", out_dir, "where the run is kept");
     option(app, "--init-from", init_from, "model directory to start from");
     flag(app, "--resume", resume, "continue the run in --out-dir, bit for bit");
-    flag(app, "--overwrite", overwrite, "replace a run that is in --out-dir");
+    flag(app, "--overwrite", overwrite, "replace the run, model or data that is in --out-dir");
     option(app, "--log-interval", log_interval, "steps between lines of metrics.jsonl");
 
     option(app, "--attention", attention, "standard, attentionx, belief, belief-head, belief-star or concat");

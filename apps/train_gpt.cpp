@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "models/data/dataset.h"
 #include "models/files/gpt2_config.h"
+#include "models/files/held_files.h"
 #include "models/files/weights.h"
 #include "models/train/token_feed.h"
 #include "vulkan/device.h"
@@ -61,9 +62,9 @@ Gpt2Config model_config(const GptOptions& o, const TokenDataset& data) {
     return c;
 }
 
-Evaluation evaluate(Trainer& trainer, const Splits& splits, std::int64_t batches) {
-    const double train = trainer.evaluate(feed_of(splits.eval_train), 0, batches);
-    const double val = trainer.evaluate(feed_of(splits.eval_val), 0, batches);
+Evaluation evaluate(Trainer& trainer, const Splits& splits, std::int64_t batches, const Watch& watch) {
+    const double train = trainer.evaluate(watch(feed_of(splits.eval_train)), 0, batches);
+    const double val = trainer.evaluate(watch(feed_of(splits.eval_val)), 0, batches);
     return {{{"train_loss", train}, {"val_loss", val}},
             text("train loss ", fixed(train, 4), ", val loss ", fixed(val, 4)),
             val};
@@ -71,7 +72,11 @@ Evaluation evaluate(Trainer& trainer, const Splits& splits, std::int64_t batches
 
 void train_gpt(const GptOptions& o, const Common& common) {
     std::optional<RunDirectory> run;
-    if (o.resume) run = RunDirectory::reopen(o.out_dir);
+    if (o.resume)
+        run = RunDirectory::reopen(o.out_dir);
+    else
+        claim_directory(o.out_dir, o.overwrite, o.data);  // which create() does, before the long part
+    require(!o.data.empty(), "--data is missing: a directory with train.bin and val.bin, a token file, or text");
     const auto opened = open_data(o);
     const TokenDataset& data = opened.first;
     const std::optional<Characters>& characters = opened.second;
@@ -86,7 +91,7 @@ void train_gpt(const GptOptions& o, const Common& common) {
         else if (!o.init_from.empty())
             load_weights(std::filesystem::path(o.init_from) / "model.safetensors", trainer.parameters().list(),
                          "transformer.", trainer.state());
-        if (!run) run = RunDirectory::create(o.out_dir, o.overwrite);
+        if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
         ModelFiles files{{"config.json", gpt2_config_text(model)}};
         if (characters) files["chars.json"] = characters->json();
         run->describe(std::move(files), o.toml());
@@ -94,13 +99,15 @@ void train_gpt(const GptOptions& o, const Common& common) {
                           device.info().name, "; ", data.train().size(), " tokens"));
         const TrainLoop loop{
             .steps = o.max_iters,
+            .steps_option = "--max-iters",
             .eval_interval = o.eval_interval,
             .log_interval = o.log_interval,
             .items = "tokens",
             .items_per_step = static_cast<double>(o.batch_size * o.block_size * o.trainer.gradient_accumulation_steps),
             .learning_rate = [&](std::int64_t step) { return o.schedule.at(step); },
             .feed = feed_of(splits.train),
-            .evaluate = [&] { return evaluate(trainer, splits, o.eval_iters); }};
+            .eval_batches = 2 * o.eval_iters,
+            .evaluate = [&](const Watch& watch) { return evaluate(trainer, splits, o.eval_iters, watch); }};
         at = run_training(trainer, *run, loop, at, common);
         if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", o.max_iters}, {"best_val_loss", at.best}});
     });
@@ -120,8 +127,6 @@ void add_train_gpt(CLI::App& train, Common& common) {
         "  vkformer train gpt --out-dir out --resume");
     gpt->callback([options, &common] {
         options->take(common);
-        require(!options->data.empty(),
-                "--data is missing: a directory with train.bin and val.bin, a token file, or text");
         options->check();
         train_gpt(*options, common);
     });

@@ -5,8 +5,10 @@
 #include <deque>
 #include <utility>
 
+#include "apps/interrupts.h"
 #include "apps/progress.h"
 #include "base/error.h"
+#include "models/files/weights.h"
 
 namespace vkf {
 
@@ -18,9 +20,36 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// Says which step it was where a number is not finite.
+Error at_step(std::int64_t step, const NotFinite& found) {
+    return Error("step ", step, ": ", found.what(), "; nothing of it was saved");
+}
+
+/// The loop's feed, but for Ctrl-C.
+Feed interruptible(const TrainLoop& loop) {
+    return [&loop](Program& program, std::uint64_t number) {
+        stop_if_interrupted();
+        loop.feed(program, number);
+    };
+}
+
+Evaluation evaluate(const TrainLoop& loop, std::int64_t step, const Common& common) {
+    Progress progress(common, text("evaluation at step ", step), "batches", loop.eval_batches);
+    std::int64_t done = 0;
+    return loop.evaluate([&](Feed feed) -> Feed {
+        return [&, feed = std::move(feed)](Program& program, std::uint64_t number) {
+            stop_if_interrupted();
+            progress.update(done++);
+            feed(program, number);
+        };
+    });
+}
+
 /// Evaluates, keeps the best model and writes the checkpoint.
-void checkpoint(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress& at, Progress& progress) {
-    const Evaluation found = loop.evaluate();
+void checkpoint(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress& at, Progress& progress,
+                const Common& common) try {
+    const Evaluation found = evaluate(loop, at.step, common);
+    if (!run.begun()) run.save(trainer, at);  // there is something to keep, and to log to
     ordered_json line{{"step", at.step}};
     line.update(found.metrics);
     run.log(line);
@@ -31,6 +60,18 @@ void checkpoint(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunP
         run.save_best(trainer);
     }
     run.save(trainer, at);
+} catch (const NotFinite& found) {
+    throw at_step(at.step, found);
+}
+
+/// Ctrl-C: the run is kept as it stands, unless that would only take another's place.
+void keep(Trainer& trainer, RunDirectory& run, const RunProgress& at, Progress& progress) try {
+    if (!run.begun() && run.replaces())
+        return progress.line(text("interrupted before the first checkpoint; ", run.path().string(), " is as it was"));
+    run.save(trainer, at);
+    progress.line(text("interrupted at step ", at.step, "; go on with --resume"));
+} catch (const NotFinite& found) {
+    throw at_step(at.step, found);
 }
 
 /// The step's line of metrics.jsonl, numbers rounded to what they can mean.
@@ -58,12 +99,13 @@ void require_finite(Trainer& trainer, const TrainLoop& loop, std::int64_t step, 
 class Pipeline {
 public:
     Pipeline(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, Progress& progress)
-        : trainer_(trainer), run_(run), loop_(loop), progress_(progress) {}
+        : trainer_(trainer), run_(run), loop_(loop), progress_(progress), feed_(interruptible(loop)) {}
 
     void start(std::int64_t step) {
         if (rates_.empty()) since_ = std::chrono::steady_clock::now();
-        rates_.emplace_back(step, loop_.learning_rate(step));
-        trainer_.start(step, rates_.back().second, loop_.feed);
+        const double rate = loop_.learning_rate(step);
+        trainer_.start(step, rate, feed_);
+        rates_.emplace_back(step, rate);
         if (rates_.size() == 2) report();
     }
     void drain() {
@@ -89,6 +131,7 @@ private:
     RunDirectory& run_;
     const TrainLoop& loop_;
     Progress& progress_;
+    Feed feed_;
     std::deque<std::pair<std::int64_t, double>> rates_;  // of the updates under way
     std::chrono::steady_clock::time_point since_;        // when the last one ended, or the first began
 };
@@ -97,24 +140,29 @@ private:
 
 RunProgress run_training(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress at,
                          const Common& common) {
+    if (at.step >= loop.steps && at.evaluated == at.step) {
+        note(common, text("the run in ", run.path().string(), " is finished: ", at.step, " of ", loop.steps,
+                          " steps; a higher ", loop.steps_option, " goes on"));
+        return at;
+    }
     Progress progress(common, "train", "step", loop.steps, at.step);
     Pipeline pipeline(trainer, run, loop, progress);
     catch_interrupts();
-    for (; at.step < loop.steps; ++at.step) {
-        if (at.step % loop.eval_interval == 0 && at.evaluated != at.step) {
-            pipeline.drain();
-            checkpoint(trainer, run, loop, at, progress);
+    try {
+        for (; at.step < loop.steps; ++at.step) {
+            if (at.step % loop.eval_interval == 0 && at.evaluated != at.step) {
+                pipeline.drain();
+                checkpoint(trainer, run, loop, at, progress, common);
+            }
+            pipeline.start(at.step);
         }
-        if (interrupted()) {
-            pipeline.drain();
-            run.save(trainer, at);
-            progress.line(text("interrupted at step ", at.step, "; go on with --resume"));
-            throw Interrupted{};
-        }
-        pipeline.start(at.step);
+        pipeline.drain();
+        if (at.evaluated != at.step) checkpoint(trainer, run, loop, at, progress, common);
+    } catch (const Interrupted&) {
+        pipeline.drain();
+        keep(trainer, run, at, progress);
+        throw;
     }
-    pipeline.drain();
-    if (at.evaluated != at.step) checkpoint(trainer, run, loop, at, progress);
     return at;
 }
 

@@ -11,6 +11,7 @@
 #include "apps/train_loop.h"
 #include "apps/vit_options.h"
 #include "base/error.h"
+#include "models/files/held_files.h"
 #include "models/files/image_processor.h"
 #include "models/files/vit_config.h"
 #include "models/files/weights.h"
@@ -21,10 +22,10 @@ namespace vkf {
 namespace {
 
 /// Loss and accuracy over the test images.
-Evaluation evaluate(Trainer& trainer, const ImageSet& set, const VitOptions& o) {
+Evaluation evaluate(Trainer& trainer, const ImageSet& set, const VitOptions& o, const Watch& watch) {
     ImageEvaluation found(set, set.test, statistics_named(o.statistics), o.batch_size);
-    trainer.evaluate([&](Program& program, std::uint64_t number) { found.feed(program, number); }, 0, found.batches(),
-                     [&](Program& program) { found.judge(program); });
+    trainer.evaluate(watch([&](Program& program, std::uint64_t number) { found.feed(program, number); }), 0,
+                     found.batches(), [&](Program& program) { found.judge(program); });
     const double accuracy = found.confusions().accuracy();
     return {{{"val_loss", found.loss()}, {"val_accuracy", accuracy}},
             text("val loss ", fixed(found.loss(), 4), ", accuracy ", percent_text(accuracy)),
@@ -44,7 +45,10 @@ VitConfig model_config(const VitOptions& o, const ImageSet& set) {
 
 void train_vit(const VitOptions& o, const Common& common) {
     std::optional<RunDirectory> run;
-    if (o.resume) run = RunDirectory::reopen(o.out_dir);
+    if (o.resume)
+        run = RunDirectory::reopen(o.out_dir);
+    else
+        claim_directory(o.out_dir, o.overwrite, o.data);  // which create() does, before the long part
     const ImageSet set = o.images();
     require(set.test.size() > 0, "data ", o.data, ": there are no test images");
     ImageBatches batches(set, set.train, o.batches());
@@ -60,7 +64,7 @@ void train_vit(const VitOptions& o, const Common& common) {
         else if (!o.init_from.empty())
             load_weights(std::filesystem::path(o.init_from) / "model.safetensors", trainer.parameters().list(), "",
                          trainer.state());
-        if (!run) run = RunDirectory::create(o.out_dir, o.overwrite);
+        if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
         run->describe(
             {{"config.json", vit_config_text(model)},
              {"preprocessor_config.json", image_processor_text(statistics_named(o.statistics), model.image_size)}},
@@ -71,13 +75,15 @@ void train_vit(const VitOptions& o, const Common& common) {
         note(common, text(trainer.parameters().count(), " parameters, ", model.attention.variant, " attention, on ",
                           device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));
         const TrainLoop loop{.steps = o.epochs * steps_per_epoch,
+                             .steps_option = "--epochs",
                              .eval_interval = o.eval_interval * steps_per_epoch,
                              .log_interval = o.log_interval,
                              .items = "images",
                              .items_per_step = static_cast<double>(o.batch_size * micro_steps),
                              .learning_rate = [&](std::int64_t step) { return schedule.at(step); },
                              .feed = batches.feed(),
-                             .evaluate = [&] { return evaluate(trainer, set, o); }};
+                             .eval_batches = (std::ssize(set.test.labels()) + o.batch_size - 1) / o.batch_size,
+                             .evaluate = [&](const Watch& watch) { return evaluate(trainer, set, o, watch); }};
         at = run_training(trainer, *run, loop, at, common);
         if (common.json)
             print_json({{"out_dir", o.out_dir}, {"steps", loop.steps}, {"best_val_accuracy", 1 - at.best}});

@@ -1,6 +1,7 @@
 #include "models/files/weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/error.h"
@@ -77,12 +78,32 @@ void load_weights(const std::filesystem::path& path, std::span<const Parameter> 
         state.write(parameter.name, file.read_f32(stored_name(parameter.name)));
 }
 
+namespace {
+
+/// "element 3 of [4, 5] is nan", of the first such number; else empty.
+std::string non_finite_element(std::span<const float> values, const Shape& shape) {
+    const auto bad = std::ranges::find_if(values, [](float x) { return !std::isfinite(x); });
+    return bad == values.end() ? "" : text("element ", bad - values.begin(), " of ", shape, " is ", *bad);
+}
+
+}  // namespace
+
+std::string find_non_finite(const State& state, std::span<const std::string> names) {
+    for (const std::string& name : names)
+        if (const std::string found = non_finite_element(state.read(name), state.type(name).shape); !found.empty())
+            return text(name, ": ", found);
+    return {};
+}
+
 std::vector<TensorSource> state_sources(const State& state, std::span<const std::string> names, StoredType type) {
     std::vector<TensorSource> sources;
     for (const std::string& name : names) {
         const auto extents = state.type(name).shape.extents();
         sources.push_back({name, type, {extents.begin(), extents.end()}, [&state, name, type](FileWriter& file) {
-                               write_floats(file, state.read(name), type);
+                               const std::vector<float> values = state.read(name);
+                               if (const auto bad = non_finite_element(values, state.type(name).shape); !bad.empty())
+                                   throw NotFinite(name, ": ", bad);
+                               write_floats(file, values, type);
                            }});
     }
     return sources;

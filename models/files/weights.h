@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/safetensors.h"
 #include "models/scope.h"
 #include "program/state.h"
@@ -18,7 +19,16 @@ namespace vkf {
 void load_weights(const std::filesystem::path& file, std::span<const Parameter> parameters, const std::string& prefix,
                   State& state);
 
-/// Sources that fetch states from the device one at a time, for write_safetensors.
+/// A number that is not finite where training cannot go on from it, or a checkpoint would keep it.
+struct NotFinite : Error {
+    using Error::Error;
+};
+
+/// The first of the states that holds a number that is not finite, as "NAME: element i of shape s is nan"; else empty.
+std::string find_non_finite(const State& state, std::span<const std::string> names);
+
+/// Sources that fetch states from the device one at a time, for write_safetensors. Writing one whose numbers are not
+/// all finite throws NotFinite.
 std::vector<TensorSource> state_sources(const State& state, std::span<const std::string> names,
                                         StoredType type = StoredType::F32);
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/safetensors.h"
+#include "models/files/held_files.h"
 #include "models/files/weights.h"
 
 namespace vkf {
@@ -41,16 +42,13 @@ std::int64_t integer_in(const Safetensors& file, const std::string& key) {
 
 RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)), lock_(path_ / ".lock") {}
 
-RunDirectory RunDirectory::create(const fs::path& path, bool overwrite) {
+RunDirectory RunDirectory::create(const fs::path& path, bool overwrite, const fs::path& data) {
+    claim_directory(path, overwrite, data);  // before anything is put there
     std::error_code error;
     fs::create_directories(path, error);
     if (error) throw Error(path.string(), ": cannot make the directory: ", error.message());
     RunDirectory made(path);
-    settle_files(path);
-    for (const char* file : {"optimizer.safetensors", "model.safetensors", "metrics.jsonl"})
-        require(overwrite || !fs::exists(path / file), path.string(), " already holds a run (", file,
-                "); continue it with --resume or replace it with --overwrite");
-    write_atomically(path / "metrics.jsonl", std::string_view());
+    made.obsolete_ = claim_directory(path, overwrite, data);  // now that nobody else trains there
     return made;
 }
 
@@ -59,7 +57,8 @@ RunDirectory RunDirectory::reopen(const fs::path& path) {
     RunDirectory made(path);
     settle_files(path);
     require(fs::exists(path / "optimizer.safetensors"), path.string(),
-            " holds no run to resume (optimizer.safetensors is missing)");
+            " holds no run to resume (optimizer.safetensors is missing): begin one without --resume");
+    made.begun_ = true;
     return made;
 }
 
@@ -74,9 +73,9 @@ void RunDirectory::write_model(const fs::path& folder, const Trainer& trainer) c
 }
 
 void RunDirectory::save(const Trainer& trainer, const RunProgress& progress) {
-    metrics_.flush();
-    publish_files(path_, [&](const fs::path& folder) {
+    const auto fill = [&](const fs::path& folder) {
         write_model(folder, trainer);
+        if (!begun_) write_atomically(folder / "metrics.jsonl", std::string_view());
         write_atomically(folder / "train.toml", train_toml_);
         std::ostringstream best;
         best << std::hexfloat << progress.best;
@@ -84,7 +83,10 @@ void RunDirectory::save(const Trainer& trainer, const RunProgress& progress) {
                           {{"step", std::to_string(progress.step)},
                            {"evaluated", std::to_string(progress.evaluated)},
                            {"best", best.str()}});
-    });
+    };
+    publish_files(path_, fill, obsolete_);
+    begun_ = true;
+    obsolete_.clear();
 }
 
 void RunDirectory::save_best(const Trainer& trainer) {
@@ -115,18 +117,20 @@ RunProgress RunDirectory::restore(Trainer& trainer) {
 
 void RunDirectory::cut_metrics(const RunProgress& progress) const {
     const fs::path path = path_ / "metrics.jsonl";
+    const std::string all = fs::exists(path) ? read_text(path) : std::string();
     std::string kept;
-    std::istringstream lines(fs::exists(path) ? read_text(path) : std::string());
+    std::istringstream lines(all);
     for (std::string line; std::getline(lines, line);) {
         const nlohmann::json entry = nlohmann::json::parse(line, nullptr, false);
         if (entry.is_discarded() || !entry.contains("step") || !entry["step"].is_number_integer()) continue;
         const auto step = entry["step"].get<std::int64_t>();
         if (entry.contains("val_loss") ? step <= progress.evaluated : step < progress.step) kept += line + "\n";
     }
-    write_atomically(path, kept);
+    if (kept != all) write_atomically(path, kept);
 }
 
 void RunDirectory::log(const nlohmann::ordered_json& line) {
+    require(begun_, path_.string(), ": a line of metrics before the first checkpoint");
     const std::filesystem::path path = path_ / "metrics.jsonl";
     if (!metrics_.is_open()) metrics_.open(path, std::ios::app);
     metrics_ << line.dump() << std::endl;

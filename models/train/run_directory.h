@@ -7,7 +7,8 @@
 //     best/                                        the model directory of the best evaluation
 //
 // Everything but metrics.jsonl is published as one set (publish_files): a kill at any moment leaves the last checkpoint
-// whole.
+// whole. A fresh run's first checkpoint is the moment at which it takes the place of whatever the directory held: until
+// then that stays as it is.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "models/train/trainer.h"
@@ -35,21 +37,26 @@ using ModelFiles = std::map<std::string, std::string>;
 
 class RunDirectory {
 public:
-    /// For a fresh run. Throws InputError if the directory holds a run already and may not be overwritten, Error if it
-    /// cannot be made.
-    static RunDirectory create(const std::filesystem::path& path, bool overwrite);
+    /// For a fresh run on `data`. Throws InputError if the directory holds a run, a model or data and may not be
+    /// overwritten, or holds this very data; Error if it cannot be made.
+    static RunDirectory create(const std::filesystem::path& path, bool overwrite, const std::filesystem::path& data);
     /// For continuing: finishes an interrupted publication. Throws InputError if there is no run.
     static RunDirectory reopen(const std::filesystem::path& path);
 
     /// What every checkpoint carries beside the weights: the model's small files, and train.toml.
     void describe(ModelFiles files, const std::string& train_toml);
 
+    /// Throw NotFinite, and leave what is there, if a weight or moment is not finite.
     void save(const Trainer& trainer, const RunProgress& progress);
     void save_best(const Trainer& trainer);
+    /// Whether the directory holds a checkpoint of this run.
+    bool begun() const { return begun_; }
+    /// Whether the first checkpoint will take the place of something.
+    bool replaces() const { return !obsolete_.empty(); }
     /// Loads weights and moments; metrics are cut back to the checkpoint. Throws InputError if something does not fit.
     RunProgress restore(Trainer& trainer);
 
-    /// Appends a line to metrics.jsonl.
+    /// Appends a line to metrics.jsonl; the run has begun.
     void log(const nlohmann::ordered_json& line);
 
     const std::filesystem::path& path() const { return path_; }
@@ -64,6 +71,8 @@ private:
     ModelFiles files_;
     std::string train_toml_;
     std::ofstream metrics_;
+    bool begun_ = false;
+    std::vector<std::filesystem::path> obsolete_;  // what the first checkpoint takes the place of
 };
 
 }  // namespace vkf

@@ -47,11 +47,15 @@ void append_optimizer(Graph& graph, const Parameters& parameters, std::span<cons
 std::vector<Tensor> gradient_sums(Graph& graph, const Parameters& parameters) {
     std::vector<Tensor> sums;
     for (const Parameter& p : parameters.list())
-        sums.push_back(graph.state("gradient/" + p.name, {DType::f32, p.shape}));
+        sums.push_back(graph.state(gradient_sum(p.name), {DType::f32, p.shape}));
     return sums;
 }
 
 }  // namespace
+
+std::string gradient_sum(const std::string& parameter) {
+    return "gradient/" + parameter;
+}
 
 TrainerConfig suited(TrainerConfig config, const Device& device) {
     Graph step;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "graph/graph.h"
 #include "models/scope.h"
@@ -36,6 +37,9 @@ using LossGraph = std::function<Tensor(const Scope&)>;
 
 /// The same with what the device makes advisable: copies of weights where it multiplies in 16 bits.
 TrainerConfig suited(TrainerConfig config, const Device& device);
+
+/// The state that a parameter's gradient is summed in over micro-batches, where there is more than one.
+std::string gradient_sum(const std::string& parameter);
 
 /// With one micro-batch `step` is all: forward, backward, update. With more it adds each micro-batch's gradient to a
 /// state, and `update` moves the parameters by their mean.

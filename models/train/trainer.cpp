@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "graph/complete.h"
+#include "models/files/weights.h"
 #include "ops/ops.h"
 
 namespace vkf {
@@ -29,12 +30,29 @@ void Trainer::start(std::int64_t it, double learning_rate, const Feed& feed) {
     const std::int64_t micro_steps = config_.gradient_accumulation_steps;
     last().write("rates", step_rates(learning_rate, config_.optimizer.beta1, config_.optimizer.beta2, it + 1));
     updates_.push_back({{}, micro_steps});
-    for (std::int64_t i = 0; i < micro_steps; ++i) {
-        if (step_.under_way() == 2) finish_micro_batch();
-        write_micro_batch(static_cast<std::uint64_t>(it * micro_steps + i), feed);
-        step_.start();
+    std::int64_t started = 0;
+    try {
+        for (; started < micro_steps; ++started) {
+            if (step_.under_way() == 2) finish_micro_batch();
+            write_micro_batch(static_cast<std::uint64_t>(it * micro_steps + started), feed);
+            step_.start();
+        }
+    } catch (...) {
+        take_back(started > 0);
+        throw;
     }
     if (update_) update_->start();
+}
+
+/// Drops the update that was to be started last, with what its micro-batches have added to the gradients' sums. One
+/// that is under way before it ends as it would have.
+void Trainer::take_back(bool begun) {
+    while (begun && step_.under_way() > 0) finish_micro_batch();
+    updates_.pop_back();
+    if (!begun) return;
+    for (const Parameter& parameter : parameters().list())
+        state_.write(gradient_sum(parameter.name),
+                     std::vector<float>(static_cast<std::size_t>(parameter.shape.elements())));
 }
 
 void Trainer::write_micro_batch(std::uint64_t number, const Feed& feed) {
@@ -79,7 +97,13 @@ double Trainer::evaluate(const Feed& feed, std::uint64_t first, std::int64_t cou
     for (std::int64_t i = 0; i < count; ++i) {
         feed(program, first + static_cast<std::uint64_t>(i));
         program.run();
-        sum += static_cast<double>(program.read_scalar("loss"));
+        const auto loss = static_cast<double>(program.read_scalar("loss"));
+        if (!std::isfinite(loss)) {
+            std::string source = vkf::find_non_finite(state_, kept_states());
+            if (source.empty()) source = program.find_non_finite();
+            throw NotFinite("an evaluation's loss is ", loss, "; the first number that is not finite: ", source);
+        }
+        sum += loss;
         if (look) look(program);
     }
     return sum / static_cast<double>(count);

@@ -35,7 +35,7 @@ public:
 
     /// Starts an update; a second one may be started while it is under way, so that the device does not wait for the
     /// host. `it` counts updates from 0, and skipped ones too: the optimiser's bias corrections go on with it.
-    /// Micro-batches are numbered over the whole run.
+    /// Micro-batches are numbered over the whole run. What the feed throws passes through; the update has not begun.
     void start(std::int64_t it, double learning_rate, const Feed& feed);
     /// Waits for the first of the updates under way.
     StepResult finish();
@@ -43,7 +43,7 @@ public:
     /// One update, from start to finish; none is under way.
     StepResult step(std::int64_t it, double learning_rate, const Feed& feed);
     /// Runs micro-batches first … first + count − 1 without randomness; returns their mean loss. `look` sees each one's
-    /// outputs.
+    /// outputs. Throws NotFinite, naming the first number that is to blame, if a loss is not finite.
     double evaluate(const Feed& feed, std::uint64_t first, std::int64_t count,
                     const std::function<void(Program&)>& look = {});
 
@@ -64,6 +64,7 @@ private:
         std::int64_t left;
     };
 
+    void take_back(bool begun);
     Program& last() { return update_ ? *update_ : step_; }
     void write_micro_batch(std::uint64_t number, const Feed& feed);
     void finish_micro_batch();

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -96,6 +97,20 @@ std::vector<fs::path> files_in(const fs::path& folder) {
     if (error) throw Error("cannot list ", folder.string(), ": ", error.message());
     std::sort(files.begin(), files.end());
     return files;
+}
+
+// In a set's folder: the names of the files that go when it comes, a line each.
+constexpr const char* OBSOLETE = ".obsolete";
+
+void remove_obsolete(const fs::path& directory, const fs::path& list) {
+    std::ifstream names(list);  // somebody else may have been faster
+    for (std::string name; std::getline(names, name);) {
+        const fs::path file = directory / name;
+        if (::unlink(file.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) {
+            throw Error("cannot remove ", file.string(), ", which a save replaces: ", reason());
+        }
+        if (fs::path(name).has_parent_path()) ::rmdir(file.parent_path().c_str());  // if it was the last one there
+    }
 }
 
 }  // namespace
@@ -199,7 +214,8 @@ void write_atomically(const fs::path& path, std::string_view content) {
     write_atomically(path, [&](FileWriter& file) { file.write(content); });
 }
 
-void publish_files(const fs::path& directory, const std::function<void(const fs::path&)>& fill) {
+void publish_files(const fs::path& directory, const std::function<void(const fs::path&)>& fill,
+                   std::span<const fs::path> obsolete) {
     const fs::path saving = directory / ".saving";
     std::error_code error;
     const bool made = fs::create_directories(directory, error);
@@ -220,6 +236,11 @@ void publish_files(const fs::path& directory, const std::function<void(const fs:
                 throw Error("cannot write ", target.string(), ": ", reason());
             }
         }
+        std::string leaving;
+        for (const fs::path& name : obsolete) {
+            if (!fs::exists(saving / name)) leaving += name.string() + "\n";
+        }
+        if (!leaving.empty()) write_atomically(saving / OBSOLETE, leaving);
         flush_directory(saving);
         rename_file(saving, directory / ".saved");
     } catch (...) {
@@ -235,7 +256,9 @@ void settle_files(const fs::path& directory) {
     const fs::path saved = directory / ".saved";
     std::error_code error;
     if (!fs::is_directory(saved, error)) return;
+    remove_obsolete(directory, saved / OBSOLETE);
     for (const fs::path& file : files_in(saved)) {
+        if (file.filename() == OBSOLETE) continue;
         const fs::path target = directory / file.filename();
         // A reader and the publisher may settle together: who comes second finds the file already moved.
         if (::rename(file.c_str(), target.c_str()) != 0 && errno != ENOENT) {
@@ -243,6 +266,7 @@ void settle_files(const fs::path& directory) {
         }
     }
     flush_directory(directory);  // the moves are on disk before the record of them goes
+    ::unlink((saved / OBSOLETE).c_str());
     if (::rmdir(saved.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY) {
         throw Error("cannot finish the save in ", directory.string(), ": ", reason());
     }

@@ -67,7 +67,8 @@ void write_atomically(const std::filesystem::path& path, std::string_view conten
 ///
 /// `fill` writes plain files into the folder it is given, `DIRECTORY/.saving`. Once they are on
 /// disk that folder is renamed `.saved`: the one moment at which the set becomes valid. Then each
-/// file is renamed into place. Files of the directory that are not in the set stay as they are.
+/// file is renamed into place. Files of the directory that are not in the set stay as they are, but for the
+/// `obsolete` ones, named relative to the directory, which go at the same moment.
 ///
 /// The guarantee holds for readers that call settle_files first. Others always see whole files, but
 /// right after a crash, or while a publication runs, they may see some old and some new. One
@@ -76,7 +77,8 @@ void write_atomically(const std::filesystem::path& path, std::string_view conten
 /// publish_files finishes it.
 /// Throws: Error naming path and reason; whatever `fill` throws.
 void publish_files(const std::filesystem::path& directory,
-                   const std::function<void(const std::filesystem::path& folder)>& fill);
+                   const std::function<void(const std::filesystem::path& folder)>& fill,
+                   std::span<const std::filesystem::path> obsolete = {});
 
 /// Keeps other processes out of whatever the file stands for, until it goes out of scope or the process ends. The file
 /// is made if missing and stays, empty. Move-only.

@@ -207,6 +207,27 @@ TEST(HostFile, PublishingReplacesASetAndKeepsTheRest) {
     EXPECT_EQ(files_in(best), 3u);
 }
 
+TEST(HostFile, WhatASetMakesObsoleteGoesWithIt) {
+    const Scratch scratch;
+    for (const char* old : {"model", "chars", "best/model", "best/chars", "notes"}) scratch.file(old, "old");
+    const std::vector<fs::path> obsolete = {"model", "chars", "best/model", "best/chars", "never"};
+    const auto fail = [](const fs::path&) { throw Error("device lost"); };
+    EXPECT_EQ(complaint<Error>([&] { publish_files(scratch.path(), fail, obsolete); }), "device lost");
+    EXPECT_EQ(read_text(scratch.path() / "best" / "chars"), "old");
+    publish_files(
+        scratch.path(), [](const fs::path& folder) { write_atomically(folder / "model", "new"); }, obsolete);
+    EXPECT_EQ(read_text(scratch.path() / "model"), "new");
+    EXPECT_EQ(read_text(scratch.path() / "notes"), "old");
+    EXPECT_EQ(files_in(scratch.path()), 2u);
+
+    scratch.file("chars", "old");  // killed after the set had become valid
+    scratch.file(".saved/model", "newer");
+    scratch.file(".saved/.obsolete", "chars\n");
+    settle_files(scratch.path());
+    EXPECT_EQ(read_text(scratch.path() / "model"), "newer");
+    EXPECT_EQ(files_in(scratch.path()), 2u);
+}
+
 TEST(HostFile, AFailedPublicationLeavesTheOldSet) {
     const Scratch scratch;
     scratch.file("model", "old");

@@ -1,0 +1,27 @@
+// Which files make a directory a model, a run or data, none of which is replaced unasked.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace vkf {
+
+/// A file that a directory holds as part of something.
+struct HeldFile {
+    enum class Kind { run, model, data };
+
+    std::filesystem::path name;  // relative to the directory
+    Kind kind;
+};
+
+/// The files of runs, models and data that are in the directory and in its best/, a run's first. Finishes a publication
+/// that was cut short.
+std::vector<HeldFile> held_files(const std::filesystem::path& directory);
+
+/// The names of the files that a fresh model, run or data set replaces, for publish_files. Throws InputError naming one
+/// of them unless --overwrite was given or they are empty, and at any rate if they are what the command reads: `input`,
+/// a data file or directory.
+std::vector<std::filesystem::path> claim_directory(const std::filesystem::path& directory, bool overwrite,
+                                                   const std::filesystem::path& input = {});
+
+}  // namespace vkf

@@ -1,0 +1,125 @@
+// Updates that are taken back, and numbers that are not finite.
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "device_fixture.h"
+#include "models/files/weights.h"
+#include "models/train/run_directory.h"
+#include "models/train/trainer.h"
+#include "scratch.h"
+#include "tiny_gpt2.h"
+
+namespace vkf::test {
+namespace {
+
+constexpr std::int64_t MICRO_STEPS = 3;
+
+Tensor loss_of(const Scope& scope) {
+    return gpt2_loss(scope, tiny_gpt2("standard"), 2, 12);
+}
+
+/// The tiny batch, another token of it changed for every number; throws instead of giving batch `stop`, once.
+struct Source {
+    std::uint64_t stop = std::numeric_limits<std::uint64_t>::max();
+
+    void operator()(Program& program, std::uint64_t number) {
+        if (number == stop) {
+            stop = std::numeric_limits<std::uint64_t>::max();
+            throw std::runtime_error("stop");
+        }
+        Batch batch = tiny_batch();
+        batch.tokens[number % batch.tokens.size()] = static_cast<std::int32_t>(number % 17);
+        write_batch(program, batch);
+    }
+};
+
+/// All states after six updates, two of them under way at a time; an update whose feed throws is started again.
+std::vector<std::vector<float>> trained(Device& device, std::int64_t micro_steps, std::uint64_t stop) {
+    TrainerConfig config;
+    config.gradient_accumulation_steps = micro_steps;
+    Trainer trainer(device, loss_of, loss_of, config);
+    Source source{stop};
+    const Feed feed = [&source](Program& program, std::uint64_t number) { source(program, number); };
+    bool stopped = false;
+    for (std::int64_t it = 0; it < 6;) {
+        try {
+            trainer.start(it, 1e-2, feed);
+            ++it;
+        } catch (const std::runtime_error&) {
+            stopped = true;
+        }
+        if (trainer.under_way() == 2) trainer.finish();
+    }
+    while (trainer.under_way() > 0) trainer.finish();
+    EXPECT_EQ(stopped, stop < std::numeric_limits<std::uint64_t>::max());
+    std::vector<std::vector<float>> states;
+    for (const std::string& name : trainer.kept_states()) states.push_back(trainer.state().read(name));
+    return states;
+}
+
+TEST(DeviceTrainer, AnUpdateWhoseFeedThrowsHasNotBegun) {
+    const std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+    for (const std::int64_t micro_steps : {std::int64_t{1}, MICRO_STEPS}) {
+        const auto whole = trained(shared_device(), micro_steps, never);
+        // The very first micro-batch, and each of the fourth update's, while the third one is under way.
+        for (std::int64_t stop : {std::int64_t{0}, 3 * micro_steps, 4 * micro_steps - 2, 4 * micro_steps - 1})
+            EXPECT_EQ(trained(shared_device(), micro_steps, static_cast<std::uint64_t>(stop)), whole)
+                << micro_steps << " micro-batches, stopped at " << stop;
+    }
+}
+
+TEST(DeviceTrainer, WhatIsNotFiniteIsNeitherEvaluatedNorSaved) {
+    const Scratch scratch;
+    Trainer trainer(shared_device(), loss_of, loss_of, {});
+    RunDirectory run = RunDirectory::create(scratch.path() / "run", false, {});
+    run.save(trainer, {});
+    const std::filesystem::path weights = scratch.path() / "run" / "model.safetensors";
+    const std::string good = read_text(weights);
+    const Feed feed = Source();
+    EXPECT_GT(trainer.evaluate(feed, 0, 2), 0);
+    const std::vector<std::string> states = trainer.kept_states();
+    for (const std::string& name : {states.front(), states.back()}) {
+        const std::vector<float> before = trainer.state().read(name);
+        std::vector<float> spoilt = before;
+        spoilt.back() = std::numeric_limits<float>::infinity();
+        trainer.state().write(name, spoilt);
+        expect_holds(complaint<NotFinite>([&] { run.save(trainer, {}); }), text(name, ": element ", spoilt.size() - 1));
+        EXPECT_EQ(read_text(weights), good);
+        trainer.state().write(name, before);
+    }
+    std::vector<float> spoilt = trainer.state().read("wte.weight");
+    for (float& value : spoilt) value = std::numeric_limits<float>::quiet_NaN();
+    trainer.state().write("wte.weight", spoilt);
+    expect_holds(complaint<NotFinite>([&] { trainer.evaluate(feed, 0, 2); }),
+                 "wte.weight: element 0 of [17, 24] is nan");
+    expect_holds(complaint<NotFinite>([&] { run.save_best(trainer); }), "wte.weight");
+    EXPECT_FALSE(std::filesystem::exists(scratch.path() / "run" / "best"));
+}
+
+TEST(DeviceTrainer, AFreshRunTakesAnothersPlaceWithItsFirstCheckpoint) {
+    const Scratch scratch;
+    for (const char* old : {"config.json", "chars.json", "metrics.jsonl", "best/model.safetensors", "notes.txt"})
+        scratch.file(old, "old");
+    expect_holds(complaint([&] { RunDirectory::create(scratch.path(), false, {}); }),
+                 "already holds a run (metrics.jsonl)");
+    EXPECT_FALSE(std::filesystem::exists(scratch.path() / ".lock"));
+    Trainer trainer(shared_device(), loss_of, loss_of, {});
+    RunDirectory run = RunDirectory::create(scratch.path(), true, {});
+    run.describe({{"config.json", "new"}}, "");
+    EXPECT_TRUE(run.replaces() && !run.begun());
+    EXPECT_EQ(read_text(scratch.path() / "metrics.jsonl"), "old");
+    run.save(trainer, {});
+    EXPECT_TRUE(!run.replaces() && run.begun());
+    EXPECT_EQ(read_text(scratch.path() / "metrics.jsonl"), "");
+    EXPECT_EQ(read_text(scratch.path() / "config.json"), "new");
+    EXPECT_EQ(read_text(scratch.path() / "notes.txt"), "old");
+    EXPECT_FALSE(std::filesystem::exists(scratch.path() / "chars.json"));
+    EXPECT_FALSE(std::filesystem::exists(scratch.path() / "best"));
+}
+
+}  // namespace
+}  // namespace vkf::test
