@@ -131,7 +131,7 @@ void check_product(const std::string& way) {
 /// 16 keys that weigh the same: each number of o is the mean of its column of v, which here lies between two
 /// neighbours at a multiple of a sixteenth. Multiplications and sums on the way are exact.
 void check_attention(const std::string& way) {
-    constexpr std::int64_t rows = 16, width = 32;
+    constexpr std::int64_t rows = 16, width = 16;
     std::vector<float> v(rows * width), wanted(width), zeros(rows * width);
     for (std::size_t d = 0; d < width; ++d) {
         const auto lower = static_cast<std::uint16_t>(d % 2 == 0 ? 0x3c00 + 37 * d : 3 * d);
