@@ -29,6 +29,7 @@ struct DeviceTraits {
     double flops_per_second = 3e10;  // rough, for cutting long submissions into segments
     double bytes_per_second = 1e10;
     std::uint32_t shared_bytes = 16384;        // memory shared by a workgroup
+    std::uint32_t registers = 256;             // of 32 bits, for one invocation
     std::optional<MatrixShape> matrices = {};  // set: products may round their operands to its element type
     // Workgroups so large hold matrices of that element together; 0: none. One subgroup: it has its own, for tests.
     std::uint32_t workgroup_matrices = 0;

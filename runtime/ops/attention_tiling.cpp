@@ -61,9 +61,10 @@ struct SharedTile {
     std::int64_t others = 4 * std::min(8u, device.subgroup_size);  // lanes that share a row are of one subgroup
     std::int64_t slice =
         std::clamp<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size.head_width)), 8, others);
-    /// Rows of a tile to an invocation, and nearly as many of its sums: fewer where those took more than 128 registers.
+    /// Rows of a tile to an invocation, and nearly as many of its sums: fewer where those took more than half of the
+    /// registers.
     std::int64_t sums = pass == AttentionPass::key_gradient ? 2 : 1;
-    std::int64_t height = sums * size.head_width * 4 * 4 / others > 128 ? 2 : 4;
+    std::int64_t height = sums * size.head_width * 4 * 4 / others > device.registers / 2 ? 2 : 4;
 
     std::int64_t group(std::int64_t rows) const { return rows * others / (4 * height); }
     std::int64_t groups(std::int64_t rows) const { return size.planes * up(size.rows, rows); }
@@ -123,7 +124,7 @@ struct MatrixTile {
         return staged + numbers + rows(subgroups, stack) * (4 * others + 16 + 4) <= device.shared_bytes;
     }
     bool fits_registers(std::int64_t stack) const {
-        constexpr std::int64_t most = 192;  // words of an invocation
+        const std::int64_t most = device.registers / 4 * 3;
         const std::int64_t factors = pass == AttentionPass::forward ? 1 : 2;
         const std::int64_t sums = pass == AttentionPass::key_gradient ? 2 : 1;
         const std::int64_t row = sums * width + factors * width / 2 + 2 * others;

@@ -112,7 +112,7 @@ std::optional<Tiling> in_matrices(const DeviceTraits& device, const ProductSize&
     std::uint32_t down = 1, across = 1;
     while (2 * down * across * device.subgroup_size <= most) (down <= across ? down : across) *= 2;
     const std::uint32_t shared = 2 * (tile + 8) * (slice + 8) * 2 + down * across * of.m * of.n * 4;
-    if (tile == 128 && (device.max_group < most || shared > device.shared_bytes)) return std::nullopt;
+    if (tile == 128 && shared > device.shared_bytes) return std::nullopt;
     return Tiling{text("coopmat ", tile),
                   of.element == MatrixElement::bf16 ? "matmul_coopmat_bf16" : "matmul_coopmat",
                   {{"GROUP", down * across * device.subgroup_size},
@@ -147,6 +147,11 @@ bool suits_matrices(const DeviceTraits& device, const ProductSize& size) {
     return size.m >= device.matrices->m && size.n >= device.matrices->n && size.k >= device.matrices->k;
 }
 
+/// Tiles of 128 by 128 take 256 invocations and, of each, more than a hundred registers.
+bool suits_large_tiles(const DeviceTraits& device) {
+    return device.max_group >= 256 && device.registers > 128;
+}
+
 /// How k is cut, for all ways alike. GPUs cut it where not even small tiles keep every multiprocessor busy.
 void cut(Tiling& made, const DeviceTraits& device, const ProductSize& size, std::int64_t lanes_tiles) {
     made.chunk = size.k;
@@ -173,14 +178,14 @@ std::vector<Tiling> candidates(const DeviceTraits& device, const ProductSize& si
         return list;
     }
     // Large tiles if they keep every multiprocessor busy.
-    const bool large = device.max_group >= 256 && tiles_of(size, 128, 128) >= device.units;
-    const std::array<std::uint32_t, 2> tiles{large ? 128U : 64U, large ? 64U : 128U};
+    std::vector<std::uint32_t> tiles{64};
+    if (suits_large_tiles(device))
+        tiles.insert(tiles_of(size, 128, 128) >= device.units ? tiles.begin() : tiles.end(), 128);
     if (suits_matrices(device, size))
         for (const std::uint32_t tile : tiles)
             if (auto made = in_matrices(device, size, tile)) list.push_back(std::move(*made));
     if (auto made = in_group_matrices(device, size)) list.push_back(std::move(*made));
-    for (const std::uint32_t tile : tiles)
-        if (tile == 64 || device.max_group >= 256) list.push_back(in_shared_memory(device, size, tile));
+    for (const std::uint32_t tile : tiles) list.push_back(in_shared_memory(device, size, tile));
     // A CPU has neither shared memory nor units for matrices: there they are slower than anything else.
     Tiling lanes = in_registers(device, size);
     const std::int64_t lanes_tiles = lanes.tiles;

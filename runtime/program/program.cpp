@@ -72,6 +72,7 @@ DeviceTraits traits(const Device& device) {
     made.flops_per_second = made.cpu ? 3e10 : info.kind == DeviceKind::discrete ? 5e12 : 5e11;
     made.bytes_per_second = made.cpu ? 5e9 : info.kind == DeviceKind::discrete ? 2e11 : 2e10;
     made.shared_bytes = info.shared_bytes;
+    made.registers = info.registers;
     made.chooser = device.chooser();
     return made;
 }

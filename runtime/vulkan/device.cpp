@@ -97,7 +97,7 @@ void open_device(DeviceHandles& to, const Candidate& from) {
     VkPhysicalDeviceVulkan13Features v13{};
     v13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
     v13.synchronization2 = v13.subgroupSizeControl = v13.maintenance4 = VK_TRUE;
-    v13.computeFullSubgroups = from.pin_subgroups;
+    v13.computeFullSubgroups = from.subgroups.known;
     VkPhysicalDeviceVulkan12Features v12{};
     v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
     v12.pNext = &v13;
@@ -151,7 +151,7 @@ void open_device(DeviceHandles& to, const Candidate& from) {
     vkGetDeviceQueue(to.device, from.queue_family, 0, &to.queue);
     to.physical = from.physical;
     to.queue_family = from.queue_family;
-    to.pin_subgroups = from.pin_subgroups;
+    to.subgroups = from.subgroups;
 }
 
 void open_allocator(DeviceHandles& to, bool memory_budget) {

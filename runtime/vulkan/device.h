@@ -28,7 +28,8 @@ struct DeviceInfo {
     std::string identity;  // tells this device with this version of its driver from all others
     DeviceKind kind = DeviceKind::other;
     std::string refusal;  // empty: usable
-    std::uint32_t subgroup_size = 0;
+    std::uint32_t subgroup_size = 0;  // of our kernels: see vulkan/subgroups.h
+    std::uint32_t registers = 0;      // of 32 bits, for one invocation
     std::uint32_t max_group = 0;     // invocations per workgroup
     std::uint32_t shared_bytes = 0;  // memory shared by a workgroup
     std::uint32_t push_constant_bytes = 0;

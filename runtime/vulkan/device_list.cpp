@@ -8,6 +8,7 @@
 #include "vulkan/handles.h"
 #include "vulkan/instance.h"
 #include "vulkan/matrices.h"
+#include "vulkan/subgroups.h"
 
 namespace vkf {
 
@@ -131,8 +132,13 @@ Candidate judge(VkPhysicalDevice physical) {
     made.physical = physical;
     std::uint32_t timestamp_bits = 0;
     const bool computes = compute_family(physical, made.queue_family, timestamp_bits);
-    made.pin_subgroups = can.v13.subgroupSizeControl && can.v13.computeFullSubgroups &&
-                         (has.v13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT);
+    made.subgroups = choose_subgroups(
+        {.vendor = has.core.properties.vendorID,
+         .reported = has.v11.subgroupSize,
+         .least = has.v13.minSubgroupSize,
+         .most = has.v13.maxSubgroupSize,
+         .full = can.v13.computeFullSubgroups == VK_TRUE,
+         .requirable = (has.v13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0});
     made.memory_budget = extensions.contains(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
 
     DeviceInfo& info = made.info;
@@ -145,8 +151,12 @@ Candidate judge(VkPhysicalDevice physical) {
     info.refusal = refusal(has, can, computes);
     info.identity = text(has.core.properties.vendorID, '-', has.core.properties.deviceID, '-',
                          has.core.properties.driverVersion, '-', hexadecimal(has.v11.deviceUUID));
-    info.subgroup_size = has.v11.subgroupSize;
+    info.subgroup_size = made.subgroups.size;
+    info.registers = made.subgroups.registers;
     info.max_group = std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]);
+    if (made.subgroups.required)
+        info.max_group = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+            info.max_group, std::uint64_t{info.subgroup_size} * has.v13.maxComputeWorkgroupSubgroups));
     info.shared_bytes = limits.maxComputeSharedMemorySize;
     info.push_constant_bytes = limits.maxPushConstantsSize;
     info.max_buffer_bytes = has.v13.maxBufferSize;
@@ -159,7 +169,7 @@ Candidate judge(VkPhysicalDevice physical) {
     // Only whole subgroups of a known size can hold a matrix together. Mesa 26.1's CPU device crashes when it compiles
     // matrices for subgroups of 16, though it lists them.
     const bool crashes = has.v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE && info.subgroup_size > 8;
-    if (info.refusal.empty() && made.pin_subgroups && !crashes) {
+    if (info.refusal.empty() && made.subgroups.known && !crashes) {
         info.matrices = matrix_shapes(physical, extensions);
         if (!info.matrices.empty()) {
             if (info.storage16) info.workgroup_matrices = workgroup_matrices(physical, extensions);

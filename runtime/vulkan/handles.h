@@ -40,8 +40,8 @@ struct DeviceHandles {
     std::size_t cache_bytes = 0;               // as found on disk
     VkPipelineLayout layout = VK_NULL_HANDLE;  // one for all kernels: push constants and nothing else
     std::map<std::string, std::unique_ptr<Kernel>> kernels;
-    bool pin_subgroups = false;  // the driver lets kernels require a subgroup size
-    bool names = false;          // debug names are available
+    Subgroups subgroups;
+    bool names = false;  // debug names are available
 
     void name(VkObjectType type, std::uint64_t handle, const std::string& text) const;
 };

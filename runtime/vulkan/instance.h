@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vulkan/device.h"
+#include "vulkan/subgroups.h"
 
 namespace vkf {
 
@@ -28,7 +29,7 @@ struct Candidate {
     DeviceInfo info;
     VkPhysicalDevice physical = VK_NULL_HANDLE;
     std::uint32_t queue_family = 0;
-    bool pin_subgroups = false;
+    Subgroups subgroups;
     bool memory_budget = false;  // VK_EXT_memory_budget
 };
 

@@ -85,10 +85,8 @@ VkPipeline build(const DeviceHandles& to, const SpirvModule& module, const Speci
     info.stage.module = shader;
     info.stage.pName = "main";
     info.stage.pSpecializationInfo = &constants.info;
-    if (to.pin_subgroups) {
-        info.stage.pNext = &size;
-        info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
-    }
+    if (to.subgroups.known) info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    if (to.subgroups.required) info.stage.pNext = &size;
     info.layout = to.layout;
     VkPipeline pipeline = VK_NULL_HANDLE;
     const VkResult result = vkCreateComputePipelines(to.device, to.cache, 1, &info, nullptr, &pipeline);

@@ -80,12 +80,12 @@ void stage(uint slot, In x, uint base, uint pitch, uint first, uint count) {
 void load_rows(uint factor, In x, uint base, uint pitch, uint first, uint count) {
     const bool aligned = quads_aligned(uint64_t(x), pitch, base);
     [[unroll]] for (uint from = 0; from < WIDTH; from += 2 * TILE) {
-        subgroupBarrier();
+        shared_barrier();
         for (uint block = lane(); block < ROWS * TILE / 4; block += SUBGROUP)
             tiles[tile_at(block / (TILE / 4)) + block % (TILE / 4)] =
                 packed(fetch(x, PAIR, base, pitch, block, TILE / 4, uvec2(first, from), uvec2(count, D), aligned));
-        subgroupBarrier();
-        [[unroll]] for (uint d = from / MATRIX_K; d < DEPTH && d < (from + 2 * TILE) / MATRIX_K; ++d)
+        shared_barrier();
+        [[unroll]] for (uint d = from / MATRIX_K; d < min(DEPTH, (from + 2 * TILE) / MATRIX_K); ++d)
             [[unroll]] for (uint s = 0; s < STACK; ++s)
                 coopMatLoad(rows[factor * LEFTS + s * DEPTH + d], tiles,
                             tile_at(s * MATRIX_M) + (d * MATRIX_K - from) / 8, TILE_PITCH,
@@ -99,7 +99,7 @@ void clear_sums() {
 
 // tile[r, j] = <row r of the factor, row j of the slot>
 void dot_rows(uint factor, uint slot) {
-    subgroupBarrier();  // everyone is done with the tile
+    shared_barrier();  // everyone is done with the tile
     for (uint j = 0; j < TILE; j += MATRIX_N) {
         SUM part[STACK];
         [[unroll]] for (uint s = 0; s < STACK; ++s) part[s] = SUM(0.0);
@@ -136,7 +136,7 @@ void add_rows(uint slot, uint result) {
 
 // What the lane has of the tile: x[pass · SPAN + i] is column own_column(i) of row own_row(pass).
 void take(out float x[HELD]) {
-    subgroupBarrier();
+    shared_barrier();
     [[unroll]] for (uint i = 0; i < HELD; i += 4) {
         const vec4 four = uintBitsToFloat(tiles[tile_at(own_row(i / SPAN)) + own_column(i % SPAN) / 4]);
         [[unroll]] for (uint e = 0; e < 4; ++e) x[i + e] = four[e];
@@ -144,11 +144,11 @@ void take(out float x[HELD]) {
 }
 
 void give(float x[HELD]) {
-    subgroupBarrier();  // everyone has taken
+    shared_barrier();  // everyone has taken
     [[unroll]] for (uint i = 0; i < HELD; i += 8)
         tiles[tile_at(own_row(i / SPAN)) + own_column(i % SPAN) / 8] =
             packed(Block(vec4(x[i], x[i + 1], x[i + 2], x[i + 3]), vec4(x[i + 4], x[i + 5], x[i + 6], x[i + 7])));
-    subgroupBarrier();
+    shared_barrier();
 }
 
 // Which invocation holds which element of a matrix is the device's secret: sums leave through the tile, TILE columns
@@ -157,13 +157,13 @@ void store_rows(uint result, Out y, uint base, uint pitch, uint first, uint coun
                 uint addend_base, uint addend_pitch) {
     const bool aligned = quads_aligned(uint64_t(y), pitch, base);
     [[unroll]] for (uint from = 0; from < WIDTH; from += TILE) {
-        subgroupBarrier();
-        [[unroll]] for (uint c = from / MATRIX_N; c < COLUMNS && c < (from + TILE) / MATRIX_N; ++c)
+        shared_barrier();
+        [[unroll]] for (uint c = from / MATRIX_N; c < min(COLUMNS, (from + TILE) / MATRIX_N); ++c)
             [[unroll]] for (uint s = 0; s < STACK; ++s)
                 coopMatStore(sums[result * SUMS + s * COLUMNS + c], tiles,
                              tile_at(s * MATRIX_M) + (c * MATRIX_N - from) / 4, TILE_PITCH,
                              gl_CooperativeMatrixLayoutRowMajor);
-        subgroupBarrier();
+        shared_barrier();
         for (uint quad = lane(); quad < ROWS * TILE / 4; quad += SUBGROUP) {
             const uint row = quad / (TILE / 4), column = from + quad % (TILE / 4) * 4;
             const uint there = first + row < count && column < D ? D - column : 0;

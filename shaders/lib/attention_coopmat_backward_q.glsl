@@ -48,7 +48,7 @@ void find_delta(uint base, uint first) {
         part = subgroupAdd(part);
         if (lane() == 0) row_products[gl_SubgroupID * ROWS + r] = part;
     }
-    subgroupBarrier();
+    shared_barrier();
 }
 
 void main() {

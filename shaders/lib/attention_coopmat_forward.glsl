@@ -123,7 +123,7 @@ void main() {
         add_rows(1, 0);
     }
 
-    subgroupBarrier();
+    shared_barrier();
     [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
         const float total = join_row(weight[pass], false);
         const bool some = total > 0.0;
@@ -132,7 +132,7 @@ void main() {
         if (lane() < LINES && row < queries)
             lse.at[plane * queries + row] = some ? top[pass] + log2(total) : uintBitsToFloat(0x7F800000);
     }
-    subgroupBarrier();
+    shared_barrier();
     scale_rows();
     store_rows(0, o, batch * queries * HEADS * D + head * D, HEADS * D, mine, queries);
 }

@@ -115,7 +115,7 @@ void main() {
     const uint mine = gl_SubgroupID * QUADS;
     [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; ++i) {
         coopMatStore(sum[i], finished, mine, MATRIX_N / 4, gl_CooperativeMatrixLayoutRowMajor);
-        subgroupBarrier();
+        shared_barrier();
         for (uint quad = gl_SubgroupInvocationID; quad < QUADS; quad += SUBGROUP) {
             const uint row = row0 + my_row + i / COLUMNS * MATRIX_M + quad / (MATRIX_N / 4);
             const uint column = column0 + my_column + i % COLUMNS * MATRIX_N + quad % (MATRIX_N / 4) * 4;
@@ -127,6 +127,6 @@ void main() {
                 if (j < there) v[j] = finish(v[j], BIAS ? bias.at[column + j] : 0.0, from + j);
             store_quad(y, PAIR_Y, to, there, v, y_aligned);
         }
-        subgroupBarrier();
+        shared_barrier();
     }
 }

@@ -7,6 +7,12 @@
 
 #include "lib/quads.glsl"
 
+// What the lanes of a subgroup have written to shared memory is there for all of them. subgroupBarrier() would say so
+// of global memory as well, for which NVIDIA's GPUs drop what their first-level cache holds.
+void shared_barrier() {
+    controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
+}
+
 struct Block {
     vec4 low, high;
 };

@@ -3,8 +3,8 @@
 //
 // `form` says how a tensor's pairs lie (runtime/ops/pairs.h) and must be a constant. Packed ones need no feature:
 // a word holds elements 2 i, in its low half, and 2 i + 1, so widths, pitches and starts are even and one invocation
-// writes both. Numerics: bfloat16 rounds to the nearest, ties to even; binary16 as packHalf2x16 does,
-// which may be towards zero, but everywhere to infinity from 65520 up.
+// writes both. Numerics: both formats round to the nearest, ties to even; binary16 from 65520 up to infinity, of which
+// loss scaling (loss_scale.comp) must hear.
 
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 
@@ -27,10 +27,25 @@ uint pack_bfloat(vec2 value) {
     return word.x >> 16 | (word.y & 0xffff0000u);
 }
 
-// Rounding towards zero would keep an overflow finite, and loss scaling (loss_scale.comp) from hearing of it.
+// packHalf2x16 may round towards zero, and does on GPUs of AMD and NVIDIA. A kernel that has numbers of 16 bits has an
+// instruction whose rounding it can choose (lib/matrix_fp16.glsl); in all others integers do it.
+#ifdef PACK_HALF
+uint pack_half(vec2 value) { return PACK_HALF(value); }
+#else
 uint pack_half(vec2 value) {
-    return packHalf2x16(mix(value, value * 1e38, greaterThanEqual(abs(value), vec2(65520.0))));
+    const uvec2 bits = floatBitsToUint(value);
+    const uvec2 size = bits & 0x7fffffffu;
+    const ivec2 exponent = ivec2(size >> 23);
+    // The exponent is 112 less and 13 digits go; below 2^-14 the first digit is written out, and more go.
+    const uvec2 digits = size - (uvec2(min(exponent - 1, 112)) << 23);
+    const uvec2 gone = uvec2(clamp(126 - exponent, 13, 31));
+    uvec2 word = (digits + (uvec2(1) << (gone - 1)) - 1u + (digits >> gone & 1u)) >> gone;
+    word = min(word, uvec2(0x7c00u));  // 65520 and more
+    word = mix(word, uvec2(0x7e00u), notEqual(value, value));
+    word |= bits >> 16 & 0x8000u;
+    return word.x | word.y << 16;
 }
+#endif
 
 vec2 unpack(uint word, uint form) {
     if (form == HALF) return unpackHalf2x16(word);

@@ -66,6 +66,21 @@ TEST(HostMatmulTiling, MatricesFillTheirTileAndFitInSharedMemory) {
                     }
 }
 
+TEST(HostMatmulTiling, HasLargeTilesOnlyWhereRegistersHoldThem) {
+    DeviceTraits device = gpu(16, {8, 16, 16, MatrixElement::fp16});
+    device.shared_bytes = 65536;
+    const auto large = [&] {
+        return std::ranges::count_if(candidates(device, size(4096, 4096, 4096)),
+                                     [](const Tiling& at) { return at.name.ends_with(" 128"); });
+    };
+    EXPECT_EQ(large(), 2);  // tile, coopmat
+    device.registers = 128;
+    EXPECT_EQ(large(), 0);
+    device.registers = 256;
+    device.max_group = 128;
+    EXPECT_EQ(large(), 0);
+}
+
 TEST(HostMatmulTiling, ChoosesMatricesOnlyWhereTheyAreGivenAndPayOff) {
     const MatrixShape shape{16, 16, 16, MatrixElement::bf16};
     DeviceTraits device = gpu(32, shape);
