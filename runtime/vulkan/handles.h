@@ -42,6 +42,7 @@ struct DeviceHandles {
     std::map<std::string, std::unique_ptr<Kernel>> kernels;
     bool pin_subgroups = false;  // the driver lets kernels require a subgroup size
     bool names = false;          // debug names are available
+    bool memory_budget = false;  // VK_EXT_memory_budget
 
     void name(VkObjectType type, std::uint64_t handle, const std::string& text) const;
 };
