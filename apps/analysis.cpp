@@ -86,7 +86,7 @@ Analysis analyse(const Graph& graph, const DeviceTraits& given) {
         made.flops += cost.flops;
         made.dispatches += std::ssize(lowered.dispatches);
     }
-    const Plan planned = plan(graph, live, scratches);
+    const Plan planned = plan(graph, live, scratches, {.limit = device.buffer_bytes});
     made.arena = planned.bytes;
     made.bound = planned.bound;
     made.states = state_bytes({&graph});

@@ -9,6 +9,7 @@
 #include "apps/common.h"
 #include "apps/gpt_options.h"
 #include "apps/train_loop.h"
+#include "apps/train_memory.h"
 #include "base/error.h"
 #include "models/data/dataset.h"
 #include "models/files/gpt2_config.h"
@@ -83,8 +84,11 @@ void train_gpt(const GptOptions& o, const Common& common) {
     const Splits splits(data, o);
     const Gpt2Config model = model_config(o, data);
     with_device(common, [&](Device& device) {
-        const auto loss = [&](const Scope& scope) { return gpt2_loss(scope, model, o.batch_size, o.block_size); };
-        Trainer trainer(device, loss, loss, o.trainer);
+        const auto loss = [&](std::int64_t rows, bool) {
+            return [&, rows](const Scope& scope) { return gpt2_loss(scope, model, rows, o.block_size); };
+        };
+        require_memory(device, o, loss);
+        Trainer trainer(device, loss(o.batch_size, false), loss(o.batch_size, true), o.trainer);
         RunProgress at;
         if (run)
             at = run->restore(trainer);

@@ -9,6 +9,7 @@
 #include "apps/common.h"
 #include "apps/image_evaluation.h"
 #include "apps/train_loop.h"
+#include "apps/train_memory.h"
 #include "apps/vit_options.h"
 #include "base/error.h"
 #include "models/files/held_files.h"
@@ -54,10 +55,11 @@ void train_vit(const VitOptions& o, const Common& common) {
     ImageBatches batches(set, set.train, o.batches());
     const VitConfig model = model_config(o, set);
     with_device(common, [&](Device& device) {
-        const auto loss = [&](bool show) {
-            return [&, show](const Scope& scope) { return vit_loss(scope, model, o.batch_size, show); };
+        const auto loss = [&](std::int64_t rows, bool evaluation) {
+            return [&, rows, evaluation](const Scope& scope) { return vit_loss(scope, model, rows, evaluation); };
         };
-        Trainer trainer(device, loss(false), loss(true), o.trainer);
+        require_memory(device, o, loss);
+        Trainer trainer(device, loss(o.batch_size, false), loss(o.batch_size, true), o.trainer);
         RunProgress at;
         if (run)
             at = run->restore(trainer);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,6 +31,8 @@ struct DeviceTraits {
     double bytes_per_second = 1e10;
     std::uint32_t shared_bytes = 16384;        // memory shared by a workgroup
     std::uint32_t registers = 256;             // of 32 bits, for one invocation
+    // Memory is cut into buffers of at most so many, but for a larger tensor.
+    std::int64_t buffer_bytes = std::numeric_limits<std::int64_t>::max();
     std::optional<MatrixShape> matrices = {};  // set: products may round their operands to its element type
     // Workgroups so large hold matrices of that element together; 0: none. One subgroup: it has its own, for tests.
     std::uint32_t workgroup_matrices = 0;

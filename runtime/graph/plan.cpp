@@ -5,9 +5,16 @@
 
 namespace vkf {
 
-Packing pack(std::span<const Block> blocks) {
+std::int64_t uncut(std::int64_t offset, std::int64_t bytes, std::int64_t limit) {
+    const std::int64_t left = limit - offset % limit;
+    return bytes <= left ? offset : offset + left;
+}
+
+Packing pack(std::span<const Block> blocks, std::int64_t limit) {
     Packing made;
     made.offsets.assign(blocks.size(), 0);
+    for (const Block& block : blocks) limit = std::max(limit, block.bytes);
+    made.limit = limit;
     std::vector<std::size_t> order(blocks.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
@@ -18,9 +25,10 @@ Packing pack(std::span<const Block> blocks) {
         for (const std::size_t other : placed) {
             const bool together = blocks[i].first <= blocks[other].last && blocks[other].first <= blocks[i].last;
             if (!together) continue;
-            if (offset + blocks[i].bytes <= made.offsets[other]) break;
+            if (uncut(offset, blocks[i].bytes, limit) + blocks[i].bytes <= made.offsets[other]) break;
             offset = std::max(offset, made.offsets[other] + blocks[other].bytes);
         }
+        offset = uncut(offset, blocks[i].bytes, limit);
         made.offsets[i] = offset;
         made.bytes = std::max(made.bytes, offset + blocks[i].bytes);
         placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
@@ -39,6 +47,12 @@ Packing pack(std::span<const Block> blocks) {
 }
 
 namespace {
+
+/// What a block of so many bytes takes.
+std::int64_t padded(std::int64_t bytes, const PlanOptions& options = {}) {
+    const std::int64_t guarded = std::max<std::int64_t>(bytes, 4) + 2 * options.guard;
+    return (guarded + options.alignment - 1) / options.alignment * options.alignment;
+}
 
 constexpr std::size_t never = static_cast<std::size_t>(-1);
 
@@ -117,6 +131,12 @@ private:
 
 }  // namespace
 
+Packing pack_beside(std::span<const TensorType> tensors, std::int64_t limit) {
+    std::vector<Block> blocks;
+    for (const TensorType& tensor : tensors) blocks.push_back({padded(tensor.shape.elements() * 4), 0, 0});
+    return pack(blocks, limit);
+}
+
 Plan plan(const Graph& graph, const std::vector<bool>& live, const std::vector<std::vector<std::int64_t>>& scratches,
           const PlanOptions& options) {
     Lifetimes lives(graph, live);
@@ -125,25 +145,22 @@ Plan plan(const Graph& graph, const std::vector<bool>& live, const std::vector<s
     made.storage.assign(graph.storages().size(), no_place);
     made.scratch.resize(graph.nodes().size());
 
-    const auto padded = [&](std::int64_t bytes) {
-        const std::int64_t guarded = std::max<std::int64_t>(bytes, 4) + 2 * options.guard;
-        return (guarded + options.alignment - 1) / options.alignment * options.alignment;
-    };
     std::vector<std::size_t> block_of(graph.storages().size(), never);
     for (std::size_t s = 0; s < graph.storages().size(); ++s) {
         if (graph.storages()[s].role != Role::transient || lives.first[s] == never || lives.home[s] != s) continue;
         block_of[s] = made.blocks.size();
-        made.blocks.push_back({padded(graph.storages()[s].bytes()), lives.first[s], lives.last[s]});
+        made.blocks.push_back({padded(graph.storages()[s].bytes(), options), lives.first[s], lives.last[s]});
     }
     const std::size_t first_scratch = made.blocks.size();
     for (std::size_t i = 0; i < scratches.size(); ++i)
-        for (const std::int64_t elements : scratches[i]) made.blocks.push_back({padded(elements * 4), i, i});
+        for (const std::int64_t elements : scratches[i]) made.blocks.push_back({padded(elements * 4, options), i, i});
 
     if (options.guard > 0)
         for (Block& block : made.blocks) block.first = 0, block.last = graph.nodes().size();
-    const Packing packing = pack(made.blocks);
+    const Packing packing = pack(made.blocks, options.limit);
     made.bytes = packing.bytes;
     made.bound = packing.bound;
+    made.limit = packing.limit;
     for (std::size_t s = 0; s < graph.storages().size(); ++s) {
         const std::size_t block = block_of[lives.home[s]];
         if (graph.storages()[s].role == Role::transient && lives.first[s] != never)

@@ -1,8 +1,9 @@
-// Which transient tensors share which memory: lifetimes packed into one arena.
+// Which transient tensors share which memory: lifetimes packed into one arena, which may be cut into several buffers.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,10 +22,21 @@ struct Packing {
     std::vector<std::int64_t> offsets;  // of each block
     std::int64_t bytes = 0;             // the arena's size
     std::int64_t bound = 0;             // the most that is alive at any one step: no packing is smaller
+    std::int64_t limit = 0;             // no block reaches across a multiple of it
 };
 
-/// Places blocks so that none alive at the same step overlap: largest first, each at the lowest offset that fits.
-Packing pack(std::span<const Block> blocks);
+constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+
+/// The first offset from `offset` on at which so many bytes reach across no multiple of `limit`, at which memory may be
+/// cut into buffers. `limit` is at least `bytes`.
+std::int64_t uncut(std::int64_t offset, std::int64_t bytes, std::int64_t limit);
+
+/// Places blocks so that none alive at the same step overlap and none reaches across a multiple of `limit`, or of the
+/// largest block's size where that is more: largest first, each at the lowest offset that fits.
+Packing pack(std::span<const Block> blocks, std::int64_t limit = no_limit);
+
+/// Places tensors that are all needed all the time, at multiples of 256 bytes.
+Packing pack_beside(std::span<const TensorType> tensors, std::int64_t limit = no_limit);
 
 constexpr std::int64_t no_place = -1;
 
@@ -34,6 +46,7 @@ struct Plan {
     std::vector<Block> blocks;                       // what was packed, for reports
     std::int64_t bytes = 0;
     std::int64_t bound = 0;
+    std::int64_t limit = 0;  // no tensor reaches across a multiple of it
     std::int64_t aliased = 0;  // storages that took over the memory of one that died
 };
 
@@ -41,6 +54,7 @@ struct PlanOptions {
     std::int64_t alignment = 256;
     /// For tests that watch for stray writes: bytes left unused before and after each block. No memory is then shared.
     std::int64_t guard = 0;
+    std::int64_t limit = no_limit;  // as of pack()
 };
 
 /// Plans the transient storages of the live nodes. `scratches[i]` are the elements of node i's temporaries.

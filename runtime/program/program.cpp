@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <thread>
 #include <utility>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "graph/lower.h"
 #include "vulkan/device.h"
 #include "vulkan/kernel.h"
@@ -17,12 +17,13 @@ namespace {
 
 constexpr std::int64_t guard_bytes = 256;
 
-std::uint64_t aligned(std::int64_t elements) {
-    return (static_cast<std::uint64_t>(std::max<std::int64_t>(elements, 1)) * 4 + 255) / 256 * 256;
-}
-
 double mebibytes(std::int64_t bytes) {
     return std::round(static_cast<double>(bytes) / (1 << 20) * 10) / 10;
+}
+
+template <class Layout>
+Arena arena_of(Device& device, const Layout& of, Memory intent, const char* name) {
+    return {device, static_cast<std::uint64_t>(of.bytes), static_cast<std::uint64_t>(of.limit), intent, name};
 }
 
 /// The input or output of that name.
@@ -73,6 +74,7 @@ DeviceTraits traits(const Device& device) {
     made.bytes_per_second = made.cpu ? 5e9 : info.kind == DeviceKind::discrete ? 2e11 : 2e10;
     made.shared_bytes = info.shared_bytes;
     made.registers = info.registers;
+    made.buffer_bytes = static_cast<std::int64_t>(info.buffer_bytes);
     made.chooser = device.chooser();
     return made;
 }
@@ -108,7 +110,9 @@ Program::Program(Device& device, const Graph& graph, State& state, const Program
         memory_.tables += made.tables;
         lowered.emplace_back(i, std::move(made.dispatches));
     }
-    plan_ = plan(graph, live, scratches, {.guard = guarded_ ? guard_bytes : 0});
+    std::int64_t limit = device_traits.buffer_bytes;
+    if (options.shares) limit = std::max(limit, static_cast<std::int64_t>(options.shares->arena_->limit()));
+    plan_ = plan(graph, live, scratches, {.guard = guarded_ ? guard_bytes : 0, .limit = limit});
     scratches_ = std::move(scratches);
     allocate(options.shares);
     for (const auto& [node, dispatches] : lowered)
@@ -117,9 +121,9 @@ Program::Program(Device& device, const Graph& graph, State& state, const Program
     record(options);
 }
 
-void Program::allocate(const Program* shares) {
+std::vector<NamedTensor> Program::lay_out() {
     std::vector<NamedTensor> states;
-    std::uint64_t input_bytes = 0;
+    std::vector<TensorType> inputs, outputs;
     for (std::size_t id = 0; id < graph_->values().size(); ++id) {
         const Value& value = graph_->values()[id];
         const Storage& storage = graph_->storages()[value.storage];
@@ -131,49 +135,85 @@ void Program::allocate(const Program* shares) {
             memory_.states += storage.type.shape.elements() * 4;
         } else if (std::none_of(input_places_.begin(), input_places_.end(),
                                 [&](const Place& known) { return known.name == storage.name; })) {
-            input_places_.push_back({{storage.name, storage.type, input_bytes}});
-            input_bytes += aligned(storage.type.shape.elements());
+            input_places_.push_back({{storage.name, storage.type, 0}});
+            inputs.push_back(storage.type);
         }
     }
     for (const NamedTensor& output : graph_->outputs()) {
-        output_places_.push_back({output.name, output.tensor.type(), output_bytes_});
-        output_bytes_ += aligned(output.tensor.elements());
+        output_places_.push_back({output.name, output.tensor.type(), 0});
+        outputs.push_back(output.tensor.type());
     }
+    const auto limit = static_cast<std::int64_t>(device_->info().buffer_bytes);
+    input_layout_ = pack_beside(inputs, limit);
+    output_layout_ = pack_beside(outputs, limit);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        input_places_[i].offset = static_cast<std::uint64_t>(input_layout_.offsets[i]);
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        output_places_[i].offset = static_cast<std::uint64_t>(output_layout_.offsets[i]);
+    return states;
+}
+
+void Program::allocate(const Program* shares) {
+    const std::vector<NamedTensor> states = lay_out();
     memory_.arena = plan_.bytes;
     memory_.bound = plan_.bound;
-    memory_.inputs = one_run_at_a_time.inputs * static_cast<std::int64_t>(input_bytes);
-    memory_.outputs = one_run_at_a_time.outputs * static_cast<std::int64_t>(output_bytes_);
-    const std::int64_t total = memory_.arena + memory_.states + memory_.inputs + memory_.outputs + memory_.tables;
-    const auto available = static_cast<std::int64_t>(device_->info().memory_bytes);
-    if (total > available)
-        throw Error("not enough device memory: ", mebibytes(total), " MiB needed (activations ",
-                    mebibytes(memory_.arena), ", parameters and optimiser ", mebibytes(memory_.states), ", inputs ",
-                    mebibytes(memory_.inputs), ", outputs ", mebibytes(memory_.outputs), "), ", device_->info().name,
-                    " has ", mebibytes(available));
+    memory_.inputs = one_run_at_a_time.inputs * input_layout_.bytes;
+    memory_.outputs = one_run_at_a_time.outputs * output_layout_.bytes;
+    const bool shared = shares && !guarded_ && shares->arena_->limit() == static_cast<std::uint64_t>(plan_.limit) &&
+                        shares->arena_->bytes() >= static_cast<std::uint64_t>(plan_.bytes);
+    require_room(states, shared);
+    require_buffers();
     state_->reserve(states);
-    const auto arena_bytes = static_cast<std::uint64_t>(plan_.bytes);
-    if (shares && !guarded_ && shares->arena_->bytes() >= arena_bytes)
+    if (shared)
         arena_ = shares->arena_;
     else
-        arena_ = std::make_shared<Buffer>(*device_, arena_bytes, Memory::device, "activations");
-    inputs_ = Buffer(*device_, input_bytes, Memory::device, "inputs");
+        arena_ = std::make_shared<Arena>(arena_of(*device_, plan_, Memory::device, "activations"));
+    inputs_ = arena_of(*device_, input_layout_, Memory::device, "inputs");
     tables_ = Buffer(*device_, static_cast<std::uint64_t>(memory_.tables), Memory::device, "tables");
     if (guarded_) arena_->fill(poison);
+}
+
+void Program::require_room(std::span<const NamedTensor> states, bool shared) const {
+    std::int64_t fresh = 0;
+    for (const NamedTensor& state : states)
+        if (!state_->contains(state.name)) fresh += state.tensor.elements() * 4;
+    const std::int64_t arena = shared ? 0 : memory_.arena;
+    const std::int64_t wanted = arena + fresh + memory_.inputs + memory_.outputs + memory_.tables;
+    const auto available = static_cast<std::int64_t>(device_->free_bytes());
+    if (wanted > available)
+        throw Error("not enough memory: ", mebibytes(wanted), " MiB more wanted (activations ", mebibytes(arena),
+                    ", parameters and optimiser ", mebibytes(fresh), ", inputs ", mebibytes(memory_.inputs),
+                    ", outputs ", mebibytes(memory_.outputs), "), ", device_->info().name, " has ",
+                    mebibytes(available), " free", memory_limits());
+}
+
+void Program::require_buffers() const {
+    for (const Node& node : graph_->nodes())
+        for (std::size_t k = 0; k < node.out.size(); ++k)
+            if (const Storage& storage = graph_->storage(node.out[k]);
+                storage.role == Role::transient && plan_.storage[graph_->value(node.out[k]).storage] != no_place)
+                require_buffer(*device_,
+                               text(node.scope, node.scope.empty() ? "" : ": ", node.op->name(), ": output ", k, ' ',
+                                    storage.type),
+                               storage.bytes());
+    for (const InputPlace& at : input_places_)
+        require_buffer(*device_, text("input '", at.name, "' ", at.type), at.type.shape.elements() * 4);
 }
 
 std::uint64_t Program::address(Tensor tensor) const {
     const Value& value = graph_->value(tensor);
     const Storage& storage = graph_->storages()[value.storage];
     const auto offset = static_cast<std::uint64_t>(bytes_of(value.offset, storage.format));
+    const auto bytes = static_cast<std::uint64_t>(storage.bytes());
     switch (storage.role) {
         case Role::input:
-            return inputs_.address() + named(input_places_, storage.name).offset + offset;
+            return inputs_.address(named(input_places_, storage.name).offset, bytes) + offset;
         case Role::state:
             return state_->address(storage.name) + offset;
         case Role::transient:
             break;
     }
-    return arena_->address() + static_cast<std::uint64_t>(plan_.storage[value.storage]) + offset;
+    return arena_->address(static_cast<std::uint64_t>(plan_.storage[value.storage]), bytes) + offset;
 }
 
 void Program::record(const ProgramOptions& options) {
@@ -198,13 +238,16 @@ void Program::record(const ProgramOptions& options) {
 }
 
 Program::Side Program::make_side() const {
-    Side side{.inputs = Buffer(*device_, inputs_.bytes(), Memory::upload, "inputs"),
-              .outputs = Buffer(*device_, output_bytes_, Memory::readback, "outputs"),
+    Side side{.inputs = arena_of(*device_, input_layout_, Memory::upload, "inputs"),
+              .outputs = arena_of(*device_, output_layout_, Memory::readback, "outputs"),
               .load = {},
               .store = {}};
-    std::memset(side.inputs.mapped().data(), 0, side.inputs.mapped().size());
     Recorder load(*device_);
-    if (inputs_.bytes() > 0) load.copy(side.inputs, 0, inputs_, 0, inputs_.bytes());
+    for (std::size_t i = 0; i < inputs_.buffers().size(); ++i) {
+        const Buffer& from = side.inputs.buffers()[i];
+        std::ranges::fill(from.mapped(), std::byte{0});
+        load.copy(from, 0, inputs_.buffers()[i], 0, from.bytes());
+    }
     side.load = load.finish();
     Recorder store(*device_);
     for (std::size_t i = 0; i < output_places_.size(); ++i) {
@@ -213,8 +256,10 @@ Program::Side Program::make_side() const {
         require(graph_->storage(tensor).role == Role::transient, "output '", output_places_[i].name,
                 "' must be computed, not a leaf");
         const std::uint64_t from = static_cast<std::uint64_t>(plan_.storage[value.storage] + value.offset * 4);
-        store.copy(*arena_, from, side.outputs, output_places_[i].offset,
-                   static_cast<std::uint64_t>(tensor.elements()) * 4);
+        const auto bytes = static_cast<std::uint64_t>(tensor.elements()) * 4;
+        const auto [holder, at] = arena_->place(from, bytes);
+        const auto [host, to] = side.outputs.place(output_places_[i].offset, bytes);
+        store.copy(*holder, at, *host, to, bytes);
     }
     side.store = store.finish();
     return side;
@@ -228,7 +273,7 @@ void Program::write_bytes(std::string_view input, DType dtype, std::span<const s
     const auto count = static_cast<std::int64_t>(data.size() / 4);
     require(at.type.dtype == dtype && at.type.shape.elements() == count, "input '", input, "' is ", at.type, ", given ",
             count, dtype == DType::f32 ? " floats" : " integers");
-    std::ranges::copy(data, sides_[side].inputs.mapped().subspan(at.offset).begin());
+    std::ranges::copy(data, sides_[side].inputs.mapped(at.offset, data.size()).begin());
     at.held[side] = ++at.written;
 }
 
@@ -255,8 +300,9 @@ Program::Side& Program::prepare_side() {
     const std::size_t k = free_side();
     for (InputPlace& at : input_places_) {
         if (at.held[k] == at.written) continue;
-        std::memcpy(sides_[k].inputs.mapped().data() + at.offset, sides_[1 - k].inputs.mapped().data() + at.offset,
-                    static_cast<std::size_t>(at.type.shape.elements()) * 4);
+        const auto bytes = static_cast<std::uint64_t>(at.type.shape.elements()) * 4;
+        std::ranges::copy(sides_[1 - k].inputs.mapped(at.offset, bytes),
+                          sides_[k].inputs.mapped(at.offset, bytes).begin());
         at.held[k] = at.written;
     }
     return sides_[k];
@@ -285,7 +331,7 @@ std::vector<float> Program::read(std::string_view output) const {
     const Place& at = named(output_places_, output);
     std::vector<float> values(static_cast<std::size_t>(at.type.shape.elements()));
     const auto into = std::as_writable_bytes(std::span(values));
-    std::ranges::copy(sides_[finished_].outputs.mapped().subspan(at.offset, into.size()), into.begin());
+    std::ranges::copy(sides_[finished_].outputs.mapped(at.offset, into.size()), into.begin());
     return values;
 }
 

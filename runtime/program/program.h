@@ -12,8 +12,8 @@
 
 #include "graph/graph.h"
 #include "graph/plan.h"
+#include "program/arena.h"
 #include "program/state.h"
-#include "vulkan/buffer.h"
 #include "vulkan/kernel.h"
 #include "vulkan/recorder.h"
 
@@ -136,7 +136,7 @@ private:
     };
     /// A run's side of host memory, and the copies between it and the device.
     struct Side {
-        Buffer inputs, outputs;
+        Arena inputs, outputs;
         Commands load, store;
     };
     struct Run {
@@ -149,7 +149,13 @@ private:
         std::uint64_t at = 0, bytes = 0;
     };
 
+    /// Lays out inputs and outputs; the states there are.
+    std::vector<NamedTensor> lay_out();
     void allocate(const Program* shares);
+    /// Throws Error unless what is still to be allocated fits.
+    void require_room(std::span<const NamedTensor> states, bool shared) const;
+    /// Throws Error naming the tensor if one is too large for any buffer.
+    void require_buffers() const;
     /// The memory that an argument stands for; none for a number.
     std::optional<Stretch> reached(std::size_t node, const ArgValue& value) const;
     Launch resolve(std::size_t node, const Dispatch& dispatch);
@@ -173,10 +179,11 @@ private:
     const Graph* graph_;
     Plan plan_;
     std::vector<std::vector<std::int64_t>> scratches_;  // elements, by node
-    std::shared_ptr<Buffer> arena_;
-    Buffer inputs_, tables_;
+    std::shared_ptr<Arena> arena_;
+    Arena inputs_;
+    Buffer tables_;
     std::vector<std::byte> table_bytes_;  // what `tables_` is to hold, while launches are resolved
-    std::uint64_t output_bytes_ = 0;
+    Packing input_layout_, output_layout_;
     std::vector<Side> sides_;                 // one, or two if runs have overlapped
     std::vector<Run> runs_;                   // those under way, at most two
     std::size_t started_ = 0, finished_ = 0;  // the sides of the last run started and of the last one finished

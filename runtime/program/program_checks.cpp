@@ -28,7 +28,9 @@ std::vector<NodeTime> Program::node_times() const {
 }
 
 std::vector<float> Program::transient_values(Tensor tensor) const {
-    const std::uint64_t at = address(tensor) - arena_->address();
+    const Value& value = graph_->value(tensor);
+    const auto at =
+        static_cast<std::uint64_t>(plan_.storage[value.storage] + bytes_of(value.offset, tensor.format()));
     const auto width = static_cast<std::size_t>(tensor.width()), pitch = static_cast<std::size_t>(tensor.pitch());
     const auto rows = static_cast<std::size_t>(tensor.rows());
     std::vector<float> values(rows == 0 ? 0 : (rows - 1) * pitch + width);

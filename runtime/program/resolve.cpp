@@ -101,9 +101,11 @@ std::optional<Program::Stretch> Program::reached(std::size_t node, const ArgValu
     if (std::holds_alternative<std::monostate>(value)) return Stretch{};
     if (const auto* tensor = std::get_if<Tensor>(&value))
         return *tensor ? Stretch{address(*tensor), reach(*tensor)} : Stretch{};
-    if (const auto* scratch = std::get_if<Scratch>(&value))
-        return Stretch{arena_->address() + static_cast<std::uint64_t>(plan_.scratch[node][scratch->index]),
-                       static_cast<std::uint64_t>(scratches_[node][scratch->index]) * 4};
+    if (const auto* scratch = std::get_if<Scratch>(&value)) {
+        const auto at = static_cast<std::uint64_t>(plan_.scratch[node][scratch->index]);
+        const auto bytes = static_cast<std::uint64_t>(scratches_[node][scratch->index]) * 4;
+        return Stretch{arena_->address(at, bytes), bytes};
+    }
     const auto* section = std::get_if<Section>(&value);
     if (!section) return std::nullopt;
     const Stretch whole = *reached(node, std::visit([](auto of) { return ArgValue{of}; }, section->of));

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "vulkan/buffer.h"
+#include "program/arena.h"
 
 namespace vkf {
 
@@ -17,8 +17,8 @@ class State {
 public:
     explicit State(Device& device) : device_(&device) {}
 
-    /// Makes zeroed room for those that are not there yet, in one buffer. Throws InputError if a known name has another
-    /// type, Error if the memory is not to be had.
+    /// Makes zeroed room for those that are not there yet. Throws InputError if a known name has another type, Error if
+    /// the memory is not to be had.
     void reserve(std::span<const NamedTensor> tensors);
 
     bool contains(const std::string& name) const { return slots_.contains(name); }
@@ -33,13 +33,13 @@ public:
 private:
     struct Slot {
         TensorType type;
-        std::size_t buffer;
+        std::size_t arena;
         std::uint64_t offset;
     };
     const Slot& slot(const std::string& name) const;
 
     Device* device_;
-    std::vector<Buffer> buffers_;
+    std::vector<Arena> arenas_;  // one for each time that there was something to reserve
     std::map<std::string, Slot> slots_;
 };
 

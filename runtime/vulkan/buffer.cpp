@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "vulkan/handles.h"
 #include "vulkan/recorder.h"
 
@@ -13,7 +14,7 @@ namespace vkf {
 
 namespace {
 
-VmaAllocationCreateFlags flags_of(Memory intent) {
+VmaAllocationCreateFlags flags_of(Memory intent, bool cpu) {
     switch (intent) {
         case Memory::upload:
             return VMA_ALLOCATION_CREATE_HOST_ACCESS_SEQUENTIAL_WRITE_BIT | VMA_ALLOCATION_CREATE_MAPPED_BIT;
@@ -22,7 +23,18 @@ VmaAllocationCreateFlags flags_of(Memory intent) {
         case Memory::device:
             break;
     }
-    return 0;
+    return cpu ? VMA_ALLOCATION_CREATE_HOST_ACCESS_RANDOM_BIT : 0;  // to be looked at, see backed()
+}
+
+/// Whether what was allocated is there. Mesa's CPU device takes memory from an anonymous file and does not see that
+/// `ulimit -f` kept it from growing or `ulimit -v` from being mapped.
+bool backed(VmaAllocator allocator, VmaAllocation allocation, std::uint64_t bytes) {
+    void* data = nullptr;
+    if (vmaMapMemory(allocator, allocation, &data) != VK_SUCCESS) return false;
+    const auto* first = static_cast<const std::byte*>(data);
+    const bool there = data && readable(first) && readable(first + bytes - 1);
+    vmaUnmapMemory(allocator, allocation);
+    return there;
 }
 
 double mebibytes(std::uint64_t bytes) {
@@ -46,15 +58,22 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory intent, const std::st
                  VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     VmaAllocationCreateInfo wanted{};
     wanted.usage = VMA_MEMORY_USAGE_AUTO;
-    wanted.flags = flags_of(intent);
+    const bool cpu = device.info().kind == DeviceKind::cpu;
+    wanted.flags = flags_of(intent, cpu);
     if (intent != Memory::device) wanted.requiredFlags = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     VkBuffer buffer = VK_NULL_HANDLE;
     VmaAllocation allocation = VK_NULL_HANDLE;
     VmaAllocationInfo got{};
-    const VkResult result = vmaCreateBuffer(handles.allocator, &info, &wanted, &buffer, &allocation, &got);
-    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY)
+    VkResult result = vmaCreateBuffer(handles.allocator, &info, &wanted, &buffer, &allocation, &got);
+    if (result == VK_SUCCESS && ((intent != Memory::device && !got.pMappedData) ||
+                                 (cpu && !backed(handles.allocator, allocation, bytes_)))) {
+        vmaDestroyBuffer(handles.allocator, buffer, allocation);
+        result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY ||
+        result == VK_ERROR_MEMORY_MAP_FAILED)
         throw Error("not enough device memory for ", name, ": ", mebibytes(bytes_), " MiB wanted, the device has ",
-                    mebibytes(device.info().memory_bytes), " MiB in all");
+                    mebibytes(device.info().memory_bytes), " MiB in all", memory_limits());
     check(result, "vmaCreateBuffer");
     buffer_ = buffer;
     allocation_ = allocation;

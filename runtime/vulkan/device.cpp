@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "vulkan/handles.h"
 #include "vulkan/instance.h"
 #include "vulkan/matrices.h"
@@ -207,12 +208,14 @@ void close(DeviceHandles& from) {
 
 }  // namespace
 
-Device::Device(const std::string& wanted) : handles_(std::make_unique<DeviceHandles>()) {
+Device::Device(const std::string& wanted, std::uint64_t buffer_bytes) : handles_(std::make_unique<DeviceHandles>()) {
     handles_->instance = std::make_unique<Instance>(&handles_->validation_messages);
     const std::vector<Candidate> list = candidates(handles_->instance->handle);
     const Candidate& chosen = choose(list, wanted);
     info_ = chosen.info;
+    info_.buffer_bytes = std::min(info_.buffer_bytes, buffer_bytes);
     handles_->names = validation_wanted();
+    handles_->memory_budget = chosen.memory_budget;
     try {
         open_device(*handles_, chosen);
         open_allocator(*handles_, chosen.memory_budget);
@@ -235,6 +238,24 @@ std::uint64_t Device::allocated_bytes() const {
     std::uint64_t sum = 0;
     for (const VmaBudget& heap : heaps) sum += heap.statistics.allocationBytes;
     return sum;
+}
+
+std::uint64_t Device::free_bytes() const {
+    std::array<VmaBudget, VK_MAX_MEMORY_HEAPS> heaps{};
+    vmaGetHeapBudgets(handles_->allocator, heaps.data());
+    const VkPhysicalDeviceMemoryProperties* memory = nullptr;
+    vmaGetMemoryProperties(handles_->allocator, &memory);
+    std::uint64_t most = 0;
+    for (std::uint32_t i = 0; i < memory->memoryHeapCount; ++i)
+        if (memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) {
+            // Without the extension the allocator guesses how much of a heap is to be had.
+            const std::uint64_t all = handles_->memory_budget ? heaps[i].budget : memory->memoryHeaps[i].size;
+            most = std::max(most, all - std::min(all, heaps[i].usage));
+        }
+    if (info_.kind != DeviceKind::cpu) return most;
+    constexpr std::uint64_t compiler = 256 << 20;  // what Mesa takes beside to compile a model's kernels, and more
+    const std::uint64_t here = free_memory();
+    return std::min(most, here - std::min(here, compiler));
 }
 
 void Device::wait_idle() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,6 +36,7 @@ struct DeviceInfo {
     std::uint32_t push_constant_bytes = 0;
     std::uint64_t memory_bytes = 0;  // of the heap that kernels work in
     std::uint64_t max_buffer_bytes = 0;
+    std::uint64_t buffer_bytes = 0;  // the largest that an allocation is promised for: larger ones may fail
     double timestamp_ns = 0;                        // nanoseconds per tick; 0: no timestamps
     bool fp16 = false;                              // shaderFloat16
     bool storage16 = false;                         // storageBuffer16BitAccess
@@ -55,9 +57,13 @@ std::vector<DeviceInfo> list_devices();
 ///
 /// On x86 processors with AVX-512 it sets LP_NATIVE_VECTOR_WIDTH=512, unless the user has set it: Mesa's CPU device
 /// then works in subgroups of 16 instead of 8. That device's workers get a processor each (vulkan/workers.h).
+///
+/// `buffer_bytes` lowers the limit of the same name, for tests of what then lies in several buffers.
 class Device {
 public:
-    explicit Device(const std::string& wanted = {});
+    static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+
+    explicit Device(const std::string& wanted = {}, std::uint64_t buffer_bytes = no_limit);
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
     ~Device();
@@ -70,6 +76,9 @@ public:
 
     /// Bytes of all buffers that live on it.
     std::uint64_t allocated_bytes() const;
+    /// Bytes that buffers can still be made of: what the driver says is left to this process and, where kernels run on
+    /// the processor, what base/memory.h says.
+    std::uint64_t free_bytes() const;
     /// Waits until everything submitted has finished. Throws Error if the device was lost.
     void wait_idle() const;
     /// Messages of the validation layers so far; always 0 without them. They are on when the environment variable

@@ -1,6 +1,7 @@
 // Which devices there are, what they can do and why one is refused.
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 
@@ -118,6 +119,11 @@ std::string refusal(const Properties& has, const Features& can, bool computes) {
                                           VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
     if ((has.v11.subgroupSupportedOperations & wanted) != wanted)
         return "lacks arithmetic, ballot or shuffle operations in subgroups";
+    // Widths that Mesa's CPU device accepts and has no registers for: it computes wrongly or never ends compiling.
+    const char* width = std::getenv("LP_NATIVE_VECTOR_WIDTH");
+    if (has.v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE && width && *width)
+        if (const std::string bits = width; bits != "128" && bits != "256" && bits != "512")
+            return text("has LP_NATIVE_VECTOR_WIDTH=", bits, ", wanted 128, 256 or 512");
     if (has.v11.subgroupSize < 4) return text("has subgroups of ", has.v11.subgroupSize, ", wanted at least 4");
     return {};
 }
@@ -160,6 +166,7 @@ Candidate judge(VkPhysicalDevice physical) {
     info.shared_bytes = limits.maxComputeSharedMemorySize;
     info.push_constant_bytes = limits.maxPushConstantsSize;
     info.max_buffer_bytes = has.v13.maxBufferSize;
+    info.buffer_bytes = std::min(has.v13.maxBufferSize, has.v11.maxMemoryAllocationSize) / 256 * 256;
     info.timestamp_ns = timestamp_bits ? static_cast<double>(limits.timestampPeriod) : 0.0;
     info.fp16 = can.v12.shaderFloat16;
     info.storage16 = can.v11.storageBuffer16BitAccess;

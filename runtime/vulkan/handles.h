@@ -41,7 +41,8 @@ struct DeviceHandles {
     VkPipelineLayout layout = VK_NULL_HANDLE;  // one for all kernels: push constants and nothing else
     std::map<std::string, std::unique_ptr<Kernel>> kernels;
     Subgroups subgroups;
-    bool names = false;  // debug names are available
+    bool names = false;          // debug names are available
+    bool memory_budget = false;  // VK_EXT_memory_budget
 
     void name(VkObjectType type, std::uint64_t handle, const std::string& text) const;
 };

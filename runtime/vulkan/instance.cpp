@@ -1,11 +1,14 @@
 #include "vulkan/instance.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "vulkan/handles.h"
 
 namespace vkf {
@@ -17,6 +20,20 @@ void widen_cpu_device() {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) setenv("LP_NATIVE_VECTOR_WIDTH", "512", 0);
 #endif
+}
+
+/// Mesa's CPU device and the compiler in it end the process where memory is refused to them, and nothing can guard
+/// against that from outside. So what they reserve before any model is there must be had: 750 MiB were measured on two
+/// processors, and each further one brings a thread with its stack and heap. What compiling takes later is left free by
+/// Device::free_bytes.
+void require_address_space() {
+    constexpr std::uint64_t base = 768 << 20, of_thread = 128 << 20, most_threads = 32;
+    const std::uint64_t wanted =
+        base + of_thread * std::min<std::uint64_t>(most_threads, std::max(1u, std::thread::hardware_concurrency()));
+    const std::uint64_t left = free_address_space();
+    if (left < wanted)
+        throw Error("not enough memory for Vulkan's drivers: ", wanted >> 10, " KiB wanted, ", left >> 10, " KiB left",
+                    memory_limits());
 }
 
 VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
@@ -60,6 +77,7 @@ bool validation_wanted() {
 
 Instance::Instance(std::atomic<std::uint64_t>* messages) {
     widen_cpu_device();
+    require_address_space();
     if (volkInitialize() != VK_SUCCESS) throw Error("no Vulkan loader (libvulkan.so.1) on this machine");
     if (volkGetInstanceVersion() < VK_API_VERSION_1_3) throw Error("the Vulkan loader is older than 1.3");
 

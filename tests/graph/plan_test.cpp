@@ -43,6 +43,41 @@ TEST(HostPlan, NeverOverlapsAndNeverBeatsTheBound) {
     }
 }
 
+TEST(HostPlan, NoBlockReachesAcrossTheEndOfABuffer) {
+    std::mt19937 random(5);
+    for (int round = 0; round < 200; ++round) {
+        std::vector<Block> blocks;
+        const std::size_t count = 1 + random() % 60;
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t first = random() % 30;
+            blocks.push_back({static_cast<std::int64_t>(1 + random() % 1000), first, first + random() % 20});
+        }
+        const Packing whole = pack(blocks);
+        for (const std::int64_t limit : {std::int64_t{1}, std::int64_t{1000}, std::int64_t{2500}, whole.bytes}) {
+            const Packing packing = pack(blocks, limit);
+            expect_no_overlap(blocks, packing);
+            EXPECT_GE(packing.limit, limit);
+            for (std::size_t i = 0; i < count; ++i) {
+                EXPECT_EQ(packing.offsets[i] / packing.limit,
+                          (packing.offsets[i] + blocks[i].bytes - 1) / packing.limit);
+                EXPECT_LE(packing.offsets[i] + blocks[i].bytes, packing.bytes);
+            }
+            if (limit == whole.bytes) {
+                EXPECT_EQ(packing.offsets, whole.offsets) << "one buffer suffices";
+            }
+        }
+    }
+}
+
+TEST(HostPlan, ABufferIsAsLargeAsTheLargestTensor) {
+    const std::vector<TensorType> tensors{{DType::f32, {64}}, {DType::f32, {1000}}, {DType::f32, {64}}};
+    const Packing packing = pack_beside(tensors, 1024);
+    EXPECT_EQ(packing.limit, 4096);  // 4000 bytes, rounded up
+    EXPECT_EQ(packing.offsets, (std::vector<std::int64_t>{4096, 0, 4352}));
+    EXPECT_EQ(packing.bytes, 4608);
+    EXPECT_EQ(pack_beside(tensors).bytes, 4608);
+}
+
 TEST(HostPlan, BackwardReusesWhatForwardFreed) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {64, 64}});
