@@ -41,7 +41,7 @@ struct View {
 
 /// A model of either kind: how its graphs are described and what its work is counted in.
 struct Subject {
-    std::string config_text;
+    std::string config_text, train_toml;  // the latter of what a training command would make
     TrainerConfig trainer;
     std::int64_t batch_size = 0;
     std::function<Tensor(const Scope&)> logits, loss;  // with their inputs
@@ -200,6 +200,7 @@ void report(const Common& common, const View& view, const Subject& subject, cons
         document["parts"].push_back(
             {{"part", p.name}, {"parameters", p.parameters}, {"flops_forward", p.forward}, {"flops_training", p.step}});
     document["memory"] = {{"inference", memory(forward)}, {"training", memory(step)}, {"cache", subject.cache}};
+    if (!subject.train_toml.empty()) document["train_toml"] = subject.train_toml;
     if (view.plan) document["plan"] = plan_document(step);
     if (view.graph) document["graph"] = graph;
     print_json(document);
@@ -281,6 +282,7 @@ void add_gpt(CLI::App& inspect_command, Common& common) {
         validate(config);
         Subject subject = text_subject(config, o->batch_size, o->block_size);
         subject.trainer = o->trainer;
+        subject.train_toml = o->toml();
         inspect(common, o->view, subject);
     });
 }
@@ -313,6 +315,7 @@ void add_vit(CLI::App& inspect_command, Common& common) {
         validate(config);
         Subject subject = image_subject(config, o->batch_size);
         subject.trainer = o->trainer;
+        subject.train_toml = o->toml();
         inspect(common, o->view, subject);
     });
 }

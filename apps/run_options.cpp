@@ -87,6 +87,7 @@ AttentionConfig RunOptions::attention_config(float sum_gamma, float value_gamma)
 std::string RunOptions::toml() const {
     std::string lines;
     for (const Entry& entry : entries_) {
+        if (entry.key == "data" && data.empty()) continue;
         if (entry.key == "out-dir" || entry.key == "resume" || entry.key == "overwrite") continue;
         const std::string value =
             entry.key == "data" ? toml_value(std::filesystem::absolute(data).string()) : entry.value();

@@ -59,10 +59,10 @@ Tensor Scope::drop(Tensor x) const {
 
 Tensor Scope::drop_path(Tensor x) const {
     if (noise_.drop_path == 0.0f) return x;
-    const std::int64_t batch = x.shape()[0];
-    const Tensor ones = fill(*graph_, {batch, 1}, 1.0f);
-    const Tensor kept = dropout(ones, noise_.drop_path, noise_.seed, (*this / "path").salt());
-    return reshape(mul(reshape(x, {batch, x.elements() / batch}), kept), x.shape());
+    std::vector<std::int64_t> one_each(x.shape().rank(), 1);
+    one_each[0] = x.shape()[0];
+    const Tensor ones = fill(*graph_, Shape(one_each), 1.0f);
+    return mul(x, dropout(ones, noise_.drop_path, noise_.seed, (*this / "path").salt()));
 }
 
 std::uint32_t Scope::salt() const {

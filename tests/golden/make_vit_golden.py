@@ -68,8 +68,8 @@ def forward(config, p, images, noise, scales):
     shift = config.get("shifted_patch_tokenization")
     if shift:
         images = torch.cat([images] + [moved(images, *by) for by in MOVES[shift]], 1)
-    n = SIDE // P
-    x = torch.stack([images[:, :, i * P:(i + 1) * P, j * P:(j + 1) * P].flatten(1)
+    side, n = config["patch_size"], config["image_size"] // config["patch_size"]
+    x = torch.stack([images[:, :, i * side:(i + 1) * side, j * side:(j + 1) * side].flatten(1)
                      for i in range(n) for j in range(n)], 1)
     if shift:
         x = norm(x, "patch_embed.norm")
@@ -113,12 +113,13 @@ def forward(config, p, images, noise, scales):
 
 def shapes(config):
     inner, channels = M * config["head_dim"], CHANNELS * (5 if "shifted_patch_tokenization" in config else 1)
+    side = config["patch_size"]
     yield "cls_token", (1, 1, C)
-    yield "pos_embed", (1, (SIDE // P) ** 2 + 1, C)
-    maps = [("patch_embed.proj", (C, channels, P, P), True), ("head", (CLASSES, C), True)]
+    yield "pos_embed", (1, (config["image_size"] // side) ** 2 + 1, C)
+    maps = [("patch_embed.proj", (C, channels, side, side), True), ("head", (CLASSES, C), True)]
     norms = [("norm", C)]
     if "shifted_patch_tokenization" in config:
-        norms.append(("patch_embed.norm", channels * P * P))
+        norms.append(("patch_embed.norm", channels * side * side))
     for i in range(config["num_hidden_layers"]):
         b = f"blocks.{i}."
         maps += [(b + "attn.qkv", (3 * inner, C), config["qkv_bias"]), (b + "attn.proj", (C, inner), True),

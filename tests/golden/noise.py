@@ -1,8 +1,10 @@
-"""Masks of dropout and stochastic depth as the program draws them, in numpy: functions of seed, micro-batch and place.
+"""What the program draws at random, drawn again in numpy: functions of seed, name and index.
 
-Written from what runtime/base/random.h promises: names are hashed by FNV-1a, Philox4x32-10 with (hash, index) as its
-counter and the seed as its key gives a micro-batch's key, and element e at a place whose name has hash h is dropped
-if word e % 4 of Philox(counter (e // 4, 0, h mod 2^32, 0), that key), cut to its upper 24 bits, is below the rate."""
+Written from what runtime/base/random.h promises: names are hashed by FNV-1a, and Philox4x32-10 with (hash, index) as
+its counter and the seed as its key gives four words. Of a micro-batch's dropout the first two are the key: element e at
+a place whose name has hash h is dropped if word e % 4 of Philox(counter (e // 4, 0, h mod 2^32, 0), that key), cut to
+its upper 24 bits, is below the rate. Of a stream of numbers the first two are the key, the others the counter's upper
+half, while its lower half counts blocks of four."""
 import numpy as np
 
 LOW = np.uint64(0xFFFFFFFF)
@@ -55,3 +57,36 @@ class Noise:
     def samples(self, place, batch):
         """One factor for each sample of a branch: stochastic depth."""
         return self.factors(place + ".path", self.drop_path, (batch,))
+
+
+class Stream:
+    """Numbers that belong to (seed, name, index): batches, permutations, MixUp and CutMix."""
+
+    def __init__(self, seed, name, index=0):
+        bits = [int(word) for word in philox([*words(hashed(name)), *words(index)], words(seed))]
+        self.key, self.upper, self.blocks, self.left = bits[:2], bits[2:], 0, []
+
+    def bits(self):
+        if not self.left:
+            self.left = [int(word) for word in philox([*words(self.blocks), *self.upper], self.key)]
+            self.blocks += 1
+        return self.left.pop(0)
+
+    def uniform(self):
+        """[0, 1) in steps of 2^-24."""
+        return (self.bits() >> 8) * 2.0**-24
+
+    def below(self, n):
+        """0 ... n - 1; 64-bit draws below 2^64 mod n, which would favour some, are thrown away."""
+        while True:
+            drawn = self.bits() << 32 | self.bits()
+            if drawn >= 2**64 % n:
+                return drawn % n
+
+    def permutation(self, n):
+        """Fisher and Yates, from the end."""
+        order = list(range(n))
+        for left in range(n, 1, -1):
+            i = self.below(left)
+            order[left - 1], order[i] = order[i], order[left - 1]
+        return order

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/plan.h"
+#include "models/scope.h"
 #include "op_check.h"
 #include "ops/ops.h"
 
@@ -34,10 +35,15 @@ OpCase hidden_layer(std::int64_t width) {
                  [](Inputs x) { return dropout(activate(add(x[0], x[1]), Activation::gelu), 0.3f, x[2], 9); });
 }
 
+/// Stochastic depth as models ask for it: a branch, kept or left out sample by sample, added to what it branches from.
+Tensor with_branch(Tensor x, Tensor branch, Tensor seed) {
+    Parameters none;
+    return add(x, Scope(x.graph(), none, {.drop_path = 0.4f, .seed = seed}).drop_path(branch));
+}
+
 OpCase drop_path(std::int64_t width) {
-    return chain("drop path " + std::to_string(width),
-                 {normal({3, 5, width}), normal({3, 5, width}), normal({3, 1, 1})},
-                 [](Inputs x) { return add(x[0], mul(scale(x[1], 0.5f), x[2])); });
+    return chain("drop path " + std::to_string(width), {normal({3, 5, width}), normal({3, 5, width}), seed()},
+                 [](Inputs x) { return with_branch(x[0], x[1], x[2]); });
 }
 
 const std::vector<OpCase> chain_cases{
@@ -92,6 +98,16 @@ TEST(HostFuse, AChainIsOneNodeNamedForItsParts) {
     ASSERT_EQ(graph.nodes().size(), 1u);
     EXPECT_EQ(graph.nodes()[0].op->name(), "add+mul+gelu");
     EXPECT_EQ(graph.nodes()[0].in, (std::vector{x, z}));
+}
+
+TEST(HostFuse, StochasticDepthIsOneNodeBesideItsMask) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {4, 5, 6}}), y = graph.input("y", {DType::f32, {4, 5, 6}});
+    graph.output("out", with_branch(x, y, graph.input("seed", {DType::i32, {2}})));
+    fuse_chains(graph);
+    std::vector<std::string> names;
+    for (const Node& node : graph.nodes()) names.emplace_back(node.op->name());
+    EXPECT_EQ(names, (std::vector<std::string>{"fill+dropout", "mul+add"}));
 }
 
 TEST(HostFuse, WhatOthersReadStays) {

@@ -1,0 +1,39 @@
+// `forward` on golden cases: what stands under each name in the file that it writes.
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "apps/program.h"
+#include "golden.h"
+#include "scratch.h"
+
+namespace vkf::test {
+namespace {
+
+class ProgramForward : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ProgramForward, WritesLogitsLossAndEveryGradientUnderItsName) {
+    const std::filesystem::path folder = golden / GetParam();
+    const Scratch scratch;
+    const std::filesystem::path output = scratch.path() / "out.safetensors";
+    run_vkformer({"forward", "--model", folder.string(), "--input", (folder / "case.safetensors").string(), "--output",
+                  output.string(), "--grads", "--quiet"});
+    const Safetensors expected = Safetensors::open(folder / "case.safetensors"), found = Safetensors::open(output);
+    std::set<std::string> names, wanted{"logits", "loss"};
+    for (const StoredTensor& stored : found.tensors()) names.insert(stored.name);
+    for (const StoredTensor& stored : expected.tensors())
+        if (stored.name.starts_with("grad.")) wanted.insert(stored.name);
+    ASSERT_EQ(names, wanted);
+    for (const std::string& name : wanted) EXPECT_EQ(found.at(name).shape, expected.at(name).shape) << name;
+    expect_golden(expected, [&](const std::string& name) { return found.read_f32(name); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, ProgramForward,
+                         ::testing::Values("standard", "attentionx-sum", "attentionx-value", "belief", "belief-head",
+                                           "belief-star", "concat", "vit-standard", "vit-belief", "vit-kk", "vit-sl"),
+                         golden_id);
+
+}  // namespace
+}  // namespace vkf::test

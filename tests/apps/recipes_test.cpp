@@ -1,0 +1,278 @@
+// Recipes' numbers: what `train` makes of its defaults and of every file in configs/, against what was published.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/program.h"
+#include "models/images/normalise.h"
+
+namespace vkf::test {
+namespace {
+
+/// An option of train.toml, its value, and where that is from: the source's own name for it, or "ours".
+struct Row {
+    const char *key, *value, *source;
+};
+using Rows = std::vector<Row>;
+
+const Rows ours{
+    {"attention", "standard", "ours"},      {"gamma-on", "sum", "ours"},     {"mask-diagonal", "false", "ours"},
+    {"recompute", "false", "ours"},         {"momentum", "0.9", "ours"},     {"precision", "fp32", "ours"},
+    {"eps", "0", "1e-8, setadam 1e-18"},    {"decay-lr", "true", "decay_lr"}, {"log-interval", "1", "log_interval"},
+    {"seed", "1337", "torch.manual_seed"},
+};
+
+/// karpathy/nanoGPT: train.py; activation is model.py's nn.GELU, weight decay is configure_optimizers'.
+const Rows nanogpt{
+    {"order", "random", "get_batch"},
+    {"n-layer", "12", "n_layer"},
+    {"n-head", "12", "n_head"},
+    {"n-embd", "768", "n_embd"},
+    {"vocab-size", "0", "meta_vocab_size"},
+    {"block-size", "1024", "block_size"},
+    {"bias", "false", "bias"},
+    {"activation", "gelu", "nn.GELU()"},
+    {"dropout", "0", "dropout"},
+    {"batch-size", "12", "batch_size"},
+    {"gradient-accumulation-steps", "40", "gradient_accumulation_steps"},
+    {"max-iters", "600000", "max_iters"},
+    {"optimizer", "adamw", "torch.optim.AdamW"},
+    {"learning-rate", "6e-4", "learning_rate"},
+    {"min-lr", "6e-5", "min_lr"},
+    {"warmup-iters", "2000", "warmup_iters"},
+    {"lr-decay-iters", "600000", "lr_decay_iters"},
+    {"weight-decay", "0.1", "weight_decay"},
+    {"decay-all", "false", "p.dim() >= 2"},
+    {"beta1", "0.9", "beta1"},
+    {"beta2", "0.95", "beta2"},
+    {"grad-clip", "1", "grad_clip"},
+    {"eval-interval", "2000", "eval_interval"},
+    {"eval-iters", "200", "eval_iters"},
+};
+/// config/train_shakespeare_char.py
+const Rows shakespeare_char{
+    {"n-layer", "6", "n_layer"},
+    {"n-head", "6", "n_head"},
+    {"n-embd", "384", "n_embd"},
+    {"block-size", "256", "block_size"},
+    {"dropout", "0.2", "dropout"},
+    {"batch-size", "64", "batch_size"},
+    {"gradient-accumulation-steps", "1", "gradient_accumulation_steps"},
+    {"max-iters", "5000", "max_iters"},
+    {"learning-rate", "1e-3", "learning_rate"},
+    {"min-lr", "1e-4", "min_lr"},
+    {"warmup-iters", "100", "warmup_iters"},
+    {"lr-decay-iters", "5000", "lr_decay_iters"},
+    {"beta2", "0.99", "beta2"},
+    {"eval-interval", "250", "eval_interval"},
+    {"eval-iters", "200", "eval_iters"},
+};
+/// README.md, "I only have a macbook", over the above.
+const Rows shakespeare_char_cpu{
+    {"n-layer", "4", "--n_layer"},       {"n-head", "4", "--n_head"},
+    {"n-embd", "128", "--n_embd"},       {"block-size", "64", "--block_size"},
+    {"dropout", "0.0", "--dropout"},     {"batch-size", "12", "--batch_size"},
+    {"max-iters", "2000", "--max_iters"}, {"lr-decay-iters", "2000", "--lr_decay_iters"},
+    {"eval-iters", "20", "--eval_iters"},
+};
+
+/// What `train vit` does of itself: the plain ViT that the recipes below have in common, over no recipe in particular.
+const Rows plain_vit{
+    {"image-size", "32", "of inspect; train takes the data's"},
+    {"coarse-labels", "false", "ours"},
+    {"workers", "1", "ours"},
+    {"patch-size", "4", "patch_size"},
+    {"hidden-size", "192", "dim"},
+    {"num-hidden-layers", "9", "depth"},
+    {"num-attention-heads", "12", "heads"},
+    {"head-dim", "0", "dim / heads"},
+    {"intermediate-size", "384", "mlp_dim_ratio 2"},
+    {"hidden-act", "gelu", "nn.GELU()"},
+    {"layer-norm-eps", "1e-5", "nn.LayerNorm"},
+    {"qkv-bias", "false", "to_qkv bias=False"},
+    {"shifted-patch-tokenization", "none", "is_SPT off"},
+    {"locality-self-attention", "none", "is_LSA off"},
+    {"init", "xavier", "xavier_normal_"},
+    {"drop-path", "0", "ours"},
+    {"dropout", "0", "dropout"},
+    {"augment", "autoaugment", "CIFAR10Policy"},
+    {"statistics", "sl-cifar10", "cifar_mean, cifar_std"},
+    {"mix", "0.5", "mix_prob"},
+    {"label-smoothing", "0.1", "LabelSmoothingCrossEntropy"},
+    {"passes", "1", "ours"},
+    {"drop-last", "false", "ours"},
+    {"batch-size", "128", "--batch_size"},
+    {"gradient-accumulation-steps", "1", "ours"},
+    {"epochs", "100", "--epochs"},
+    {"warmup-epochs", "10", "--warmup"},
+    {"schedule", "by-step", "build_scheduler"},
+    {"eval-interval", "1", "every epoch"},
+    {"optimizer", "adamw", "torch.optim.AdamW"},
+    {"learning-rate", "1e-3", "--lr"},
+    {"min-lr", "1e-6", "lr_min"},
+    {"weight-decay", "0.05", "--weight-decay"},
+    {"decay-all", "false", "ours"},
+    {"beta1", "0.9", "betas"},
+    {"beta2", "0.999", "betas"},
+    {"grad-clip", "0", "none"},
+};
+/// aanna0701/SPT_LSA_ViT: main.py, models/create_model.py, utils/sampler.py.
+const Rows sl_cifar10_rows{
+    {"image-size", "0", "img_size 32"},
+    {"head-dim", "16", "dim_head"},
+    {"drop-path", "0.1", "--sd"},
+    {"passes", "3", "RASampler's length"},
+    {"drop-last", "true", "1171 batches an epoch"},
+    {"decay-all", "true", "model.parameters()"},
+};
+const Rows sl_cifar100_rows{{"statistics", "sl-cifar100", "cifar_mean, cifar_std"}};
+/// kentaroy47/vision-transformers-cifar10: train_cifar10.py and models/vit_small.py; SET-Adam's numbers are those of
+/// AttentionX's section 4.1, batch and epochs those of the fork that its author supervised.
+const Rows kk_cifar10_rows{
+    {"image-size", "0", "size 32"},
+    {"patch-size", "4", "--patch"},
+    {"hidden-size", "512", "--dimhead"},
+    {"num-hidden-layers", "6", "depth"},
+    {"num-attention-heads", "8", "heads"},
+    {"head-dim", "64", "dim_head"},
+    {"intermediate-size", "512", "mlp_dim"},
+    {"shifted-patch-tokenization", "cardinal", "SPT"},
+    {"locality-self-attention", "per_layer", "LSA"},
+    {"init", "uniform", "nn.Linear"},
+    {"dropout", "0.1", "dropout, emb_dropout"},
+    {"augment", "crop-flip", "--noaug"},
+    {"statistics", "kk-cifar10", "transforms.Normalize"},
+    {"mix", "0", "none"},
+    {"label-smoothing", "0", "nn.CrossEntropyLoss"},
+    {"batch-size", "128", "--bs"},
+    {"epochs", "400", "--n_epochs"},
+    {"warmup-epochs", "0", "none"},
+    {"schedule", "by-epoch", "CosineAnnealingLR"},
+    {"optimizer", "setadam", "SETAdam"},
+    {"learning-rate", "1e-4", "--lr"},
+    {"weight-decay", "0", "none"},
+    {"eps", "1e-18", "eps"},
+};
+const Rows kk_cifar100_rows{{"statistics", "kk-cifar100", "transforms.Normalize"}};
+/// Nobody's but ours.
+const Rows cifar_tiny{
+    {"image-size", "0", "ours"},     {"hidden-size", "64", "ours"},        {"num-hidden-layers", "3", "ours"},
+    {"drop-last", "true", "ours"},   {"num-attention-heads", "4", "ours"}, {"intermediate-size", "128", "ours"},
+    {"mix", "0", "ours"},            {"augment", "crop-flip", "ours"},     {"label-smoothing", "0", "ours"},
+    {"batch-size", "64", "ours"},    {"epochs", "3", "ours"},              {"warmup-epochs", "1", "ours"},
+    {"learning-rate", "2e-3", "ours"}, {"min-lr", "1e-5", "ours"},         {"grad-clip", "1", "ours"},
+};
+
+/// A kind of model, a file of configs/ or none, and its tables, of which later ones have the last word.
+struct Recipe {
+    std::string kind, config;
+    std::vector<Rows> tables;
+};
+
+const std::vector<Recipe> recipes{
+    {"gpt", "", {ours, nanogpt}},
+    {"gpt", "shakespeare-char", {ours, nanogpt, shakespeare_char}},
+    {"gpt", "shakespeare-char-cpu", {ours, nanogpt, shakespeare_char, shakespeare_char_cpu}},
+    {"vit", "", {ours, plain_vit}},
+    {"vit", "cifar-tiny", {ours, plain_vit, cifar_tiny}},
+    {"vit", "sl-cifar10", {ours, plain_vit, sl_cifar10_rows}},
+    {"vit", "sl-cifar100", {ours, plain_vit, sl_cifar10_rows, sl_cifar100_rows}},
+    {"vit", "kk-cifar10", {ours, plain_vit, kk_cifar10_rows}},
+    {"vit", "kk-cifar100", {ours, plain_vit, kk_cifar10_rows, kk_cifar100_rows}},
+};
+
+/// The options of train.toml but for those that say which data and weights, and gamma, which has a test of its own.
+std::map<std::string, std::string> options_of(const std::string& toml) {
+    std::map<std::string, std::string> options;
+    std::istringstream lines(toml);
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t equals = line.find(" = ");
+        if (equals == std::string::npos) continue;
+        std::string value = line.substr(equals + 3);
+        if (value.size() >= 2 && value.front() == '"') value = value.substr(1, value.size() - 2);
+        options[line.substr(0, equals)] = value;
+    }
+    for (const char* other : {"data", "init-from", "gamma"}) options.erase(other);
+    return options;
+}
+
+/// 6e-4 and 0.00059999999999999995 are one number, and so are 0.1 and what fp32 makes of it.
+bool same(const std::string& a, const std::string& b) {
+    char *end_a = nullptr, *end_b = nullptr;
+    const double x = std::strtod(a.c_str(), &end_a), y = std::strtod(b.c_str(), &end_b);
+    return *end_a == 0 && *end_b == 0 && !a.empty() && !b.empty()
+               ? static_cast<float>(x) == static_cast<float>(y)
+               : a == b;
+}
+
+nlohmann::json inspect(const Recipe& recipe, std::vector<std::string> more = {}) {
+    std::vector<std::string> words{"inspect", recipe.kind};
+    if (!recipe.config.empty()) words.push_back("--config=configs/" + recipe.config + ".toml");
+    words.insert(words.end(), more.begin(), more.end());
+    return document_of(std::move(words));
+}
+
+TEST(ProgramRecipes, TrainWithThePublishedNumbers) {
+    for (const Recipe& recipe : recipes) {
+        const std::string name = recipe.config.empty() ? "train " + recipe.kind : recipe.config;
+        std::map<std::string, const Row*> wanted;
+        for (const Rows& table : recipe.tables)
+            for (const Row& row : table) wanted[row.key] = &row;
+        const auto found = options_of(inspect(recipe).value("train_toml", ""));
+        for (const auto& [key, value] : found) {
+            const auto row = wanted.find(key);
+            if (row == wanted.end())
+                ADD_FAILURE() << name << ": " << key << " = " << value << " stands in no table";
+            else
+                EXPECT_TRUE(same(value, row->second->value))
+                    << name << ": " << key << " is " << value << ", wanted " << row->second->value << " ("
+                    << row->second->source << ")";
+        }
+        for (const auto& [key, row] : wanted) EXPECT_TRUE(found.contains(key)) << name << " lacks " << key;
+    }
+}
+
+TEST(ProgramRecipes, EveryConfigurationHasATable) {
+    std::set<std::string> files, known;
+    for (const auto& entry : std::filesystem::directory_iterator("configs")) files.insert(entry.path().stem());
+    for (const Recipe& recipe : recipes)
+        if (!recipe.config.empty()) known.insert(recipe.config);
+    EXPECT_EQ(files, known);
+}
+
+/// AttentionX's gamma where nobody says one: 3 on the sum and 0.5 on the value for language models, 1 for images.
+TEST(ProgramRecipes, AttentionXHasThePapersGamma) {
+    const auto gamma = [](const char* kind, const char* config, const char* on) {
+        const nlohmann::json document =
+            inspect({kind, config, {}}, {"--attention=attentionx", std::string("--gamma-on=") + on});
+        return document.at("config").at("attention").at("gamma").get<double>();
+    };
+    EXPECT_EQ(gamma("gpt", "", "sum"), 3);
+    EXPECT_EQ(gamma("gpt", "", "value"), 0.5);
+    EXPECT_EQ(gamma("vit", "kk-cifar10", "sum"), 1);
+    EXPECT_EQ(gamma("vit", "kk-cifar10", "value"), 1);
+}
+
+TEST(ProgramRecipes, NormaliseByTheSourcesStatistics) {
+    using Three = std::array<double, 3>;
+    const auto expect = [](const Statistics& found, const Three& mean, const Three& deviation) {
+        EXPECT_EQ(found.mean, mean);
+        EXPECT_EQ(found.deviation, deviation);
+    };
+    expect(vkf::kk_cifar10, {0.4914, 0.4822, 0.4465}, {0.2023, 0.1994, 0.2010});
+    expect(vkf::kk_cifar100, {0.5071, 0.4867, 0.4408}, {0.2675, 0.2565, 0.2761});
+    expect(vkf::sl_cifar10, {0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616});
+    expect(vkf::sl_cifar100, {0.5070, 0.4865, 0.4409}, {0.2673, 0.2564, 0.2762});
+}
+
+}  // namespace
+}  // namespace vkf::test

@@ -1,0 +1,86 @@
+// What tests of golden files share: where they are, how numbers are read and compared.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/safetensors.h"
+
+namespace vkf::test {
+
+inline const std::filesystem::path golden = "tests/golden";  // ctest runs in the project's folder
+
+inline nlohmann::json read_json(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    return nlohmann::json::parse(file);
+}
+
+inline std::vector<std::int32_t> integers(const Safetensors& file, std::string_view name) {
+    const std::vector<std::int64_t> wide = file.read_i64(name);
+    return {wide.begin(), wide.end()};
+}
+
+inline double length(std::span<const float> values) {
+    double square = 0;
+    for (const float x : values) square += static_cast<double>(x) * static_cast<double>(x);
+    return std::sqrt(square);
+}
+
+/// ‖a − b‖
+inline double distance(std::span<const float> a, std::span<const float> b) {
+    EXPECT_EQ(a.size(), b.size());
+    std::vector<float> error(b.size());
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) error[i] = a[i] - b[i];
+    return length(error);
+}
+
+/// ‖got − want‖ / max(‖want‖, floor)
+inline double difference(std::span<const float> got, std::span<const float> want, double floor = 0) {
+    return distance(got, want) / std::max({length(want), floor, 1e-30});
+}
+
+/// The files say what rounding every weight once does to a result. Each block rounds about a dozen results forward and
+/// twice as many backward; over two or three blocks that is 64 times the same, of random sign. Over steps it adds up
+/// no faster than what is off from the beginning.
+inline double tolerance(double rounding) {
+    return std::sqrt(64.0) * rounding;
+}
+
+/// Logits, loss and every gradient by its name, against what a case's file holds of them.
+inline void expect_golden(const Safetensors& expected,
+                          const std::function<std::vector<float>(const std::string&)>& read) {
+    EXPECT_LE(difference(read("logits"), expected.read_f32("logits")), 2e-6);
+    EXPECT_LE(difference(read("loss"), expected.read_f32("loss")), 2e-6);
+    const std::string prefix = "grad.";
+    double largest = 0;
+    for (const StoredTensor& stored : expected.tensors())
+        if (stored.name.starts_with(prefix)) largest = std::max(largest, length(expected.read_f32(stored.name)));
+    for (const StoredTensor& stored : expected.tensors()) {
+        if (!stored.name.starts_with(prefix)) continue;
+        // The gradient of a learned scale is a sum whose terms nearly cancel: its error is judged against theirs.
+        const std::string terms = "terms." + stored.name.substr(prefix.size());
+        const double size = expected.contains(terms) ? length(expected.read_f32(terms)) : 1e-4 * largest;
+        EXPECT_LE(difference(read(stored.name), expected.read_f32(stored.name), size),
+                  tolerance(static_cast<double>(expected.read_f32("rounding")[0])))
+            << stored.name;
+    }
+}
+
+/// A folder's name as a test's: vit-kk is vit_kk.
+inline std::string golden_id(const ::testing::TestParamInfo<std::string>& of) {
+    std::string id = of.param;
+    std::replace(id.begin(), id.end(), '-', '_');
+    return id;
+}
+
+}  // namespace vkf::test
