@@ -119,7 +119,8 @@ void add_train_gpt(CLI::App& train, Common& common) {
         "  vkformer train gpt --config configs/shakespeare-char-cpu.toml --data input.txt --attention belief-star\n"
         "  vkformer train gpt --out-dir out --resume");
     gpt->callback([options, &common] {
-        options->take(common);
+        options->settle(common);
+        options->take_origin(common);
         require(!options->data.empty(),
                 "--data is missing: a directory with train.bin and val.bin, a token file, or text");
         options->check();
