@@ -82,12 +82,10 @@ std::vector<ConfigEntry> read_config(const std::filesystem::path& path) {
 std::string toml_line(std::string_view key, const ConfigValue& value) {
     std::ostringstream line;
     line << key << " = ";
-    std::visit(
-        [&](const auto& plain) {
-            const toml::value<std::remove_cvref_t<decltype(plain)>> node(plain);
-            line << toml::toml_formatter(node, toml::format_flags::none);
-        },
-        value);
+    if (const std::string* words = std::get_if<std::string>(&value))
+        line << toml::toml_formatter(toml::value<std::string>(*words), toml::format_flags::none);
+    else
+        line << argument(value);  // the fewest digits
     line << '\n';
     return line.str();
 }

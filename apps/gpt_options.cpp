@@ -44,6 +44,7 @@ void GptOptions::take_origin(const Common& common) {
     require(!given("--block-size") || block_size <= model.n_positions, origin_of("--block-size"), " is ", block_size,
             ", but ", file, " says n_positions ", model.n_positions, ": wanted at most that");
     block_size = std::min(block_size, model.n_positions);
+    tell_changes(common);
 }
 
 void GptOptions::check() {

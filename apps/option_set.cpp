@@ -81,6 +81,11 @@ void OptionSet::flag(CLI::App& app, const char* name, bool& value, const char* h
     app.add_flag(name, value, help)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
+void OptionSet::keep_if(std::function<bool()> meant) {
+    Entry& last = entries_.back();
+    last.value = [meant = std::move(meant), value = last.value] { return meant() ? value() : std::nullopt; };
+}
+
 void OptionSet::remember(std::string key, std::function<std::optional<ConfigValue>()> value) {
     entries_.push_back({std::move(key), std::move(value)});
 }

@@ -31,14 +31,14 @@ void RunOptions::declare_run(CLI::App& app) {
     path(app, "--out-dir", out_dir, "where the run is kept");
     path(app, "--init-from", init_from, "model directory to start from; it says what the model is");
     flag(app, "--resume", resume,
-         "continue the run in --out-dir, bit for bit, with its train.toml; of what is given besides, --config goes "
-         "before that, but neither model, optimizer nor float16 may change");
+         "continue the run in --out-dir, bit for bit; all may change but the model, the optimizer and float16");
     flag(app, "--overwrite", overwrite, "replace a run that is in --out-dir");
     option(app, "--log-interval", log_interval, "steps between lines of metrics.jsonl", whole(1, most_steps));
 
     choice(app, "--attention", attention, "what feeds the output map", attention_names());
     option(app, "--gamma", gamma, "attentionx's gamma, above 0; else the papers' choice for the model", at_least(0));
     choice(app, "--gamma-on", gamma_on, "attentionx: v - gamma o (sum) or gamma v - o (value)", {"sum", "value"});
+    keep_if([this] { return attention == "attentionx"; });
     flag(app, "--mask-diagonal", mask_diagonal, "no token attends to itself");
     option(app, "--dropout", trainer.dropout, "dropout rate", number(below_one));
 
@@ -128,8 +128,11 @@ std::string RunOptions::read_origin(const std::string& type, const Common& commo
     require(init.empty() || (began && std::filesystem::absolute(argument(*began)) == init), origin_of("--init-from"),
             " and --resume exclude each other: a run goes on from its own weights");
     require_same_states(kept.string());
-    if (const std::string list = changes(); !list.empty()) note(common, "resumed with " + list);
     return file.string();
+}
+
+void RunOptions::tell_changes(const Common& common) const {
+    if (const std::string list = changes(); !list.empty()) note(common, "resumed with " + list);
 }
 
 void RunOptions::require_same_states(const std::string& run) const {

@@ -56,6 +56,8 @@ protected:
     /// The config.json of origin(), which holds a model of this type; a run that is resumed gives its train.toml too.
     /// Throws InputError for models of another kind, and if the run's optimizer keeps other states than these options'.
     std::string read_origin(const std::string& type, const Common& common);
+    /// A note of what a resumed run was given that is not as before.
+    void tell_changes(const Common& common) const;
     /// Takes the value that a model has. Throws InputError if the option was given as something else.
     template <class T>
     void adopt(const char* name, T& value, const T& model, const std::string& file) {

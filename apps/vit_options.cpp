@@ -125,6 +125,7 @@ void VitOptions::take_origin(const Common& common) {
     adopt("--locality-self-attention", locality, std::string(name_of(model.locality)), file);
     RunOptions::adopt(model.attention, file);
     require_effect("--init", false, "on a model that is there already");
+    tell_changes(common);
 }
 
 void VitOptions::check() {
