@@ -11,9 +11,11 @@
 #include <cstring>
 #include <filesystem>
 #include <iomanip>
+#include <limits>
 #include <memory>
 #include <sstream>
 
+#include "apps/option_values.h"
 #include "base/file.h"
 #include "program/tuner.h"
 #include "vulkan/device.h"
@@ -31,11 +33,7 @@ void add_common(CLI::App& app, Common& common) {
     app.add_option("--precision", common.precision,
                    "mixed: activations in 16 bits; sums, norms, weights and the optimizer in fp32")
         ->type_name("fp32|mixed")
-        ->check(
-            [](const std::string& word) -> std::string {
-                return word == "fp32" || word == "mixed" ? "" : "'" + word + "' is unknown, wanted fp32 or mixed";
-            },
-            "")
+        ->check(one_of({"fp32", "mixed"}))
         ->capture_default_str()
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
@@ -43,56 +41,24 @@ void add_common(CLI::App& app, Common& common) {
            "--kernels", common.kernels,
            "How products and attention are computed: auto tries what the device has, once, and keeps the fastest")
         ->type_name("auto|lanes|tile|coopmat|coopmat2")
-        ->check(
-            [](const std::string& word) -> std::string {
-                for (const char* way : {"auto", "lanes", "tile", "coopmat", "coopmat2"})
-                    if (word == way) return "";
-                return "'" + word + "' is unknown, wanted auto, lanes, tile, coopmat or coopmat2";
-            },
-            "")
+        ->check(one_of({"auto", "lanes", "tile", "coopmat", "coopmat2"}))
         ->capture_default_str()
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
     app.add_option("--half", common.half,
                    "The 16 bits of --precision mixed; float16 trains with dynamic loss scaling [bfloat16]")
         ->type_name("bfloat16|float16")
-        ->check(
-            [](const std::string& word) -> std::string {
-                return word == "bfloat16" || word == "float16"
-                           ? ""
-                           : "'" + word + "' is unknown, wanted bfloat16 or float16";
-            },
-            "")
+        ->check(one_of({"bfloat16", "float16"}))
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
     app.add_option("--seed", common.seed, "Where all random numbers come from")
         ->type_name("N")
-        ->check(whole(0))
+        ->check(whole(0, std::numeric_limits<std::int64_t>::max()))
         ->capture_default_str()
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
     app.add_flag("--json", common.json, "One JSON document on standard output")->group("Everywhere");
     app.add_flag("--quiet", common.quiet, "No progress, no notes")->group("Everywhere");
-}
-
-CLI::Validator whole(std::int64_t least) {
-    return CLI::Validator(
-        [least](const std::string& word) -> std::string {
-            std::int64_t value = 0;
-            if (CLI::detail::lexical_cast(word, value) && value >= least) return {};
-            return text("found ", word, ", wanted a whole number of at least ", least);
-        },
-        "");
-}
-
-CLI::Validator at_least(double least) {
-    return CLI::Validator(
-        [least](const std::string& word) -> std::string {
-            double value = 0;
-            if (CLI::detail::lexical_cast(word, value) && value >= least && std::isfinite(value)) return {};
-            return text("found ", word, ", wanted a number of at least ", least);
-        },
-        "");
 }
 
 // --- Device --------------------------------------------------------------------------------------

@@ -1,9 +1,13 @@
 #include "apps/config_file.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstring>
+#include <optional>
 #include <sstream>
+#include <toml++/toml.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -12,73 +16,100 @@ namespace vkf {
 
 namespace {
 
-/// "--key=value" for each entry; tables are refused, for options have no groups.
-std::vector<std::string> options_in(const std::string& path) {
-    std::istringstream stream(read_text(path));
-    std::vector<std::string> options;
-    std::vector<CLI::ConfigItem> items;
-    try {
-        items = CLI::ConfigTOML().from_config(stream);
-    } catch (const CLI::Error& error) {
-        throw InputError(path, ": not TOML: ", error.what());
-    }
-    for (const CLI::ConfigItem& item : items) {
-        require(item.parents.empty(), path, ": table '", item.parents.empty() ? "" : item.parents[0],
-                "': options stand at the top level");
-        require(item.inputs.size() == 1, path, ": '", item.name, "' wants one value");
-        if (!item.inputs[0].empty()) options.push_back("--" + item.name + "=" + item.inputs[0]);
-    }
-    return options;
+std::string_view trimmed(std::string_view words) {
+    const std::size_t first = words.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) return {};
+    return words.substr(first, words.find_last_not_of(" \t\r") - first + 1);
 }
 
-/// The value of an option given as "--name value" or "--name=value", and how many arguments it takes at `i`.
-bool value_at(const std::vector<std::string>& args, std::size_t i, const std::string& name, std::string& value,
-              std::size_t& taken) {
-    if (args[i].starts_with(name + "=")) {
-        value = args[i].substr(name.size() + 1);
-        taken = 1;
-        return true;
-    }
-    if (args[i] != name) return false;
-    require(i + 1 < args.size(), name, " wants a value");
-    value = args[i + 1];
-    taken = 2;
-    return true;
+std::string_view line_of(std::string_view file, std::size_t number) {
+    for (; number > 1 && file.find('\n') != std::string_view::npos; --number) file.remove_prefix(file.find('\n') + 1);
+    return file.substr(0, file.find('\n'));
+}
+
+/// What is wrong with a line that is not TOML, as far as it can be told from its text; `reason` is the parser's.
+std::string syntax_error(const std::string& where, std::string_view line, std::string_view reason) {
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) return text(where, "found '", trimmed(line), "', wanted KEY = VALUE");
+    const std::string_view value = trimmed(line.substr(equals + 1));
+    const std::string key = text(where, trimmed(line.substr(0, equals)), ": ");
+    if (value.empty() || value[0] == '#') return key + "there is no value after '='";
+    const auto wordlike = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) || std::strchr("-_/.", c); };
+    if (std::isalpha(static_cast<unsigned char>(value[0])) && std::ranges::all_of(value, wordlike))
+        return text(key, "found ", value, ", wanted a number, true, false, or text in quotes: \"", value, '"');
+    return text(key, "not TOML: ", reason);
+}
+
+std::optional<ConfigValue> plain_value(const toml::node& node) {
+    if (const auto* flag = node.as_boolean()) return ConfigValue(flag->get());
+    if (const auto* whole = node.as_integer()) return ConfigValue(whole->get());
+    if (const auto* number = node.as_floating_point()) return ConfigValue(number->get());
+    if (const auto* words = node.as_string()) return ConfigValue(words->get());
+    return {};
+}
+
+const char* kind_of(const toml::node& node) {
+    return node.is_table() ? "a table" : node.is_array() ? "a list" : "a date or time";
 }
 
 }  // namespace
 
-std::vector<std::string> expand_config(std::vector<std::string> args) {
-    std::vector<std::string> rest, from_files;
-    std::string out_dir = "out";
-    bool resume = false;
-    std::vector<std::string> files;
-    for (std::size_t i = 0; i < args.size();) {
-        std::string value;
-        std::size_t taken = 1;
-        if (value_at(args, i, "--config", value, taken)) {
-            files.push_back(value);
-        } else {
-            if (value_at(args, i, "--out-dir", value, taken)) out_dir = value;
-            resume = resume || args[i] == "--resume";
-            rest.insert(rest.end(), args.begin() + static_cast<std::ptrdiff_t>(i),
-                        args.begin() + static_cast<std::ptrdiff_t>(i + taken));
-        }
-        i += taken;
+std::vector<ConfigEntry> read_config(const std::filesystem::path& path) {
+    const std::string file = read_text(path);
+    toml::table table;
+    try {
+        table = toml::parse(std::string_view(file), path.string());
+    } catch (const toml::parse_error& error) {
+        const std::size_t line = error.source().begin.line;
+        throw InputError(syntax_error(text(path.string(), ':', line, ": "), line_of(file, line), error.description()));
     }
-    if (resume && files.empty()) {
-        settle_files(out_dir);
-        const auto kept = std::filesystem::path(out_dir) / "train.toml";
-        if (std::filesystem::exists(kept)) files.push_back(kept.string());
+    std::vector<std::pair<std::size_t, ConfigEntry>> found;
+    for (auto&& [key, node] : table) {
+        const std::string name(std::string_view{key});
+        const std::size_t line = node.source().begin.line;
+        const std::string where = text(path.string(), ':', line, ": ", name);
+        const std::optional<ConfigValue> value = plain_value(node);
+        require(value.has_value(), where, ": found ", kind_of(node),
+                ", wanted one value: text in quotes, a number, true or false");
+        found.emplace_back(line, ConfigEntry{name, *value, where});
     }
-    for (const std::string& file : files) {
-        const std::vector<std::string> options = options_in(file);
-        from_files.insert(from_files.end(), options.begin(), options.end());
-    }
-    const auto first_option =
-        std::find_if(rest.begin(), rest.end(), [](const std::string& a) { return a.starts_with("-"); });
-    rest.insert(first_option, from_files.begin(), from_files.end());
-    return rest;
+    std::ranges::stable_sort(found, {}, &std::pair<std::size_t, ConfigEntry>::first);
+    std::vector<ConfigEntry> entries;
+    for (auto& [line, entry] : found) entries.push_back(std::move(entry));
+    return entries;
+}
+
+std::string toml_line(std::string_view key, const ConfigValue& value) {
+    std::ostringstream line;
+    line << key << " = ";
+    if (const std::string* words = std::get_if<std::string>(&value))
+        line << toml::toml_formatter(toml::value<std::string>(*words), toml::format_flags::none);
+    else
+        line << argument(value);  // the fewest digits
+    line << '\n';
+    return line.str();
+}
+
+std::string argument(const ConfigValue& value) {
+    if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+    if (const std::string* words = std::get_if<std::string>(&value)) return *words;
+    if (const std::int64_t* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
+    std::array<char, 64> buffer;
+    const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::get<double>(value));
+    std::string words(buffer.data(), end);
+    if (words.find_first_not_of("-0123456789") == std::string::npos) words += ".0";
+    return words;
+}
+
+bool same_value(const ConfigValue& a, const ConfigValue& b) {
+    if (a == b) return true;
+    const auto number = [](const ConfigValue& value) -> std::optional<double> {
+        if (const std::int64_t* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+        if (const double* real = std::get_if<double>(&value)) return *real;
+        return {};
+    };
+    const std::optional<double> left = number(a), right = number(b);
+    return left && right && *left == *right;
 }
 
 }  // namespace vkf

@@ -1,13 +1,34 @@
-// --config FILE.toml: options from a file, under their names on the command line, which has the last word.
+// Options in TOML files: one `key = value` to a line, under their names on the command line.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 namespace vkf {
 
-/// The arguments with every `--config FILE` replaced by the options that the file holds, put before all others; a run
-/// that is resumed starts from the configuration in its --out-dir. Throws InputError if a file cannot be read as TOML.
-std::vector<std::string> expand_config(std::vector<std::string> args);
+using ConfigValue = std::variant<bool, std::int64_t, double, std::string>;
+
+struct ConfigEntry {
+    std::string key;
+    ConfigValue value;
+    std::string where;  // "FILE:LINE: KEY", as complaints about it begin
+};
+
+/// The entries of a file in their order. Throws InputError "FILE:LINE: KEY: …" for what is not TOML, and for tables,
+/// arrays and dates, which no option takes.
+std::vector<ConfigEntry> read_config(const std::filesystem::path& path);
+
+/// `KEY = VALUE` and a line end, strings escaped.
+std::string toml_line(std::string_view key, const ConfigValue& value);
+
+/// The value as it would stand on the command line; a number with a point keeps it.
+std::string argument(const ConfigValue& value);
+
+/// Whether two values mean the same: 1 is 1.0.
+bool same_value(const ConfigValue& a, const ConfigValue& b);
 
 }  // namespace vkf

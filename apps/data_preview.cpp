@@ -119,9 +119,9 @@ private:
 
     /// Training on the chosen images alone, all of them in one batch: images that are mixed are both on the sheet.
     void draw_views() {
-        VitOptions training = o_.training;
-        training.batch_size = rows_;
-        ImageBatches batches(set_, chosen_, training.batches());
+        ImageBatchOptions training = o_.training.batches();
+        training.batch = static_cast<std::size_t>(rows_);
+        ImageBatches batches(set_, chosen_, training);
         const int side = static_cast<int>(set_.side);
         const std::size_t elements = chosen_.pixels(0).size(), classes = set_.classes();
         Image seen(side, side);
@@ -131,8 +131,7 @@ private:
             const auto order = epoch_order({.images = chosen_.size(), .seed = training.seed}, epoch);
             for (std::size_t place = 0; place < order.size(); ++place) {
                 const int row = static_cast<int>(order[place]);
-                denormalise(std::span(batch.images).subspan(place * elements, elements),
-                            statistics_named(training.statistics), seen);
+                denormalise(std::span(batch.images).subspan(place * elements, elements), training.statistics, seen);
                 draw(seen, view, row);
                 caption(view, row, std::span(batch.targets).subspan(place * classes, classes));
             }
@@ -177,7 +176,6 @@ private:
 
 void preview(const Common& common, Options& o) {
     o.training.seed = common.seed;
-    o.training.check_images();
     require_output("--out", o.out, {o.training.data});
     const ImageSet set = o.training.images();
     require(set.train.size() > 0, "data ", o.training.data, ": there are no training images");

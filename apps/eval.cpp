@@ -7,6 +7,7 @@
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/model.h"
+#include "apps/option_values.h"
 #include "apps/vit_options.h"
 
 namespace vkf {
@@ -35,7 +36,7 @@ void add_options(CLI::App& command, EvalOptions& o) {
         ->required()
         ->type_name("PATH");
     command.add_option("--split", o.split, "Part of the data; of images val is the test images")
-        ->check(CLI::IsMember({"train", "val"}))
+        ->check(one_of({"train", "val"}))
         ->type_name("train|val")
         ->capture_default_str();
     command.add_option("--batch-size", o.batch_size, "Sequences (12) or images (128) at a time")

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/interrupts.h"
 #include "apps/model.h"
+#include "apps/option_values.h"
 #include "base/file.h"
 #include "models/generate.h"
 #include "models/sampling.h"
@@ -135,6 +137,7 @@ void add_options(CLI::App& command, Options& o) {
         command.add_option("--file", o.file, "File with the text to continue; - is standard input")->type_name("FILE");
     auto* tokens = command.add_option("--prompt-tokens", o.prompt_tokens, "Tokens to continue, as 1,2,3")
                        ->type_name("N,N,...")
+                       ->check(whole(0, std::numeric_limits<std::int32_t>::max()))
                        ->delimiter(',');
     file->excludes(prompt);
     tokens->excludes(prompt)->excludes(file);
@@ -156,6 +159,7 @@ void add_options(CLI::App& command, Options& o) {
         ->capture_default_str();
     command.add_option("--top-p", o.sampling.top_p, "Choose among the likeliest tokens that sum to P")
         ->type_name("P")
+        ->check(number({.least = 0, .most = 1, .least_too = false}))
         ->capture_default_str();
 }
 

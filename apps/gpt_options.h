@@ -24,6 +24,9 @@ struct GptOptions : RunOptions {
     std::int64_t eval_iters = 200;
 
     void declare(CLI::App& app);
+    /// With --init-from or --resume: what the model and the run there are. Throws InputError where that contradicts
+    /// what was given.
+    void take_origin(const Common& common);
     /// Throws InputError naming the option, its value and what is wanted.
     void check();
     /// The model that the flags describe.

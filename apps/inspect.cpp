@@ -9,6 +9,7 @@
 #include "apps/common.h"
 #include "apps/gpt_options.h"
 #include "apps/model.h"
+#include "apps/option_values.h"
 #include "apps/vit_options.h"
 #include "graph/complete.h"
 #include "models/files/config_keys.h"
@@ -34,6 +35,7 @@ struct View {
         command.add_option("--top", top, "Tensors that --plan lists")
             ->type_name("N")
             ->check(whole(1))
+            ->needs("--plan")
             ->capture_default_str();
         command.add_flag("--graph", graph, "Instead every node of the training step");
     }
@@ -249,7 +251,10 @@ void add_model_options(CLI::App& command, ModelOptions& o) {
     command.add_option("--block-size", o.block_size, "Tokens of a sequence (n_positions)")
         ->type_name("N")
         ->check(whole(1));
-    command.add_option("--optimizer", o.optimizer, "adamw, setadam or sgd")->type_name("NAME")->capture_default_str();
+    command.add_option("--optimizer", o.optimizer, "How parameters are updated")
+        ->check(one_of({"adamw", "setadam", "sgd"}))
+        ->type_name("adamw|setadam|sgd")
+        ->capture_default_str();
     o.view.declare(command);
 }
 
@@ -275,9 +280,9 @@ void add_gpt(CLI::App& inspect_command, Common& common) {
         "  vkformer inspect gpt --n-layer 12 --n-head 12 --n-embd 768 --attention belief-star --plan\n"
         "  vkformer inspect gpt --config configs/shakespeare-char-cpu.toml --vocab-size 65\n");
     command->callback([o, &common] {
-        o->take(common);
-        o->check();
+        o->settle(common);
         require_fresh(*o);
+        o->check();
         const Gpt2Config config = o->fresh_model(Gpt2Config().vocab_size);
         validate(config);
         Subject subject = text_subject(config, o->batch_size, o->block_size);
@@ -308,9 +313,9 @@ void add_vit(CLI::App& inspect_command, Common& common) {
         "  vkformer inspect vit --image-size 224 --patch-size 16 --hidden-size 192 --num-attention-heads 3 \\\n"
         "      --num-hidden-layers 12 --intermediate-size 768 --qkv-bias --num-labels 1000\n");
     command->callback([o, &common] {
-        o->take(common);
-        o->check();
+        o->settle(common);
         require_fresh(*o);
+        o->check();
         const VitConfig config = o->fresh_model(o->image_size > 0 ? o->image_size : 32, o->num_labels);
         validate(config);
         Subject subject = image_subject(config, o->batch_size);

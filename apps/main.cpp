@@ -9,13 +9,15 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "apps/commands.h"
 #include "apps/common.h"
-#include "apps/config_file.h"
 #include "apps/interrupts.h"
+#include "apps/run_options.h"
+#include "apps/usage.h"
 #include "base/error.h"
 
 namespace vkf {
@@ -40,16 +42,11 @@ int complain(std::string message, int status) {
     return status;
 }
 
-/// CLI11's complaint in our form, with the way to the subcommand's help.
-int complain(const CLI::App& app, const CLI::ParseError& error) {
-    std::string path = "vkformer";
-    const CLI::App* at = &app;
-    for (; !at->get_subcommands().empty(); path += " " + at->get_name()) at = at->get_subcommands().front();
-    std::string message = error.what();
-    // A misspelt option is the likely reason why one is missing.
-    if (const auto unknown = app.remaining(true); !unknown.empty())
-        message = "unknown argument '" + unknown.front() + "'";
-    return complain(message + " (see " + path + " --help)", 2);
+/// --config may give --precision too: what reads it checks for itself.
+void check_common(const CLI::App& app, const Common& common) {
+    const CLI::App* command = &app;
+    while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+    if (!command->get_option_no_throw("--config")) require_mixed(common);
 }
 
 int run(int argc, char** argv) {
@@ -58,10 +55,7 @@ int run(int argc, char** argv) {
     add_common(app, common);
     app.set_version_flag("--version", "vkformer " VKFORMER_VERSION);
     app.footer(EXAMPLES);
-    app.parse_complete_callback([&common] {
-        require(common.half.empty() || common.precision == "mixed", "--half is ", common.half, ", but --precision is ",
-                common.precision, "; wanted --precision mixed with it");
-    });
+    app.parse_complete_callback([&] { check_common(app, common); });
     add_devices(app, common);
     add_train(app, common);
     add_eval(app, common);
@@ -76,16 +70,16 @@ int run(int argc, char** argv) {
         return 2;
     }
     app.require_subcommand(1);
+    check_flags(app);
     try {
-        std::vector<std::string> args = expand_config({argv + 1, argv + argc});
-        std::reverse(args.begin(), args.end());  // CLI11 takes them from the back
-        app.parse(args);
-    } catch (const CLI::CallForHelp&) {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp& help) {
+        if (has_unknown(app)) return complain(usage_message(app, help.what()), 2);
         print(app.help());
     } catch (const CLI::CallForVersion& version) {
         print(std::string(version.what()) + "\n");
     } catch (const CLI::ParseError& error) {
-        return complain(app, error);
+        return complain(usage_message(app, error.what()), 2);
     }
     return 0;
 }
@@ -114,6 +108,8 @@ int main(int argc, char** argv) {
         return vkf::complain(error.what(), 2);
     } catch (const std::bad_alloc&) {
         return vkf::complain("out of memory", 1);
+    } catch (const std::length_error&) {
+        return vkf::complain("out of memory: a size that was asked for is larger than any memory", 1);
     } catch (const std::exception& error) {
         return vkf::complain(error.what(), 1);
     } catch (...) {

@@ -1,77 +1,173 @@
 #include "apps/run_options.h"
 
-#include <cmath>
 #include <filesystem>
+#include <limits>
 
+#include "apps/model.h"
 #include "base/error.h"
+#include "base/file.h"
 
 namespace vkf {
 
-void option_at_least(const char* name, double value, double least) {
-    require(std::isfinite(value) && value >= least, name, " is ", value, ", wanted at least ", least);
+namespace {
+
+constexpr double unlimited = std::numeric_limits<double>::max();
+constexpr Range below_one{.least = 0, .most = 1, .most_too = false};
+
+}  // namespace
+
+std::vector<std::string> attention_names() {
+    std::vector<std::string> names;
+    for (const Variant& variant : variants()) names.emplace_back(variant.name);
+    return names;
 }
 
-void option_below_one(const char* name, double value) {
-    require(value >= 0 && value < 1, name, " is ", value, ", wanted 0 <= x < 1");
+std::vector<std::string> activation_names() {
+    return {"gelu", "gelu_new", "relu", "silu"};
 }
 
 void RunOptions::declare_run(CLI::App& app) {
-    option(app, "--out-dir", out_dir, "where the run is kept");
-    option(app, "--init-from", init_from, "model directory to start from");
-    flag(app, "--resume", resume, "continue the run in --out-dir, bit for bit");
+    declare_config(app);
+    path(app, "--out-dir", out_dir, "where the run is kept");
+    path(app, "--init-from", init_from, "model directory to start from; it says what the model is");
+    flag(app, "--resume", resume,
+         "continue the run in --out-dir, bit for bit; all may change but the model, the optimizer and float16");
     flag(app, "--overwrite", overwrite, "replace the run, model or data that is in --out-dir");
-    option(app, "--log-interval", log_interval, "steps between lines of metrics.jsonl");
+    option(app, "--log-interval", log_interval, "steps between lines of metrics.jsonl", whole(1, most_steps));
 
-    option(app, "--attention", attention, "standard, attentionx, belief, belief-head, belief-star or concat");
-    option(app, "--gamma", gamma, "attentionx's gamma; 0: the papers' choice for the model");
-    option(app, "--gamma-on", gamma_on, "attentionx: v - gamma o (sum) or gamma v - o (value)");
+    choice(app, "--attention", attention, "what feeds the output map", attention_names());
+    option(app, "--gamma", gamma, "attentionx's gamma, above 0; else the papers' choice for the model", at_least(0));
+    choice(app, "--gamma-on", gamma_on, "attentionx: v - gamma o (sum) or gamma v - o (value)", {"sum", "value"});
+    keep_if([this] { return attention == "attentionx"; });
     flag(app, "--mask-diagonal", mask_diagonal, "no token attends to itself");
-    option(app, "--dropout", trainer.dropout, "dropout rate");
+    option(app, "--dropout", trainer.dropout, "dropout rate", number(below_one));
 
-    option(app, "--batch-size", batch_size, "sequences or images in a micro-batch");
-    option(app, "--gradient-accumulation-steps", trainer.gradient_accumulation_steps, "micro-batches in a step");
+    option(app, "--batch-size", batch_size, "sequences or images in a micro-batch", whole(1, 100'000));
+    option(app, "--gradient-accumulation-steps", trainer.gradient_accumulation_steps, "micro-batches in a step",
+           whole(1, 1'000'000));
     flag(app, "--recompute", trainer.recompute,
          "compute blocks again in the backward pass instead of keeping their values");
-    option(app, "--optimizer", optimizer, "adamw, setadam or sgd");
-    option(app, "--learning-rate", schedule.learning_rate, "highest learning rate");
+    choice(app, "--optimizer", optimizer, "how parameters are updated", {"adamw", "setadam", "sgd"});
+    option(app, "--learning-rate", schedule.learning_rate, "highest learning rate", at_least(0));
     flag(app, "--decay-lr,!--no-decay-lr", schedule.decay_lr, "warm up and decay the learning rate");
-    option(app, "--min-lr", schedule.min_lr, "learning rate at the end of the decay");
-    option(app, "--weight-decay", trainer.optimizer.weight_decay, "weight decay");
+    option(app, "--min-lr", schedule.min_lr, "learning rate at the end of the decay", at_least(0));
+    option(app, "--weight-decay", trainer.optimizer.weight_decay, "weight decay", at_least(0));
     flag(app, "--decay-all", trainer.optimizer.decay_all,
          "decay every tensor, not only those of two or more dimensions");
-    option(app, "--beta1", trainer.optimizer.beta1, "decay of the mean gradient");
-    option(app, "--beta2", trainer.optimizer.beta2, "decay of the mean squared gradient");
-    option(app, "--eps", eps, "the optimizer's epsilon; 0: 1e-8, setadam 1e-18");
-    option(app, "--momentum", trainer.optimizer.momentum, "of sgd");
-    option(app, "--grad-clip", trainer.optimizer.grad_clip, "limit of the gradient's global norm; 0: none");
+    option(app, "--beta1", trainer.optimizer.beta1, "decay of the mean gradient", number(below_one));
+    option(app, "--beta2", trainer.optimizer.beta2, "decay of the mean squared gradient", number(below_one));
+    option(app, "--eps", eps, "the optimizer's epsilon; else 1e-8, setadam's 1e-18",
+           number({.least = 0, .most = unlimited}));
+    option(app, "--momentum", trainer.optimizer.momentum, "of sgd", number(below_one));
+    option(app, "--grad-clip", trainer.optimizer.grad_clip, "limit of the gradient's global norm; 0: none",
+           at_least(0));
+    remember("precision", [this] { return std::optional<ConfigValue>(precision); });
+    remember("half", [this] { return half.empty() ? std::nullopt : std::optional<ConfigValue>(half); });
+    remember("seed", [this] { return std::optional<ConfigValue>(static_cast<std::int64_t>(seed)); });
 }
 
-void RunOptions::take(const Common& common) {
+void RunOptions::settle(const Common& common) {
+    read_configs();
     seed = common.seed;
     precision = common.precision;
     half = common.half;
     trainer.activations = common.activations();
 }
 
+void require_mixed(const Common& common) {
+    require(common.half.empty() || common.precision == "mixed", "--half is ", common.half, ", but --precision is ",
+            common.precision, "; wanted --precision mixed with it");
+}
+
+void RunOptions::require_effect(const char* name, bool effective, const std::string& why) const {
+    require(effective || !on_command_line(name), name, " has no effect ", why);
+}
+
 void RunOptions::check_run() {
     require(!(resume && overwrite), "--resume and --overwrite exclude each other");
-    option_at_least("--batch-size", static_cast<double>(batch_size), 1);
-    option_at_least("--gradient-accumulation-steps", static_cast<double>(trainer.gradient_accumulation_steps), 1);
-    option_at_least("--log-interval", static_cast<double>(log_interval), 1);
-    option_at_least("--learning-rate", schedule.learning_rate, 0);
-    option_at_least("--min-lr", schedule.min_lr, 0);
-    option_at_least("--weight-decay", trainer.optimizer.weight_decay, 0);
-    option_at_least("--grad-clip", trainer.optimizer.grad_clip, 0);
-    option_at_least("--eps", eps, 0);
-    option_at_least("--gamma", gamma, 0);
-    option_below_one("--dropout", static_cast<double>(trainer.dropout));
-    option_below_one("--beta1", trainer.optimizer.beta1);
-    option_below_one("--beta2", trainer.optimizer.beta2);
-    option_below_one("--momentum", trainer.optimizer.momentum);
-    require(gamma_on == "sum" || gamma_on == "value", "--gamma-on is '", gamma_on, "', wanted sum or value");
+    require(half.empty() || precision == "mixed", "--half is ", half, ", but --precision is ", precision,
+            "; wanted --precision mixed with it");
+    const bool attentionx = attention == "attentionx", sgd = optimizer == "sgd";
+    for (const char* name : {"--gamma", "--gamma-on"})
+        require_effect(name, attentionx, "on --attention " + attention + ", wanted --attention attentionx with it");
+    for (const char* name : {"--beta1", "--beta2", "--eps"})
+        require_effect(name, !sgd, "on --optimizer sgd, wanted adamw or setadam with it");
+    require_effect("--momentum", sgd, "on --optimizer " + optimizer + ", wanted --optimizer sgd with it");
+    require_effect("--min-lr", schedule.decay_lr, "beside --no-decay-lr");
+    // Earlier versions wrote 0 for what had not been given.
+    if (gamma && *gamma == 0 && origin().empty()) {
+        require(!attentionx, origin_of("--gamma"), " is 0, wanted a number above 0, or nothing for the papers' choice");
+        gamma.reset();
+    }
+    if (eps && *eps == 0) {
+        require(!on_command_line("--eps"), "--eps is 0, wanted a number above 0, or nothing for the optimizer's own");
+        eps.reset();
+    }
     trainer.seed = seed;
     trainer.optimizer.kind = optimizer_named(optimizer);
-    trainer.optimizer.eps = eps > 0 ? eps : trainer.optimizer.kind == OptimizerKind::setadam ? 1e-18 : 1e-8;
+    trainer.optimizer.eps = eps.value_or(trainer.optimizer.kind == OptimizerKind::setadam ? 1e-18 : 1e-8);
+}
+
+// --- A model or a run that is there already ------------------------------------------------------
+
+std::string RunOptions::read_origin(const std::string& type, const Common& common) {
+    const std::filesystem::path folder = origin(), file = folder / "config.json", kept = folder / "train.toml";
+    std::error_code ignored;
+    if (resume) settle_files(folder);
+    require(!resume || std::filesystem::exists(file, ignored), folder.string(),
+            " holds no run to resume (config.json is missing)");
+    const std::string found = model_type(folder);
+    const std::string kind = found == "gpt2" ? "gpt" : found;
+    require(found == type, resume ? "--resume: " : "--init-from: ", folder.string(), " holds a ", kind,
+            resume ? " run" : " model", " (", file.string(), ": model_type ", found, "), wanted `train ", kind, "`");
+    if (!resume) return file.string();
+    const std::string init = given("--init-from") ? std::filesystem::absolute(init_from).string() : "";
+    if (std::filesystem::exists(kept, ignored)) read_base(kept);
+    settle(common);
+    const ConfigValue* began = base("init-from");
+    require(init.empty() || (began && std::filesystem::absolute(argument(*began)) == init), origin_of("--init-from"),
+            " and --resume exclude each other: a run goes on from its own weights");
+    require_same_states(kept.string());
+    return file.string();
+}
+
+void RunOptions::tell_changes(const Common& common) const {
+    if (const std::string list = changes(); !list.empty()) note(common, "resumed with " + list);
+}
+
+void RunOptions::require_same_states(const std::string& run) const {
+    const auto was = [&](const char* key, const char* otherwise) {
+        const ConfigValue* value = base(key);
+        return value ? argument(*value) : otherwise;
+    };
+    const auto same = [&](const char* name, bool kept, const std::string& now, const std::string& then) {
+        require(kept, origin_of(name), " is ", now, ", but ", run, " says ", then,
+                ", and the run keeps that one's states: wanted the same, or a fresh run with --init-from ", out_dir);
+    };
+    if (!base("optimizer")) return;
+    const std::string kind = was("optimizer", "");
+    same("--optimizer", optimizer == kind, optimizer, kind);
+    const std::string momentum = was("momentum", "0.9"), now = argument(trainer.optimizer.momentum);
+    const bool had = read_number(momentum).value_or(0) > 0, has = trainer.optimizer.momentum > 0;
+    same("--momentum", optimizer != "sgd" || had == has, now, momentum);
+    const auto format = [](const std::string& p, const std::string& h) {
+        return p != "mixed" ? p : h.empty() ? "bfloat16" : h;
+    };
+    const std::string then = format(was("precision", "fp32"), was("half", "")), wanted = format(precision, half);
+    same(given("--half") ? "--half" : "--precision", (then == "float16") == (wanted == "float16"), wanted, then);
+}
+
+void RunOptions::adopt(const AttentionConfig& model, const std::string& file) {
+    adopt("--attention", attention, model.variant, file);
+    adopt("--mask-diagonal", mask_diagonal, model.mask_diagonal, file);
+    if (model.variant != "attentionx") {
+        gamma.reset();
+        return;
+    }
+    adopt("--gamma-on", gamma_on, std::string(model.gamma_on == GammaOn::sum ? "sum" : "value"), file);
+    double value = gamma.value_or(0);
+    if (static_cast<float>(value) != model.gamma) adopt("--gamma", value, widened(model.gamma), file);
+    gamma = value;
 }
 
 AttentionConfig RunOptions::attention_config(float sum_gamma, float value_gamma) const {
@@ -80,22 +176,8 @@ AttentionConfig RunOptions::attention_config(float sum_gamma, float value_gamma)
     made.gamma_on = gamma_on == "sum" ? GammaOn::sum : GammaOn::value;
     made.mask_diagonal = mask_diagonal;
     if (attention == "attentionx")
-        made.gamma = gamma > 0 ? static_cast<float>(gamma) : gamma_on == "sum" ? sum_gamma : value_gamma;
+        made.gamma = gamma ? static_cast<float>(*gamma) : gamma_on == "sum" ? sum_gamma : value_gamma;
     return made;
-}
-
-std::string RunOptions::toml() const {
-    std::string lines;
-    for (const Entry& entry : entries_) {
-        if (entry.key == "data" && data.empty()) continue;
-        if (entry.key == "out-dir" || entry.key == "resume" || entry.key == "overwrite") continue;
-        const std::string value =
-            entry.key == "data" ? toml_value(std::filesystem::absolute(data).string()) : entry.value();
-        lines += entry.key + " = " + value + "\n";
-    }
-    lines += "precision = " + toml_value(precision) + "\n";
-    if (!half.empty()) lines += "half = " + toml_value(half) + "\n";
-    return lines + "seed = " + std::to_string(seed) + "\n";
 }
 
 }  // namespace vkf

@@ -3,25 +3,26 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <functional>
-#include <iomanip>
-#include <limits>
-#include <sstream>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/common.h"
+#include "apps/option_set.h"
 #include "models/attention/attention.h"
 #include "models/train/schedule.h"
 #include "models/train/trainer.h"
 
 namespace vkf {
 
-class RunOptions {
+/// Steps of a run. Products of what a run counts, with the bounds that the options have, fit in 64 bits.
+inline constexpr std::int64_t most_steps = 1'000'000'000;
+
+class RunOptions : public OptionSet {
 public:
     // model, when it is not taken from --init-from or --resume
     std::string attention = "standard";
-    double gamma = 0;  // 0: the papers' choice for the model
+    std::optional<double> gamma;  // else the papers' choice for the model
     std::string gamma_on = "sum";
     bool mask_diagonal = false;
 
@@ -30,14 +31,11 @@ public:
     std::int64_t batch_size = 12;
     TrainerConfig trainer;
     std::string optimizer = "adamw";
-    double eps = 0;  // 0: 1e-8, and 1e-18 for setadam
+    std::optional<double> eps;  // else 1e-8, and 1e-18 for setadam
     Schedule schedule;
     std::uint64_t seed = 1337;
     std::string precision = "fp32";
     std::string half;
-
-    /// What stands among the options that every command has.
-    void take(const Common& common);
 
     // the run
     std::string out_dir = "out";
@@ -46,8 +44,8 @@ public:
     bool overwrite = false;
     std::int64_t log_interval = 1;
 
-    /// The full configuration as --config reads it; where the run is kept is no part of it.
-    std::string toml() const;
+    /// Takes what --config gives, and what stands among the options that every command has.
+    void settle(const Common& common);
     /// Where the starting weights come from: nowhere, --init-from, or the run itself.
     std::string origin() const { return resume ? out_dir : init_from; }
 
@@ -55,44 +53,34 @@ protected:
     void declare_run(CLI::App& app);
     /// Settles what depends on other options. Throws InputError naming the option, its value and what is wanted.
     void check_run();
+    /// The config.json of origin(), which holds a model of this type; a run that is resumed gives its train.toml too.
+    /// Throws InputError for models of another kind, and if the run's optimizer keeps other states than these options'.
+    std::string read_origin(const std::string& type, const Common& common);
+    /// A note of what a resumed run was given that is not as before.
+    void tell_changes(const Common& common) const;
+    /// Takes the value that a model has. Throws InputError if the option was given as something else.
+    template <class T>
+    void adopt(const char* name, T& value, const T& model, const std::string& file) {
+        require(!given(name) || value == model, origin_of(name), " is ", shown(value), ", but ", file, " says ",
+                shown(model), ": wanted that or nothing, for the model is there already");
+        value = model;
+    }
+    void adopt(const AttentionConfig& model, const std::string& file);
     /// The variant that the flags describe; `sum_gamma` and `value_gamma` are attentionx's unless --gamma says
     /// otherwise.
     AttentionConfig attention_config(float sum_gamma, float value_gamma) const;
-
-    template <class T>
-    void option(CLI::App& app, const char* name, T& value, const char* help) {
-        app.add_option(name, value, help)->capture_default_str()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-        remember(name, value);
-    }
-    void flag(CLI::App& app, const char* name, bool& value, const char* help) {
-        app.add_flag(name, value, help)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-        remember(name, value);
-    }
+    /// Throws InputError if an option that has no effect was given on the command line.
+    void require_effect(const char* name, bool effective, const std::string& why) const;
 
 private:
-    struct Entry {
-        std::string key;
-        std::function<std::string()> value;
-    };
-
-    template <class T>
-    void remember(std::string name, T& value) {
-        entries_.push_back({name.substr(2, name.find(',') - 2), [&value] { return toml_value(value); }});
-    }
-    static std::string toml_value(const std::string& value) { return '"' + value + '"'; }
-    static std::string toml_value(bool value) { return value ? "true" : "false"; }
-    template <class Number>
-    static std::string toml_value(Number value) {
-        std::ostringstream stream;
-        stream << std::setprecision(std::numeric_limits<Number>::max_digits10) << value;
-        return stream.str();
-    }
-
-    std::vector<Entry> entries_;
+    void require_same_states(const std::string& run) const;
 };
 
-/// Throw InputError "NAME is VALUE, wanted …".
-void option_at_least(const char* name, double value, double least);
-void option_below_one(const char* name, double value);
+/// Throws InputError if --half was given without --precision mixed.
+void require_mixed(const Common& common);
+
+/// The names of all attention variants, and of what MLPs take for their activation.
+std::vector<std::string> attention_names();
+std::vector<std::string> activation_names();
 
 }  // namespace vkf

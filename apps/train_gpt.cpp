@@ -130,7 +130,8 @@ void add_train_gpt(CLI::App& train, Common& common) {
         "  vkformer train gpt --config configs/shakespeare-char-cpu.toml --data input.txt --attention belief-star\n"
         "  vkformer train gpt --out-dir out --resume");
     gpt->callback([options, &common] {
-        options->take(common);
+        options->settle(common);
+        options->take_origin(common);
         options->check();
         train_gpt(*options, common);
     });

@@ -105,7 +105,8 @@ void add_train_vit(CLI::App& train, Common& common) {
         "  vkformer train vit --config configs/sl-cifar10.toml --data data/cifar10 --attention belief-star\n"
         "  vkformer train vit --out-dir out --resume");
     vit->callback([options, &common] {
-        options->take(common);
+        options->settle(common);
+        options->take_origin(common);
         options->check();
         train_vit(*options, common);
     });

@@ -46,9 +46,11 @@ struct VitOptions : RunOptions {
     /// All options; or only those that say which images there are and what becomes of them.
     void declare(CLI::App& app);
     void declare_images(CLI::App& app);
+    /// With --init-from or --resume: what the model and the run there are. Throws InputError where that contradicts
+    /// what was given.
+    void take_origin(const Common& common);
     /// Throw InputError naming the option, its value and what is wanted.
     void check();
-    void check_images() const;
     ImageSet images() const;
     /// The model that the flags describe, for images of that side and so many classes.
     VitConfig fresh_model(std::int64_t side, std::int64_t classes) const;

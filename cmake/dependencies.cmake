@@ -58,6 +58,14 @@ if(NOT VKFORMER_STB_INCLUDE)
 endif()
 target_include_directories(vkformer_stb SYSTEM INTERFACE "${VKFORMER_STB_INCLUDE}")
 
+# train.toml and recipes.
+find_path(VKFORMER_TOML_INCLUDE toml++/toml.h)
+add_library(vkformer_toml INTERFACE)
+if(NOT VKFORMER_TOML_INCLUDE)
+    message(FATAL_ERROR "toml++ is missing (toml++/toml.h): run tools/setup or install it.")
+endif()
+target_include_directories(vkformer_toml SYSTEM INTERFACE "${VKFORMER_TOML_INCLUDE}")
+
 # glslc and spirv-val: the private folder's first.
 find_program(VKFORMER_GLSLC glslc PATHS "${VKFORMER_TOOLCHAIN}/bin" NO_DEFAULT_PATH)
 find_program(VKFORMER_GLSLC glslc HINTS ENV VULKAN_SDK PATH_SUFFIXES bin)

@@ -29,6 +29,14 @@ Locality locality_named(const std::string& name) {
     return named<Locality>(name, localities, "locality_self_attention");
 }
 
+std::string_view name_of(PatchShift shift) {
+    return shifts[static_cast<std::size_t>(shift)];
+}
+
+std::string_view name_of(Locality locality) {
+    return localities[static_cast<std::size_t>(locality)];
+}
+
 namespace {
 
 /// The classes' names: id2label's "0", "1", …; none if one is missing.

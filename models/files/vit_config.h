@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "models/vit.h"
 
@@ -17,5 +18,7 @@ std::string vit_config_text(const VitConfig& config);
 /// The words of the two keys, "none" among them. Throw InputError naming the word and those there are.
 PatchShift patch_shift_named(const std::string& name);
 Locality locality_named(const std::string& name);
+std::string_view name_of(PatchShift shift);
+std::string_view name_of(Locality locality);
 
 }  // namespace vkf

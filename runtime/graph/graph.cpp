@@ -151,8 +151,9 @@ std::uint32_t row_group(const DeviceTraits& device, std::int64_t width) {
 }
 
 std::uint32_t extent(std::int64_t value) {
-    require(value >= 0 && value <= std::numeric_limits<std::uint32_t>::max(), "an extent of ", value,
-            " does not fit a kernel's 32 bits");
+    require(value >= 0 && value <= std::numeric_limits<std::uint32_t>::max(), value,
+            " numbers in one tensor are too many, wanted at most 4294967295: a smaller batch, shorter sequences or a "
+            "narrower model");
     return static_cast<std::uint32_t>(value);
 }
 

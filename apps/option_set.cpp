@@ -1,0 +1,185 @@
+#include "apps/option_set.h"
+
+#include <algorithm>
+
+namespace vkf {
+
+namespace {
+
+/// "train gpt": how a command is called.
+std::string path_of(const CLI::App& app) {
+    const CLI::App* parent = app.get_parent();
+    return parent && parent->get_parent() ? path_of(*parent) + " " + app.get_name() : app.get_name();
+}
+
+/// Whether the command line gave the option, which all commands may have that lead to this one.
+bool on_line(const CLI::App* app, const std::string& name) {
+    for (; app; app = app->get_parent())
+        if (const CLI::Option* option = app->get_option_no_throw(name); option && option->count() > 0) return true;
+    return false;
+}
+
+/// Options that no file gives.
+bool command_line_only(const std::string& key) {
+    return key == "config" || key == "help" || key == "resume" || key == "overwrite";
+}
+
+/// "; did you mean X?", or which command beside this one has the option.
+std::string hint(const CLI::App& app, const std::string& key) {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : app.get_options())
+        for (const std::string& name : option->get_lnames())
+            if (!command_line_only(name)) known.push_back(name);
+    if (const std::string near = did_you_mean(key, known); !near.empty()) return near;
+    const auto has = [&](const CLI::App* other) { return other->get_option_no_throw("--" + key) != nullptr; };
+    const auto siblings = app.get_parent()->get_subcommands([](const CLI::App*) { return true; });
+    const auto other = std::ranges::find_if(siblings, has);
+    return other == siblings.end() ? "" : "; `" + path_of(**other) + "` has one";
+}
+
+}  // namespace
+
+// --- What can be given ---------------------------------------------------------------------------
+
+CLI::Option* OptionSet::declare(CLI::App& app, const char* name, const char* help, CLI::Validator wanted,
+                                std::function<void(const std::string&)> take) {
+    app_ = &app;
+    return app
+        .add_option(name, CLI::callback_t([take = std::move(take)](const CLI::results_t& words) {
+                        take(words.back());
+                        return true;
+                    }),
+                    help)
+        ->check(std::move(wanted))
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+void OptionSet::declare_config(CLI::App& app) {
+    app_ = &app;
+    app.add_option("--config", configs_, "TOML file with options, which the command line and later files override")
+        ->type_name("FILE.toml")
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void OptionSet::choice(CLI::App& app, const char* name, std::string& value, const char* help,
+                       const std::vector<std::string>& known) {
+    option(app, name, value, help, one_of(known))->type_name(CLI::detail::join(known, "|"));
+}
+
+void OptionSet::path(CLI::App& app, const char* name, std::string& value, const char* help) {
+    option(app, name, value, help, words())->type_name("PATH");
+    entries_.back().value = [&value] {
+        return value.empty() ? std::nullopt : value_of(std::filesystem::absolute(value).string());
+    };
+}
+
+void OptionSet::flag(CLI::App& app, const char* name, bool& value, const char* help) {
+    app_ = &app;
+    const std::string names = name + 2;
+    remember(names.substr(0, names.find(',')), [&value] { return std::optional<ConfigValue>(value); });
+    app.add_flag(name, value, help)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+void OptionSet::keep_if(std::function<bool()> meant) {
+    Entry& last = entries_.back();
+    last.value = [meant = std::move(meant), value = last.value] { return meant() ? value() : std::nullopt; };
+}
+
+void OptionSet::remember(std::string key, std::function<std::optional<ConfigValue>()> value) {
+    entries_.push_back({std::move(key), std::move(value)});
+}
+
+std::string OptionSet::shown(const std::optional<ConfigValue>& value) {
+    if (!value) return "";
+    return std::holds_alternative<double>(*value) ? shortest(std::get<double>(*value)) : argument(*value);
+}
+
+// --- What files give -----------------------------------------------------------------------------
+
+void OptionSet::read_configs() {
+    for (auto file = configs_.rbegin(); file != configs_.rend(); ++file) apply(*file, Source::config);
+}
+
+void OptionSet::read_base(const std::filesystem::path& path) {
+    apply(path, Source::base);
+}
+
+void OptionSet::apply(const std::filesystem::path& file, Source source) {
+    for (const ConfigEntry& entry : read_config(file)) {
+        const std::string name = "--" + entry.key;
+        CLI::Option* option = app_->get_option_no_throw(name);
+        require(!command_line_only(entry.key), entry.where, ": stands on the command line only");
+        require(option != nullptr, entry.where, ": `", path_of(*app_), "` has no such option", hint(*app_, entry.key));
+        const std::string& key = option->get_lnames().front();
+        require(key == entry.key, entry.where, ": found ", entry.key, ", wanted ", key, " = true or false");
+        if (source == Source::base) base_.insert_or_assign(entry.key, entry.value);
+        if (!on_line(app_, name) && option->count() == 0) take(*option, entry, source);
+    }
+}
+
+void OptionSet::take(CLI::Option& option, const ConfigEntry& entry, Source source) {
+    const bool words = std::holds_alternative<std::string>(entry.value);
+    const std::string word = argument(entry.value);
+    const std::string found = entry.where + ": found " + (words ? '"' + word + '"' : word);
+    if (is_flag(option))
+        require(std::holds_alternative<bool>(entry.value), found, ", wanted true or false");
+    else if (wants_number(option))
+        require(!words && !std::holds_alternative<bool>(entry.value), found, ", wanted a number");
+    else
+        require(words, found, ", wanted text in quotes");
+    if (words && word.empty()) return;  // as if it were not there
+    given_.insert_or_assign(&option, Given{source, entry.where});
+    try {
+        option.add_result(word);
+        option.run_callback();
+    } catch (const CLI::ParseError& error) {
+        const std::string message = error.what(), name = option.get_name() + ": ";
+        throw InputError(entry.where, ": ", message.starts_with(name) ? message.substr(name.size()) : message);
+    }
+}
+
+// --- Where values came from ----------------------------------------------------------------------
+
+bool OptionSet::on_command_line(const std::string& name) const {
+    const CLI::Option* option = app_ ? app_->get_option_no_throw(name) : nullptr;
+    return option && !given_.contains(option) && on_line(app_, name);
+}
+
+bool OptionSet::given(const std::string& name) const {
+    const auto file = given_.find(app_ ? app_->get_option_no_throw(name) : nullptr);
+    return file != given_.end() ? file->second.source == Source::config : on_command_line(name);
+}
+
+std::string OptionSet::origin_of(const std::string& name) const {
+    const auto file = given_.find(app_->get_option_no_throw(name));
+    return file == given_.end() ? name : file->second.where;
+}
+
+const ConfigValue* OptionSet::base(const std::string& key) const {
+    const auto found = base_.find(key);
+    return found == base_.end() ? nullptr : &found->second;
+}
+
+// --- What they are -------------------------------------------------------------------------------
+
+std::string OptionSet::toml() const {
+    std::string lines;
+    for (const Entry& entry : entries_)
+        if (const auto value = entry.value(); value && !command_line_only(entry.key) && entry.key != "out-dir")
+            lines += toml_line(entry.key, *value);
+    return lines;
+}
+
+std::string OptionSet::changes() const {
+    std::string list;
+    for (const Entry& entry : entries_) {
+        const std::optional<ConfigValue> value = entry.value();
+        const ConfigValue* was = base(entry.key);
+        if (!value || !was || !given("--" + entry.key) || same_value(*value, *was)) continue;
+        list += (list.empty() ? "" : ", ") + entry.key + " " + argument(*value) + " (was " + argument(*was) + ")";
+    }
+    return list;
+}
+
+}  // namespace vkf
