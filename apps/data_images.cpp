@@ -7,6 +7,7 @@
 #include "apps/common.h"
 #include "apps/progress.h"
 #include "base/file.h"
+#include "models/data/corpus.h"
 #include "models/data/synthetic_images.h"
 
 namespace vkf {
@@ -111,12 +112,11 @@ void add_data_images(CLI::App& data, Common& common) {
     };
     for (const CifarFormat* format : {&CIFAR10, &CIFAR100}) {
         const std::string name(format->name);
-        CLI::App* part = add(name, text(format->title, ", from this machine or its official address, verified"),
-                             text("  vkformer data ", name, "\n  VKFORMER_DATA=/where/the/archive/is vkformer data ",
-                                  name, " --out data/", name, "\n\nTakes ", format->archive,
-                                  " or its files, plain or as "
-                                  ".xz, from $VKFORMER_DATA, data/ or\n../shared/data; else downloads the archive, "
-                                  "going on where an earlier download ended.\n"));
+        CLI::App* part =
+            add(name, text(format->title, ", from this machine or its official address, verified"),
+                text("  vkformer data ", name, "\n  VKFORMER_DATA=/where/the/archive/is vkformer data ", name,
+                     " --out data/", name, "\n\nTakes ", format->archive, " or its files, plain or as .xz, from\n",
+                     DATA_FOLDERS, ";\nelse downloads the archive, going on where an earlier download ended.\n"));
         auto out = std::make_shared<std::string>("data/" + name);
         part->add_option("--out", *out, "Directory to write to")->type_name("DIR")->capture_default_str();
         part->callback([format, out, &common] { prepare_cifar(common, *format, *out); });

@@ -1,18 +1,16 @@
 // vkformer train gpt: data, model and evaluation of a language model; the loop is train_loop.cpp's.
 
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/gpt_options.h"
+#include "apps/model.h"
 #include "apps/train_loop.h"
 #include "base/error.h"
 #include "models/data/dataset.h"
 #include "models/files/gpt2_config.h"
-#include "models/files/weights.h"
 #include "models/train/token_feed.h"
 #include "vulkan/device.h"
 
@@ -34,25 +32,10 @@ struct Splits {
     }
 };
 
-/// The data, in the characters of the model it is for, if that has a vocabulary of its own.
-std::pair<TokenDataset, std::optional<Characters>> open_data(const GptOptions& o) {
-    const std::filesystem::path vocabulary = std::filesystem::path(o.origin()) / "chars.json";
-    if (std::filesystem::path(o.origin()).empty() || !std::filesystem::exists(vocabulary)) {
-        TokenDataset data = TokenDataset::open(o.data);
-        std::optional<Characters> characters = data.characters();
-        return {std::move(data), std::move(characters)};
-    }
-    Characters characters = Characters::load(vocabulary);
-    TokenDataset data = TokenDataset::open(o.data, [&](std::string_view words) { return characters.encode(words); });
-    return {std::move(data), std::move(characters)};
-}
-
-/// The model to train: a known one's configuration, or a fresh one for the data's vocabulary.
-Gpt2Config model_config(const GptOptions& o, const TokenDataset& data) {
+/// The model to train: the one to start from, or a fresh one for the data's vocabulary.
+Gpt2Config model_config(const GptOptions& o, const std::optional<Model>& origin, const TokenDataset& data) {
     const auto vocabulary = static_cast<std::int64_t>(data.vocabulary_size());
-    const Gpt2Config c = std::filesystem::path(o.origin()).empty()
-                             ? o.fresh_model(vocabulary)
-                             : read_gpt2_config(std::filesystem::path(o.origin()) / "config.json");
+    const Gpt2Config c = origin ? origin->config : o.fresh_model(vocabulary);
     validate(c);
     require(o.block_size <= c.n_positions, "--block-size ", o.block_size, " is more than the model's n_positions ",
             c.n_positions);
@@ -72,20 +55,20 @@ Evaluation evaluate(Trainer& trainer, const Splits& splits, std::int64_t batches
 void train_gpt(const GptOptions& o, const Common& common) {
     std::optional<RunDirectory> run;
     if (o.resume) run = RunDirectory::reopen(o.out_dir);
-    const auto opened = open_data(o);
-    const TokenDataset& data = opened.first;
-    const std::optional<Characters>& characters = opened.second;
+    std::optional<Model> origin;
+    if (!o.origin().empty()) origin = open_model(o.origin());
+    const TokenDataset data = origin ? open_data(*origin, o.data) : TokenDataset::open(o.data);
+    const std::optional<Characters>& characters = origin ? origin->characters : data.characters();
     const Splits splits(data, o);
-    const Gpt2Config model = model_config(o, data);
+    const Gpt2Config model = model_config(o, origin, data);
     with_device(common, [&](Device& device) {
         const auto loss = [&](const Scope& scope) { return gpt2_loss(scope, model, o.batch_size, o.block_size); };
         Trainer trainer(device, loss, loss, o.trainer);
         RunProgress at;
         if (run)
             at = run->restore(trainer);
-        else if (!o.init_from.empty())
-            load_weights(std::filesystem::path(o.init_from) / "model.safetensors", trainer.parameters().list(),
-                         "transformer.", trainer.state());
+        else if (origin)
+            origin->load(trainer.parameters(), trainer.state());
         if (!run) run = RunDirectory::create(o.out_dir, o.overwrite);
         ModelFiles files{{"config.json", gpt2_config_text(model)}};
         if (characters) files["chars.json"] = characters->json();
