@@ -25,7 +25,8 @@ void RunOptions::declare_run(CLI::App& app) {
     option(app, "--attention", attention, "standard, attentionx, belief, belief-head, belief-star or concat");
     option(app, "--gamma", gamma, "attentionx's gamma; 0: the papers' choice for the model");
     option(app, "--gamma-on", gamma_on, "attentionx: v - gamma o (sum) or gamma v - o (value)");
-    flag(app, "--mask-diagonal", mask_diagonal, "no token attends to itself");
+    flag(app, "--mask-diagonal,!--no-mask-diagonal", mask_diagonal,
+         "no token attends to itself [so in a vision transformer's attentionx with gamma 1]");
     option(app, "--dropout", trainer.dropout, "dropout rate");
 
     option(app, "--batch-size", batch_size, "sequences or images in a micro-batch");
@@ -78,7 +79,7 @@ AttentionConfig RunOptions::attention_config(float sum_gamma, float value_gamma)
     AttentionConfig made;
     made.variant = attention;
     made.gamma_on = gamma_on == "sum" ? GammaOn::sum : GammaOn::value;
-    made.mask_diagonal = mask_diagonal;
+    made.mask_diagonal = mask_diagonal.value_or(false);
     if (attention == "attentionx")
         made.gamma = gamma > 0 ? static_cast<float>(gamma) : gamma_on == "sum" ? sum_gamma : value_gamma;
     return made;
@@ -90,7 +91,7 @@ std::string RunOptions::toml() const {
         if (entry.key == "out-dir" || entry.key == "resume" || entry.key == "overwrite") continue;
         const std::string value =
             entry.key == "data" ? toml_value(std::filesystem::absolute(data).string()) : entry.value();
-        lines += entry.key + " = " + value + "\n";
+        if (!value.empty()) lines += entry.key + " = " + value + "\n";
     }
     lines += "precision = " + toml_value(precision) + "\n";
     if (!half.empty()) lines += "half = " + toml_value(half) + "\n";

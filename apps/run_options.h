@@ -6,6 +6,7 @@
 #include <functional>
 #include <iomanip>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ public:
     std::string attention = "standard";
     double gamma = 0;  // 0: the papers' choice for the model
     std::string gamma_on = "sum";
-    bool mask_diagonal = false;
+    std::optional<bool> mask_diagonal;  // the model's choice unless told
 
     // training
     std::string data;
@@ -69,6 +70,14 @@ protected:
         remember(name, value);
     }
 
+    /// A flag that stays open until somebody sets it, and until then is no part of the configuration.
+    void flag(CLI::App& app, const char* name, std::optional<bool>& value, const char* help) {
+        app.add_flag_function(
+               name, [&value](std::int64_t count) { value = count > 0; }, help)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+        remember(name, value);
+    }
+
 private:
     struct Entry {
         std::string key;
@@ -80,6 +89,7 @@ private:
         entries_.push_back({name.substr(2, name.find(',') - 2), [&value] { return toml_value(value); }});
     }
     static std::string toml_value(const std::string& value) { return '"' + value + '"'; }
+    static std::string toml_value(std::optional<bool> value) { return value ? toml_value(*value) : ""; }
     static std::string toml_value(bool value) { return value ? "true" : "false"; }
     template <class Number>
     static std::string toml_value(Number value) {

@@ -81,6 +81,7 @@ void VitOptions::declare(CLI::App& app) {
     option(app, "--locality-self-attention", locality, "none, per_layer or per_head");
     option(app, "--init", init, "how parameters begin: timm, uniform or xavier");
     option(app, "--drop-path", trainer.drop_path, "rate of stochastic depth");
+    flag(app, "--drop-path-ramp", trainer.drop_path_ramp, "let it grow from 0 in the first block, as timm does");
 
     option(app, "--epochs", epochs, "epochs");
     option(app, "--warmup-epochs", warmup_epochs, "epochs of linear warm-up");
@@ -135,6 +136,9 @@ VitConfig VitOptions::fresh_model(std::int64_t side, std::int64_t classes) const
     c.patch_shift = patch_shift_named(patch_shift);
     c.locality = locality_named(locality);
     c.attention = attention_config(1.0f, 1.0f);
+    // Its paper's rule: gamma is 1 where no token attends to itself, and above 1 where tokens do.
+    if (attention == "attentionx" && c.attention.gamma == 1.0f)
+        c.attention.mask_diagonal = mask_diagonal.value_or(true);
     c.init = named("--init", init, inits);
     return c;
 }
