@@ -6,6 +6,7 @@
 #include "apps/interrupts.h"
 #include "apps/roofline.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "vulkan/device.h"
 
 namespace vkf {
@@ -136,9 +137,9 @@ std::string markdown(const std::vector<std::vector<std::string>>& rows) {
 }
 
 BenchReport read_report(const std::filesystem::path& path) {
-    const std::string words = read_text(path);
+    const std::string wrong = path.string() + ": is no report of vkformer bench: ";
+    const nlohmann::json root = parse_json(read_text(path), wrong + "it");
     try {
-        const ordered_json root = ordered_json::parse(words);
         BenchReport made{.device = root.at("device").at("name"),
                          .kind = root.at("device").at("kind"),
                          .driver = root.at("device").at("driver"),
@@ -151,8 +152,8 @@ BenchReport read_report(const std::filesystem::path& path) {
                                   root.at("peak").at("gb_per_s").get<double>() * 1e9,
                                   root.at("peak").value("memcpy_gb_per_s", 0.0) * 1e9},
                          .measurements = {}};
-        for (const ordered_json& entry : root.at("measurements")) {
-            const ordered_json& seconds = entry.at("seconds");
+        for (const nlohmann::json& entry : root.at("measurements")) {
+            const nlohmann::json& seconds = entry.at("seconds");
             made.measurements.push_back(
                 {.family = entry.at("family"),
                  .name = entry.at("name"),
@@ -167,7 +168,7 @@ BenchReport read_report(const std::filesystem::path& path) {
         require(made.peak.flops > 0 && made.peak.bytes > 0, path.string(), ": the peak is not above 0");
         return made;
     } catch (const nlohmann::json::exception& error) {
-        throw InputError(path.string(), ": is no report of vkformer bench: ", error.what());
+        throw InputError(wrong, error.what());
     }
 }
 

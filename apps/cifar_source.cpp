@@ -160,8 +160,7 @@ void download(const Common& common, const CifarFormat& format, const fs::path& p
     };
     const std::string address = text(ADDRESS, format.archive);
     const auto fail = [&](const std::string& why) {
-        throw Error("cannot download ", address, " (", why, "), and ", format.archive,
-                    " is not in $VKFORMER_DATA, data/ or ../shared/data",
+        throw Error("cannot download ", address, " (", why, "), and ", format.archive, " is not in ", DATA_FOLDERS,
                     arrived() > 0 ? "; what has arrived is kept, the same command goes on from there" : "");
     };
     while (arrived() < format.archive_bytes) {

@@ -11,6 +11,7 @@
 #include "apps/interrupts.h"
 #include "base/file.h"
 #include "base/random.h"
+#include "models/data/corpus.h"
 #include "models/data/dataset.h"
 #include "models/data/image_set.h"
 #include "models/files/held_files.h"
@@ -120,6 +121,12 @@ void make_synthetic(const Common& common, const Options& o) {
                     {"least_loss", entropy}});
 }
 
+void find(const Common& common, const Options& o) {
+    const std::optional<fs::path> found = find_data(o.path);
+    require(found.has_value(), o.path, " is not in ", DATA_FOLDERS);
+    common.json ? print_json({{"path", found->string()}}) : print(found->string() + "\n");
+}
+
 void describe(const Common& common, const Options& o) {
     if (holds_images(o.path)) return report(common, image_facts(o.path));
     const TokenDataset data = TokenDataset::open(o.path);
@@ -128,6 +135,7 @@ void describe(const Common& common, const Options& o) {
                     {"train_tokens", data.train().size()},
                     {"val_tokens", data.val().size()},
                     {"vocab_size", size},
+                    {"greatest_token", data.greatest_token()},
                     {"characters", data.characters().has_value()},
                     {"uniform_loss", std::log(static_cast<double>(size))}});
 }
@@ -165,6 +173,13 @@ void add_data(CLI::App& app, Common& common) {
         add("info", "What a token file, text, or directory of data or images holds", "info data/chars", describe);
     info->add_option("path", o->path, "Token file, text, or directory")->required()->type_name("PATH");
     add_common(*info, common);
+    CLI::App* finder =
+        add("find", "Where a file or folder of data lies on this machine", "find tinyshakespeare/input.txt", find);
+    finder->footer(text("Example:\n  vkformer data find tinyshakespeare/input.txt\n\nLooks in ", DATA_FOLDERS,
+                        ":\n~/.local/share/vkformer, /usr/local/share/vkformer and /usr/share/vkformer unless "
+                        "$XDG_DATA_HOME\nand $XDG_DATA_DIRS say otherwise.\n"));
+    finder->add_option("name", o->path, "Path below one of these folders")->required()->type_name("NAME");
+    add_common(*finder, common);
     command->footer(
         "Examples:\n  vkformer data text input.txt --out data/chars\n  vkformer data cifar10\n"
         "  vkformer data info data/chars\n"

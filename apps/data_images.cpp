@@ -8,6 +8,7 @@
 #include "apps/interrupts.h"
 #include "apps/progress.h"
 #include "base/file.h"
+#include "models/data/corpus.h"
 #include "models/data/synthetic_images.h"
 #include "models/files/held_files.h"
 
@@ -120,12 +121,11 @@ void add_data_images(CLI::App& data, Common& common) {
     };
     for (const CifarFormat* format : {&CIFAR10, &CIFAR100}) {
         const std::string name(format->name);
-        CLI::App* part = add(name, text(format->title, ", from this machine or its official address, verified"),
-                             text("  vkformer data ", name, "\n  VKFORMER_DATA=/where/the/archive/is vkformer data ",
-                                  name, " --out data/", name, "\n\nTakes ", format->archive,
-                                  " or its files, plain or as "
-                                  ".xz, from $VKFORMER_DATA, data/ or\n../shared/data; else downloads the archive, "
-                                  "going on where an earlier download ended.\n"));
+        CLI::App* part =
+            add(name, text(format->title, ", from this machine or its official address, verified"),
+                text("  vkformer data ", name, "\n  VKFORMER_DATA=/where/the/archive/is vkformer data ", name,
+                     " --out data/", name, "\n\nTakes ", format->archive, " or its files, plain or as .xz, from\n",
+                     DATA_FOLDERS, ";\nelse downloads the archive, going on where an earlier download ended.\n"));
         auto o = std::make_shared<Options>();
         o->out = "data/" + name;
         part->add_option("--out", o->out, "Directory to write to")->type_name("DIR")->capture_default_str();

@@ -26,10 +26,7 @@ using nlohmann::ordered_json;
 ImageSet open_set(const EvalOptions& o, const ImageModel& model) {
     const VitConfig& c = model.config;
     ImageSet set = open_images(o.data, {.side = static_cast<std::size_t>(c.image_size), .coarse = o.coarse_labels});
-    require_fit(set, c);
-    for (std::size_t i = 0; i < c.labels.size(); ++i)
-        require(set.class_names[i] == c.labels[i], "data ", o.data, ": class ", i, " is '", set.class_names[i],
-                "', to the model it is '", c.labels[i], "'");
+    require_fit(set, o.data, c, (model.path / "config.json").string());
     return set;
 }
 

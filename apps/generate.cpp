@@ -38,7 +38,7 @@ std::vector<std::int32_t> read_prompt(const Options& options, const Model& model
         require(!words.empty(), "the prompt is empty, wanted at least one character");
         tokens = model.characters->encode(words);
     }
-    check_tokens("prompt", tokens, model.config.vocab_size);
+    check_tokens("prompt", tokens, model.vocabulary());
     return tokens;
 }
 
@@ -106,8 +106,7 @@ void run(Device& device, const Common& common, const Options& options, const Mod
     if (std::ssize(prompt) > model.config.n_positions)
         note(common,
              text("the prompt has ", prompt.size(), " tokens; the model sees its last ", model.config.n_positions));
-    const std::size_t choices = model.characters ? model.characters->size()  // the rest is padding
-                                                 : static_cast<std::size_t>(model.config.vocab_size);
+    const auto choices = static_cast<std::size_t>(model.vocabulary());  // the rest is padding
     const auto show = [&](std::span<const std::int32_t> tokens) {
         if (!common.json) print(shown(model, tokens));
     };

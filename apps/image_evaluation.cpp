@@ -8,19 +8,25 @@
 
 namespace vkf {
 
-void require_fit(const ImageSet& set, const VitConfig& model) {
-    require(std::cmp_equal(set.side, model.image_size), "the data's images have a side of ", set.side,
-            ", the model's image_size is ", model.image_size);
-    require(std::cmp_equal(set.classes(), model.num_labels), "the data has ", set.classes(),
-            " classes, the model's num_labels is ", model.num_labels);
+void require_fit(const ImageSet& set, const std::string& data, const VitConfig& model, const std::string& config) {
+    require(std::cmp_equal(set.side, model.image_size), "data ", data, ": its images have a side of ", set.side, ", ",
+            config, "'s image_size is ", model.image_size);
+    require(std::cmp_equal(set.channels, model.num_channels), "data ", data, ": its images have ", set.channels,
+            " channels, ", config, "'s num_channels is ", model.num_channels);
+    require(std::cmp_equal(set.classes(), model.num_labels), "data ", data, ": has ", set.classes(), " classes, ",
+            config, "'s num_labels is ", model.num_labels);
+    for (std::size_t i = 0; i < model.labels.size(); ++i)
+        require(set.class_names[i] == model.labels[i], "data ", data, ": class ", i, " is '", set.class_names[i],
+                "', to the model it is '", model.labels[i], "' (", config, ")");
 }
 
 ImageEvaluation::ImageEvaluation(const ImageSet& set, const Images& images, const Statistics& statistics,
-                                 std::int64_t batch)
+                                 std::int64_t batch, double label_smoothing)
     : set_(&set),
       images_(&images),
       statistics_(statistics),
       batch_(static_cast<std::size_t>(batch)),
+      label_smoothing_(label_smoothing),
       confusions_(set.classes()) {}
 
 std::int64_t ImageEvaluation::batches() const {
@@ -29,7 +35,7 @@ std::int64_t ImageEvaluation::batches() const {
 
 void ImageEvaluation::feed(Program& program, std::uint64_t number) {
     number_ = static_cast<std::size_t>(number);
-    const ImageBatch made = plain_batch(*set_, *images_, statistics_, batch_, number_);
+    const ImageBatch made = plain_batch(*set_, *images_, statistics_, batch_, number_, label_smoothing_);
     program.write("images", made.images);
     program.write("targets", made.targets);
 }

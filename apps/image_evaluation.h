@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "models/images/confusion.h"
 #include "models/train/image_feed.h"
@@ -9,14 +10,17 @@
 
 namespace vkf {
 
-/// Throws InputError where the set's images have another side or number of classes than the model takes.
-void require_fit(const ImageSet& set, const VitConfig& model);
+/// Throws InputError where the set's images have another side or other channels than the model takes, or its classes
+/// are not the model's: as many, of the same names, where the model has them, in the same order. `data` and `config`,
+/// the model's file, are named.
+void require_fit(const ImageSet& set, const std::string& data, const VitConfig& model, const std::string& config);
 
 /// Feeds all images of a split in order to a program with the inputs of vit_loss, and keeps what its outputs `logits`
-/// and `loss` say of them.
+/// and `loss` say of them. With `label_smoothing` the loss is that of labels smoothed as in training.
 class ImageEvaluation {
 public:
-    ImageEvaluation(const ImageSet& set, const Images& images, const Statistics& statistics, std::int64_t batch);
+    ImageEvaluation(const ImageSet& set, const Images& images, const Statistics& statistics, std::int64_t batch,
+                    double label_smoothing = 0);
 
     std::int64_t batches() const;
     std::int64_t images() const { return static_cast<std::int64_t>(images_->size()); }
@@ -34,7 +38,7 @@ private:
     const Images* images_;
     Statistics statistics_;
     std::size_t batch_, number_ = 0;
-    double loss_ = 0;
+    double label_smoothing_, loss_ = 0;
     ConfusionMatrix confusions_;
 };
 

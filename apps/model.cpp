@@ -1,7 +1,5 @@
 #include "apps/model.h"
 
-#include <numeric>
-
 #include "apps/vit_options.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -17,12 +15,6 @@ namespace vkf {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string alphabet(const Characters& characters) {
-    std::vector<std::int32_t> tokens(characters.size());
-    std::iota(tokens.begin(), tokens.end(), 0);
-    return characters.decode(tokens);
-}
 
 /// What a model's matrices amount to, for check_proportion.
 struct Proportions {
@@ -116,12 +108,26 @@ ImageModel open_image_model(const fs::path& path, bool weights) {
 }
 
 TokenDataset open_data(const Model& model, const fs::path& path) {
+    const fs::path chars = model.path / "chars.json";
+    const auto characters_of = [&](std::string_view words) {
+        try {
+            return model.characters->encode(words);
+        } catch (const InputError& error) {
+            throw InputError(error.what(), " in ", chars.string());
+        }
+    };
     TokenDataset::Encode encode;
-    if (model.characters) encode = [&](std::string_view words) { return model.characters->encode(words); };
+    if (model.characters) encode = characters_of;
     TokenDataset data = TokenDataset::open(path, encode);
-    if (data.characters() && model.characters)
-        require(alphabet(*data.characters()) == alphabet(*model.characters), "data ", path.string(),
-                ": its characters are not those of ", (model.path / "chars.json").string());
+    data.require_below(static_cast<std::size_t>(model.vocabulary()),
+                       model.characters ? text(chars.string(), " has ", model.characters->size())
+                                        : text((model.path / "config.json").string(), "'s vocab_size"));
+    if (!data.characters()) return data;
+    require(model.characters.has_value(), "data ", path.string(), ": is of characters, but model ", model.path.string(),
+            " has no chars.json that says which are its tokens, wanted a token file");
+    const std::string difference = data.characters()->difference(*model.characters);
+    require(difference.empty(), (path / "chars.json").string(), ": its characters are not those of ", chars.string(),
+            ": ", difference);
     return data;
 }
 

@@ -22,6 +22,10 @@ struct Model {
     Gpt2Config config;
     std::optional<Characters> characters;  // of chars.json, if there is one
 
+    /// Tokens that mean something: the characters, else all.
+    std::int64_t vocabulary() const {
+        return characters ? static_cast<std::int64_t>(characters->size()) : config.vocab_size;
+    }
     /// Reads the weights into states that a program has reserved.
     void load(const Parameters& parameters, State& state) const;
 };
@@ -45,7 +49,9 @@ ImageModel open_image_model(const std::filesystem::path& path, bool weights = tr
 /// "gpt2", "vit" or "llama": what kind of model the directory holds. Finishes a publication that was cut short.
 std::string model_type(const std::filesystem::path& path);
 
-/// The data in the model's tokens. Throws InputError if its characters are not the model's.
+/// The data in the model's tokens, to train it on or to judge it by. Throws InputError where the data's vocabulary is
+/// not the model's: other characters (naming both files and the first that differs), text for a model that has none, or
+/// a token beyond it.
 TokenDataset open_data(const Model& model, const std::filesystem::path& path);
 
 /// Throws InputError "WHERE: token K is …" unless all are below the vocabulary's size. Negative

@@ -81,6 +81,15 @@ void OptionSet::flag(CLI::App& app, const char* name, bool& value, const char* h
     app.add_flag(name, value, help)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
+void OptionSet::flag(CLI::App& app, const char* name, std::optional<bool>& value, const char* help) {
+    app_ = &app;
+    const std::string names = name + 2;
+    remember(names.substr(0, names.find(',')), [&value]() -> std::optional<ConfigValue> { return value; });
+    app.add_flag_function(
+           name, [&value](std::int64_t count) { value = count > 0; }, help)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
 void OptionSet::keep_if(std::function<bool()> meant) {
     Entry& last = entries_.back();
     last.value = [meant = std::move(meant), value = last.value] { return meant() ? value() : std::nullopt; };

@@ -60,6 +60,8 @@ protected:
     /// A file or directory; kept as an absolute path.
     void path(CLI::App& app, const char* name, std::string& value, const char* help);
     void flag(CLI::App& app, const char* name, bool& value, const char* help);
+    /// A flag that stays open until it is given, and until then is no part of the configuration.
+    void flag(CLI::App& app, const char* name, std::optional<bool>& value, const char* help);
     /// The option declared last is kept in TOML only where it means something.
     void keep_if(std::function<bool()> meant);
     /// An option that the command has already, to be kept too.

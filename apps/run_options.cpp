@@ -39,7 +39,8 @@ void RunOptions::declare_run(CLI::App& app) {
     option(app, "--gamma", gamma, "attentionx's gamma, above 0; else the papers' choice for the model", at_least(0));
     choice(app, "--gamma-on", gamma_on, "attentionx: v - gamma o (sum) or gamma v - o (value)", {"sum", "value"});
     keep_if([this] { return attention == "attentionx"; });
-    flag(app, "--mask-diagonal", mask_diagonal, "no token attends to itself");
+    flag(app, "--mask-diagonal,!--no-mask-diagonal", mask_diagonal,
+         "no token attends to itself [so in a vision transformer's attentionx with gamma 1]");
     option(app, "--dropout", trainer.dropout, "dropout rate", number(below_one));
 
     option(app, "--batch-size", batch_size, "sequences or images in a micro-batch", whole(1, 100'000));
@@ -159,7 +160,7 @@ void RunOptions::require_same_states(const std::string& run) const {
 
 void RunOptions::adopt(const AttentionConfig& model, const std::string& file) {
     adopt("--attention", attention, model.variant, file);
-    adopt("--mask-diagonal", mask_diagonal, model.mask_diagonal, file);
+    adopt("--mask-diagonal", mask_diagonal, std::optional(model.mask_diagonal), file);
     if (model.variant != "attentionx") {
         gamma.reset();
         return;
@@ -174,7 +175,7 @@ AttentionConfig RunOptions::attention_config(float sum_gamma, float value_gamma)
     AttentionConfig made;
     made.variant = attention;
     made.gamma_on = gamma_on == "sum" ? GammaOn::sum : GammaOn::value;
-    made.mask_diagonal = mask_diagonal;
+    made.mask_diagonal = mask_diagonal.value_or(false);
     if (attention == "attentionx")
         made.gamma = gamma ? static_cast<float>(*gamma) : gamma_on == "sum" ? sum_gamma : value_gamma;
     return made;

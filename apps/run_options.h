@@ -24,7 +24,7 @@ public:
     std::string attention = "standard";
     std::optional<double> gamma;  // else the papers' choice for the model
     std::string gamma_on = "sum";
-    bool mask_diagonal = false;
+    std::optional<bool> mask_diagonal;  // the model's choice unless told
 
     // training
     std::string data;

@@ -1,20 +1,18 @@
 // vkformer train gpt: data, model and evaluation of a language model; the loop is train_loop.cpp's.
 
-#include <filesystem>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/gpt_options.h"
+#include "apps/model.h"
 #include "apps/train_loop.h"
 #include "apps/train_memory.h"
 #include "base/error.h"
 #include "models/data/dataset.h"
 #include "models/files/gpt2_config.h"
 #include "models/files/held_files.h"
-#include "models/files/weights.h"
 #include "models/train/token_feed.h"
 #include "vulkan/device.h"
 
@@ -36,25 +34,10 @@ struct Splits {
     }
 };
 
-/// The data, in the characters of the model it is for, if that has a vocabulary of its own.
-std::pair<TokenDataset, std::optional<Characters>> open_data(const GptOptions& o) {
-    const std::filesystem::path vocabulary = std::filesystem::path(o.origin()) / "chars.json";
-    if (std::filesystem::path(o.origin()).empty() || !std::filesystem::exists(vocabulary)) {
-        TokenDataset data = TokenDataset::open(o.data);
-        std::optional<Characters> characters = data.characters();
-        return {std::move(data), std::move(characters)};
-    }
-    Characters characters = Characters::load(vocabulary);
-    TokenDataset data = TokenDataset::open(o.data, [&](std::string_view words) { return characters.encode(words); });
-    return {std::move(data), std::move(characters)};
-}
-
-/// The model to train: a known one's configuration, or a fresh one for the data's vocabulary.
-Gpt2Config model_config(const GptOptions& o, const TokenDataset& data) {
+/// The model to train: the one to start from, or a fresh one for the data's vocabulary.
+Gpt2Config model_config(const GptOptions& o, const std::optional<Model>& origin, const TokenDataset& data) {
     const auto vocabulary = static_cast<std::int64_t>(data.vocabulary_size());
-    const Gpt2Config c = std::filesystem::path(o.origin()).empty()
-                             ? o.fresh_model(vocabulary)
-                             : read_gpt2_config(std::filesystem::path(o.origin()) / "config.json");
+    const Gpt2Config c = origin ? origin->config : o.fresh_model(vocabulary);
     validate(c);
     require(o.block_size <= c.n_positions, "--block-size ", o.block_size, " is more than the model's n_positions ",
             c.n_positions);
@@ -78,11 +61,12 @@ void train_gpt(const GptOptions& o, const Common& common) {
     else
         claim_directory(o.out_dir, o.overwrite, o.data);  // which create() does, before the long part
     require(!o.data.empty(), "--data is missing: a directory with train.bin and val.bin, a token file, or text");
-    const auto opened = open_data(o);
-    const TokenDataset& data = opened.first;
-    const std::optional<Characters>& characters = opened.second;
+    std::optional<Model> origin;
+    if (!o.origin().empty()) origin = open_model(o.origin());
+    const TokenDataset data = origin ? open_data(*origin, o.data) : TokenDataset::open(o.data);
+    const std::optional<Characters>& characters = origin ? origin->characters : data.characters();
     const Splits splits(data, o);
-    const Gpt2Config model = model_config(o, data);
+    const Gpt2Config model = model_config(o, origin, data);
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool) {
             return [&, rows](const Scope& scope) { return gpt2_loss(scope, model, rows, o.block_size); };
@@ -92,9 +76,8 @@ void train_gpt(const GptOptions& o, const Common& common) {
         RunProgress at;
         if (run)
             at = run->restore(trainer);
-        else if (!o.init_from.empty())
-            load_weights(std::filesystem::path(o.init_from) / "model.safetensors", trainer.parameters().list(),
-                         "transformer.", trainer.state());
+        else if (origin)
+            origin->load(trainer.parameters(), trainer.state());
         if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
         ModelFiles files{{"config.json", gpt2_config_text(model)}};
         if (characters) files["chars.json"] = characters->json();

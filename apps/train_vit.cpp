@@ -22,9 +22,9 @@ namespace vkf {
 
 namespace {
 
-/// Loss and accuracy over the test images.
+/// Loss, smoothed as in training, and accuracy over the test images.
 Evaluation evaluate(Trainer& trainer, const ImageSet& set, const VitOptions& o, const Watch& watch) {
-    ImageEvaluation found(set, set.test, statistics_named(o.statistics), o.batch_size);
+    ImageEvaluation found(set, set.test, statistics_named(o.statistics), o.batch_size, o.label_smoothing);
     trainer.evaluate(watch([&](Program& program, std::uint64_t number) { found.feed(program, number); }), 0,
                      found.batches(), [&](Program& program) { found.judge(program); });
     const double accuracy = found.confusions().accuracy();
@@ -37,9 +37,10 @@ Evaluation evaluate(Trainer& trainer, const ImageSet& set, const VitOptions& o, 
 VitConfig model_config(const VitOptions& o, const ImageSet& set) {
     const std::filesystem::path origin = o.origin();
     const auto side = static_cast<std::int64_t>(set.side), classes = static_cast<std::int64_t>(set.classes());
-    VitConfig c = origin.empty() ? o.fresh_model(side, classes) : read_vit_config(origin / "config.json");
+    const std::filesystem::path file = origin / "config.json";
+    VitConfig c = origin.empty() ? o.fresh_model(side, classes) : read_vit_config(file);
     validate(c);
-    require_fit(set, c);
+    require_fit(set, o.data, c, file.string());
     c.labels = set.class_names;
     return c;
 }

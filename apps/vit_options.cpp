@@ -94,6 +94,7 @@ void VitOptions::declare(CLI::App& app) {
     choice(app, "--init", init, "how parameters begin", names_of(inits));
     option(app, "--drop-path", trainer.drop_path, "rate of stochastic depth",
            number({.least = 0, .most = 1, .most_too = false}));
+    flag(app, "--drop-path-ramp", trainer.drop_path_ramp, "let it grow from 0 in the first block, as timm does");
 
     option(app, "--epochs", epochs, "epochs", whole(0, 1'000'000));
     option(app, "--warmup-epochs", warmup_epochs, "epochs of linear warm-up", whole(0, 1'000'000));
@@ -158,6 +159,9 @@ VitConfig VitOptions::fresh_model(std::int64_t side, std::int64_t classes) const
     c.patch_shift = patch_shift_named(patch_shift);
     c.locality = locality_named(locality);
     c.attention = attention_config(1.0f, 1.0f);
+    // Its paper's rule: gamma is 1 where no token attends to itself, and above 1 where tokens do.
+    if (attention == "attentionx" && c.attention.gamma == 1.0f)
+        c.attention.mask_diagonal = mask_diagonal.value_or(true);
     c.init = named("--init", init, inits);
     require(c.patches() <= 1'000'000, "--image-size ", side, " and --patch-size ", patch_size, " make ", c.patches(),
             " patches, wanted at most 1000000");

@@ -37,7 +37,7 @@ Tensor stack(const Scope& scope, std::int64_t blocks, Tensor x,
              const std::function<Tensor(const Scope& block, Tensor x)>& block) {
     for (std::int64_t i = 0; i < blocks; ++i) {
         const std::size_t first = scope.graph().nodes().size();
-        x = block(scope / i, x);
+        x = block(scope.block(i, blocks), x);
         scope.graph().mark_region(first);
     }
     return x;

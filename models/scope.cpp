@@ -1,6 +1,6 @@
 #include "models/scope.h"
 
-#include <cmath>
+#include <algorithm>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -33,9 +33,7 @@ std::vector<float> initial_values(const Parameter& parameter, std::uint64_t seed
     Random random(seed, parameter.name);
     const auto draw = [&]() -> double {
         if (init.kind == Init::Kind::uniform) return 2.0 * static_cast<double>(random.uniform()) - 1.0;
-        double z = random.normal();
-        while (init.kind == Init::Kind::truncated_normal && std::abs(z) > 2.0) z = random.normal();
-        return z;
+        return random.normal();
     };
     for (float& value : values) value = static_cast<float>(draw() * static_cast<double>(init.value));
     return values;
@@ -45,6 +43,14 @@ Scope Scope::operator/(std::string_view part) const {
     Scope inner = *this;
     inner.path_ = path_.empty() ? std::string(part) : path_ + "." + std::string(part);
     graph_->scope = inner.path_;
+    return inner;
+}
+
+Scope Scope::block(std::int64_t index, std::int64_t count) const {
+    Scope inner = *this / index;
+    if (!noise_.drop_path_ramp) return inner;
+    const auto last = static_cast<float>(std::max<std::int64_t>(count - 1, 1));
+    inner.noise_.drop_path *= static_cast<float>(index) / last;
     return inner;
 }
 

@@ -10,16 +10,15 @@
 
 namespace vkf {
 
-/// How a parameter begins: one value, or draws from N(0, value²), the same cut at two deviations, or U(−value, value).
+/// How a parameter begins: one value, or draws from N(0, value²) or U(−value, value).
 struct Init {
-    enum class Kind : std::uint8_t { constant, normal, truncated_normal, uniform } kind = Kind::constant;
+    enum class Kind : std::uint8_t { constant, normal, uniform } kind = Kind::constant;
     float value = 0.0f;
 
     static Init constant(float value) { return {Kind::constant, value}; }
     static Init zeros() { return constant(0.0f); }
     static Init ones() { return constant(1.0f); }
     static Init normal(float deviation) { return {Kind::normal, deviation}; }
-    static Init truncated_normal(float deviation) { return {Kind::truncated_normal, deviation}; }
     static Init uniform(float bound) { return {Kind::uniform, bound}; }
 };
 
@@ -47,11 +46,13 @@ private:
 std::vector<float> initial_values(const Parameter& parameter, std::uint64_t seed);
 
 /// Randomness of training: the rates of dropout and of stochastic depth, and the step's seed (i32[2]), which rates of 0
-/// do not need.
+/// do not need. With a ramp, the rate of stochastic depth grows evenly from 0 in the first block to `drop_path` in the
+/// last.
 struct Noise {
     float dropout = 0.0f;
     float drop_path = 0.0f;
     Tensor seed = {};
+    bool drop_path_ramp = false;
 
     bool any() const { return dropout > 0.0f || drop_path > 0.0f; }
 };
@@ -65,6 +66,8 @@ public:
     /// The scope of a part; nodes added from here on are filed under it.
     Scope operator/(std::string_view part) const;
     Scope operator/(std::int64_t index) const { return *this / std::to_string(index); }
+    /// The scope of block `index` of `count`, with the rate of stochastic depth there.
+    Scope block(std::int64_t index, std::int64_t count) const;
 
     Tensor parameter(std::string_view name, const Shape& shape, Init init) const;
     /// Dropout at this place, at the model's rate; x itself when there is none.

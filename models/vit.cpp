@@ -16,7 +16,7 @@ LinearOptions begun(const VitConfig& c, std::int64_t in, std::int64_t out, bool 
     const auto fan_in = static_cast<float>(in), fan_out = static_cast<float>(out);
     switch (c.init) {
         case VitInit::timm:
-            options.init = Init::truncated_normal(0.02f);
+            options.init = Init::normal(0.02f);
             break;
         case VitInit::uniform:
             options.init = options.bias_init = Init::uniform(1.0f / std::sqrt(fan_in));
@@ -67,14 +67,16 @@ Tensor patches(const VitConfig& c, Tensor images) {
 
 /// Class token and patch tokens with their positions: [B, N + 1, C].
 Tensor embed(const Scope& scope, const VitConfig& c, Tensor images) {
-    const Init unit = c.init == VitInit::timm ? Init::truncated_normal(0.02f) : Init::normal(1.0f);
-    const Init cls_init = c.init == VitInit::timm ? Init::normal(1e-6f) : unit;
+    const bool timm = c.init == VitInit::timm;
+    const Init unit = Init::normal(timm ? 0.02f : 1.0f), cls_init = timm ? Init::normal(1e-6f) : unit;
     const std::int64_t batch = images.shape()[0], width = c.hidden_size;
     const Scope embed = scope / "patch_embed";
     const bool shift = c.patch_shift != PatchShift::none;
     Tensor x = patches(c, shift ? shifted(c, images) : images);
     if (shift) x = layer_norm(embed / "norm", x, true, c.layer_norm_eps);
     LinearOptions map = begun(c, x.width(), width);
+    // timm's is a convolution, which it leaves as PyTorch begins it.
+    if (timm) map.init = map.bias_init = Init::uniform(1.0f / std::sqrt(static_cast<float>(x.width())));
     map.weight_shape = {width, x.width() / (c.patch_size * c.patch_size), c.patch_size, c.patch_size};
     x = linear(embed / "proj", x, width, map);
     const Tensor cls = scope.parameter("cls_token", {1, 1, width}, cls_init);

@@ -20,8 +20,10 @@ enum class PatchShift : std::uint8_t { none, cardinal, diagonal };
 /// layer; per_head: one factor a head. Both begin at 1/√D.
 enum class Locality : std::uint8_t { none, per_layer, per_head };
 
-/// How parameters begin. timm: N(0, 0.02) cut at 2 deviations, class token N(0, 1e-6); uniform: PyTorch's default for
-/// linear layers, ±1/√in; xavier: N(0, √(2/(in + out))). The last two draw class token and positions from N(0, 1).
+/// How parameters begin. timm: N(0, 0.02), which it cuts at ±2 and so not at all, biases 0, the class token N(0, 1e-6),
+/// weight and bias of the patches' map uniform, ±1/√in, as PyTorch begins a convolution. uniform: PyTorch's default for
+/// linear layers, weights and biases ±1/√in. xavier: N(0, √(2/(in + out))), biases 0. The last two draw class token and
+/// positions from N(0, 1).
 enum class VitInit : std::uint8_t { timm, uniform, xavier };
 
 /// config.json's keys under Hugging Face's names; those from head_dim on are ours. `init` is not kept there.

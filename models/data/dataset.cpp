@@ -10,14 +10,17 @@ namespace vkf {
 namespace fs = std::filesystem;
 namespace {
 
-std::vector<std::uint16_t> encode_narrow(const fs::path& path, std::string_view text,
-                                         const TokenDataset::Encode& encode) {
+/// A part of a text in tokens; messages begin with `where`.
+std::vector<std::uint16_t> encode_narrow(const std::string& where, std::string_view text,
+                                         const TokenDataset::Encode& encode) try {
     std::vector<std::uint16_t> tokens;
     for (const std::int32_t token : encode(text)) {
-        require(token >= 0 && token < 65536, path.string(), ": token ", token, " does not fit 16 bits");
+        require(token >= 0 && token < 65536, "token ", token, " does not fit 16 bits");
         tokens.push_back(static_cast<std::uint16_t>(token));
     }
     return tokens;
+} catch (const InputError& error) {
+    throw InputError(where, ": ", error.what());
 }
 
 }  // namespace
@@ -27,6 +30,7 @@ TokenDataset TokenDataset::open(const fs::path& path, const Encode& encode) {
     require(fs::exists(path, ignored), "data ", path.string(),
             ": does not exist, wanted a text, a token file or a directory of them");
     TokenDataset data;
+    data.path_ = path;
     const fs::path train = path / "train.bin", val = path / "val.bin", chars = path / "chars.json";
     if (fs::exists(train, ignored) || fs::exists(val, ignored)) {
         data.files_.emplace_back(train);
@@ -41,7 +45,21 @@ TokenDataset TokenDataset::open(const fs::path& path, const Encode& encode) {
     } else {
         data.read_text_from(path, encode);
     }
+    data.greatest_ = std::max(vkf::greatest_token(data.train_), vkf::greatest_token(data.val_));
+    if (data.characters_)
+        data.require_below(data.characters_->size(), text(chars.string(), " has ", data.characters_->size()));
     return data;
+}
+
+void TokenDataset::require_below(std::size_t size, const std::string& whose) const {
+    if (greatest_ < size) return;
+    const auto look = [&](const fs::path& where, std::span<const std::uint16_t> tokens) {
+        const auto wrong = std::ranges::find_if(tokens, [&](std::uint16_t token) { return token >= size; });
+        require(wrong == tokens.end(), where.string(), ": token ", wrong - tokens.begin(), " is ",
+                wrong == tokens.end() ? 0 : *wrong, ", wanted 0 to ", size - 1, " (", whose, ")");
+    };
+    for (const TokenFile& file : files_) look(file.path(), file.tokens());
+    look(path_, encoded_);
 }
 
 void TokenDataset::read_text_from(const fs::path& path, const Encode& encode) {
@@ -49,9 +67,9 @@ void TokenDataset::read_text_from(const fs::path& path, const Encode& encode) {
     const auto [train, val] = split_text(text);
     std::size_t training = 0;
     if (encode) {
-        encoded_ = encode_narrow(path, train, encode);
+        encoded_ = encode_narrow(path.string(), train, encode);
         training = encoded_.size();
-        const auto rest = encode_narrow(path, val, encode);
+        const auto rest = encode_narrow(path.string() + ": validation part", val, encode);
         encoded_.insert(encoded_.end(), rest.begin(), rest.end());
     } else {
         characters_ = Characters::of(text);
@@ -60,15 +78,6 @@ void TokenDataset::read_text_from(const fs::path& path, const Encode& encode) {
     }
     train_ = std::span(encoded_).first(training);
     val_ = std::span(encoded_).subspan(training);
-}
-
-std::size_t TokenDataset::vocabulary_size() const {
-    if (characters_) return characters_->size();
-    std::size_t size = 0;
-    for (const auto split : {train_, val_}) {
-        if (!split.empty()) size = std::max(size, std::size_t{1} + *std::ranges::max_element(split));
-    }
-    return size;
 }
 
 Order order_named(std::string_view word) {

@@ -23,7 +23,8 @@ namespace vkf {
 ///     any other file, or directory of texts   text, first 90 % of the characters for training
 ///
 /// Text becomes tokens by `encode`, a model's tokenizer; without one, by the vocabulary of the text's own characters.
-/// Throws: InputError naming the file and what is wrong with it.
+/// All of the data is read once for its greatest token.
+/// Throws: InputError naming the file and what is wrong with it, such as a token that chars.json has no character for.
 class TokenDataset {
 public:
     using Encode = std::function<std::vector<std::int32_t>(std::string_view)>;
@@ -34,8 +35,12 @@ public:
     std::span<const std::uint16_t> val() const { return val_; }
     const std::optional<Characters>& characters() const { return characters_; }
 
-    /// The characters' number, else one more than the greatest token (reads all of the data).
-    std::size_t vocabulary_size() const;
+    /// The characters' number, else one more than the greatest token.
+    std::size_t vocabulary_size() const { return characters_ ? characters_->size() : std::size_t{greatest_} + 1; }
+    std::uint16_t greatest_token() const { return greatest_; }
+    /// Throws: InputError naming file, place and token if one is not below `size`, that of a vocabulary `whose` file
+    /// the message names.
+    void require_below(std::size_t size, const std::string& whose) const;
 
     // The spans stay true in a move: neither mappings nor vectors move their contents.
     TokenDataset(TokenDataset&&) = default;
@@ -45,10 +50,12 @@ private:
     TokenDataset() = default;
     void read_text_from(const std::filesystem::path& path, const Encode& encode);
 
+    std::filesystem::path path_;
     std::vector<TokenFile> files_;
     std::vector<std::uint16_t> encoded_;
     std::span<const std::uint16_t> train_, val_;
     std::optional<Characters> characters_;
+    std::uint16_t greatest_ = 0;
 };
 
 /// random: windows start anywhere, drawn with replacement; sequential: one window after the other.

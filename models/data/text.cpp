@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/utf8.h"
 
 namespace vkf {
@@ -122,8 +122,7 @@ Characters Characters::of(std::string_view text) {
 
 Characters Characters::load(const fs::path& path) {
     const std::string file = path.string();
-    const auto tree = nlohmann::json::parse(read_text(path), nullptr, false);
-    require(!tree.is_discarded(), file, ": is not JSON");
+    const nlohmann::json tree = parse_json(read_text(path), file);
     require(tree.is_object() && tree.value("type", nlohmann::json()) == "chars", file,
             ": wanted an object with \"type\": \"chars\"");
     require(tree.contains("chars") && tree["chars"].is_array() && !tree["chars"].empty() &&
@@ -141,6 +140,14 @@ Characters Characters::load(const fs::path& path) {
         characters.push_back(character.value);
     }
     return Characters(std::move(characters));
+}
+
+std::string Characters::difference(const Characters& wanted) const {
+    const auto [mine, other] = std::ranges::mismatch(characters_, wanted.characters_);
+    const bool missing = mine == characters_.end(), none_wanted = other == wanted.characters_.end();
+    if (missing && none_wanted) return {};
+    return text("token ", mine - characters_.begin(), " is ", missing ? "missing" : shown(*mine), ", wanted ",
+                none_wanted ? "none" : shown(*other));
 }
 
 std::string Characters::json() const {

@@ -35,6 +35,9 @@ public:
     std::string json() const;
 
     std::size_t size() const { return characters_.size(); }
+    /// Where this vocabulary first differs from another: "token 3 is 'z' (U+007A), wanted 'a' (U+0061)"; empty if they
+    /// are the same.
+    std::string difference(const Characters& wanted) const;
 
     /// Token is std::int32_t or std::uint16_t.
     /// Throws: InputError naming a character that has no token, and its place.

@@ -40,8 +40,17 @@ TokenFile::TokenFile(const std::filesystem::path& path) : file_(path) {
     tokens_ = {reinterpret_cast<const std::uint16_t*>(bytes.data()), bytes.size() / 2};
 }
 
-std::uint16_t TokenFile::max_token() const {
-    return *std::max_element(tokens_.begin(), tokens_.end());
+std::uint16_t greatest_token(std::span<const std::uint16_t> tokens) {
+    // Blocks of one known length become vector code, which keeps up with memory.
+    constexpr std::size_t BLOCK = 1024;
+    std::uint16_t greatest = 0;
+    const auto look = [&](const std::uint16_t* from, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) greatest = std::max(greatest, from[i]);
+    };
+    const std::size_t blocks = tokens.size() / BLOCK;
+    for (std::size_t block = 0; block < blocks; ++block) look(tokens.data() + block * BLOCK, BLOCK);
+    look(tokens.data() + blocks * BLOCK, tokens.size() % BLOCK);
+    return greatest;
 }
 
 void write_tokens(const std::filesystem::path& path, std::span<const std::uint16_t> tokens) {

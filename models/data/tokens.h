@@ -19,12 +19,14 @@ public:
 
     std::span<const std::uint16_t> tokens() const { return tokens_; }
     const std::filesystem::path& path() const { return file_.path(); }
-    std::uint16_t max_token() const;  // reads all of the file
 
 private:
     MappedFile file_;
     std::span<const std::uint16_t> tokens_;
 };
+
+/// The greatest of the tokens, 0 if there are none. Reads all of them, as fast as memory gives them.
+std::uint16_t greatest_token(std::span<const std::uint16_t> tokens);
 
 /// Writes nanoGPT's layout, atomically.
 void write_tokens(const std::filesystem::path& path, std::span<const std::uint16_t> tokens);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 
 namespace vkf {
 
@@ -27,11 +28,7 @@ ConfigKeys::ConfigKeys(std::string where, json object) : where_(std::move(where)
 }
 
 ConfigKeys ConfigKeys::open(const std::filesystem::path& path) {
-    try {
-        return ConfigKeys(path.string(), json::parse(read_text(path)));
-    } catch (const json::exception& error) {
-        throw InputError(path.string(), ": not JSON: ", error.what());
-    }
+    return ConfigKeys(path.string(), parse_json(read_text(path), path.string()));
 }
 
 bool ConfigKeys::has(const char* key) const {
@@ -44,13 +41,16 @@ ConfigKeys ConfigKeys::inner(const char* key) const {
 
 const json& ConfigKeys::typed(const char* key, bool (json::*is)() const noexcept, const char* wanted) const {
     const json& value = object_.at(key);
-    require((value.*is)(), where_, ": '", key, "' is ", value.dump(), ", wanted ", wanted);
+    require((value.*is)(), where_, ": '", key, "' is ", one_line(value), ", wanted ", wanted);
     return value;
 }
 
 std::int64_t ConfigKeys::integer(const char* key) const {
     require(has(key), where_, ": key '", key, "' is missing");
-    return typed(key, &json::is_number_integer, "an integer").get<std::int64_t>();
+    const json& value = typed(key, &json::is_number_integer, "an integer");
+    const auto whole = value.get<std::int64_t>();
+    require(!value.is_number_unsigned() || whole >= 0, where_, ": '", key, "' is ", value, ", wanted one below 2^63");
+    return whole;
 }
 
 std::int64_t ConfigKeys::integer(const char* key, std::int64_t otherwise) const {
@@ -73,7 +73,7 @@ std::vector<double> ConfigKeys::numbers(const char* key) const {
     require(has(key), where_, ": key '", key, "' is missing");
     const json& list = typed(key, &json::is_array, "an array of numbers");
     require(std::ranges::all_of(list, [](const json& x) { return x.is_number(); }), where_, ": '", key, "' is ",
-            list.dump(), ", wanted an array of numbers");
+            one_line(list), ", wanted an array of numbers");
     return list.get<std::vector<double>>();
 }
 

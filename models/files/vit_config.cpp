@@ -39,14 +39,16 @@ std::string_view name_of(Locality locality) {
 
 namespace {
 
-/// The classes' names: id2label's "0", "1", …; none if one is missing.
+/// The classes' names: id2label's "0", "1", …; none if one is missing, or where Hugging Face wrote LABEL_0, LABEL_1, …
+/// for want of names.
 std::vector<std::string> read_labels(const ConfigKeys& keys, std::int64_t count) {
     std::vector<std::string> labels;
     if (!keys.has("id2label")) return labels;
     const ConfigKeys names = keys.inner("id2label");
     for (std::int64_t i = 0; i < count && names.has(std::to_string(i).c_str()); ++i)
         labels.push_back(names.word(std::to_string(i).c_str(), ""));
-    return std::ssize(labels) == count ? labels : std::vector<std::string>();
+    const bool named = std::ssize(labels) == count && labels[0] != "LABEL_0";
+    return named ? labels : std::vector<std::string>();
 }
 
 /// The number of classes, which Hugging Face's files often give by their names alone.

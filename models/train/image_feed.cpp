@@ -18,6 +18,20 @@ Augmenter::Options augmenter_options(const ImageSet& set, const ImageBatchOption
     return {options.augmentation, options.statistics, options.seed, side, side};
 }
 
+/// Adds `share` of each row's label to its weights, `smoothing` of it spread evenly over the classes. The loss is a
+/// mean over all rows of the batch, so weights make up for those that are missing.
+void weigh(ImageBatch& batch, std::span<const std::int32_t> labels, std::size_t classes, double share,
+           double smoothing) {
+    const std::size_t rows = batch.targets.size() / classes;
+    const double whole = share * static_cast<double>(rows) / static_cast<double>(labels.size());
+    const double even = whole * smoothing / static_cast<double>(classes);
+    for (std::size_t row = 0; row < labels.size(); ++row)
+        for (std::size_t j = 0; j < classes; ++j) {
+            const bool own = j == static_cast<std::size_t>(labels[row]);
+            batch.targets[row * classes + j] += static_cast<float>(even + (own ? whole * (1 - smoothing) : 0.0));
+        }
+}
+
 }  // namespace
 
 ImageBatches::ImageBatches(const ImageSet& set, const Images& images, const ImageBatchOptions& options)
@@ -83,35 +97,22 @@ void ImageBatches::make(Slot& slot) const {
     std::fill(slot.batch.images.begin() + static_cast<std::ptrdiff_t>(used), slot.batch.images.end(), 0.0f);
 
     std::ranges::fill(slot.batch.targets, 0.0f);
-    weigh(slot.batch, labels, plan.lambda);
-    if (mixed) weigh(slot.batch, partner_labels(plan, labels), 1 - plan.lambda);
-}
-
-/// Adds `share` of each row's label, smoothed, to its weights. The loss is a mean over all rows of the batch, so
-/// weights make up for those that are missing.
-void ImageBatches::weigh(ImageBatch& batch, std::span<const std::int32_t> labels, double share) const {
-    const std::size_t classes = set_->classes();
-    const double whole = share * static_cast<double>(options_.batch) / static_cast<double>(labels.size());
-    const double even = whole * options_.label_smoothing / static_cast<double>(classes);
-    for (std::size_t row = 0; row < labels.size(); ++row)
-        for (std::size_t j = 0; j < classes; ++j) {
-            const bool own = j == static_cast<std::size_t>(labels[row]);
-            batch.targets[row * classes + j] +=
-                static_cast<float>(even + (own ? whole * (1 - options_.label_smoothing) : 0.0));
-        }
+    const auto add = [&](std::span<const std::int32_t> of, double share) {
+        weigh(slot.batch, of, set_->classes(), share, options_.label_smoothing);
+    };
+    add(labels, plan.lambda);
+    if (mixed) add(partner_labels(plan, labels), 1 - plan.lambda);
 }
 
 ImageBatch plain_batch(const ImageSet& set, const Images& images, const Statistics& statistics, std::size_t batch,
-                       std::size_t number) {
+                       std::size_t number, double label_smoothing) {
     const std::size_t elements = image_elements(set), first = number * batch;
     const std::size_t rows = std::min(batch, images.size() - first);
     ImageBatch made{std::vector<float>(batch * elements), std::vector<float>(batch * set.classes())};
     Augmenter augmenter(augmenter_options(set, {.statistics = statistics}));
-    for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t row = 0; row < rows; ++row)
         augmenter.evaluate(images.pixels(first + row), std::span(made.images).subspan(row * elements, elements));
-        made.targets[row * set.classes() + static_cast<std::size_t>(images.label(first + row))] =
-            static_cast<float>(static_cast<double>(batch) / static_cast<double>(rows));
-    }
+    weigh(made, images.labels().subspan(first, rows), set.classes(), 1, label_smoothing);
     return made;
 }
 

@@ -60,7 +60,6 @@ private:
     Slot& slot_of(std::uint64_t number) { return slots_[number % slots_.size()]; }
     void prepare(std::uint64_t number);
     void make(Slot& slot) const;
-    void weigh(ImageBatch& batch, std::span<const std::int32_t> labels, double share) const;
 
     const ImageSet* set_;
     const Images* images_;
@@ -70,8 +69,9 @@ private:
 };
 
 /// All images in order, `batch` at a time, nothing done to them but the normalisation. Rows past the end weigh nothing.
-/// Weights are those of one-hot labels times batch / rows, so that the mean loss over a batch is that over its images.
+/// Weights are those of labels, one-hot or smoothed, times batch / rows: the mean loss over a batch is that over its
+/// images.
 ImageBatch plain_batch(const ImageSet& set, const Images& images, const Statistics& statistics, std::size_t batch,
-                       std::size_t number);
+                       std::size_t number, double label_smoothing = 0);
 
 }  // namespace vkf

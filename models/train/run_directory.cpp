@@ -1,11 +1,11 @@
 #include "models/train/run_directory.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/safetensors.h"
 #include "models/files/held_files.h"
 #include "models/files/weights.h"
@@ -121,8 +121,13 @@ void RunDirectory::cut_metrics(const RunProgress& progress) const {
     std::string kept;
     std::istringstream lines(all);
     for (std::string line; std::getline(lines, line);) {
-        const nlohmann::json entry = nlohmann::json::parse(line, nullptr, false);
-        if (entry.is_discarded() || !entry.contains("step") || !entry["step"].is_number_integer()) continue;
+        nlohmann::json entry;
+        try {
+            entry = parse_json(line, path.string());
+        } catch (const InputError&) {
+            continue;  // cut short by a kill
+        }
+        if (!entry.contains("step") || !entry["step"].is_number_integer()) continue;
         const auto step = entry["step"].get<std::int64_t>();
         if (entry.contains("val_loss") ? step <= progress.evaluated : step < progress.step) kept += line + "\n";
     }

@@ -22,7 +22,7 @@ Tensor loss_scale_of(Graph& graph) {
 /// Makes the loss an output; returns the gradient of every parameter.
 std::vector<Tensor> append_gradients(Graph& graph, Parameters& parameters, const LossGraph& loss_graph,
                                      const TrainerConfig& config) {
-    Noise noise{config.dropout, config.drop_path, {}};
+    Noise noise{config.dropout, config.drop_path, {}, config.drop_path_ramp};
     if (config.noisy()) noise.seed = graph.input("seed", {DType::i32, {2}});
     Tensor d_loss;
     if (config.scales_loss()) d_loss = loss_scale_of(graph);

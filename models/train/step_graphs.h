@@ -18,6 +18,7 @@ struct TrainerConfig {
     std::int64_t gradient_accumulation_steps = 1;
     float dropout = 0.0f;
     float drop_path = 0.0f;
+    bool drop_path_ramp = false;
     Format activations = Format::f32;  // what narrow() keeps them in
     bool cast_weights = false;         // products read 16-bit copies of weights: see ops/cast.h
     LossScaling loss_scaling;          // where gradients are scaled

@@ -5,12 +5,11 @@
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "base/half.h"
+#include "base/json.h"
 
 namespace vkf {
 namespace {
@@ -33,39 +32,7 @@ constexpr std::array TYPES = {
 };
 
 constexpr std::uint64_t HEADER_LIMIT = 100'000'000;  // the format's own limit
-
-// JSON for a message: one line whatever it holds, and short.
-std::string shown(const json& value) {
-    std::string line = value.dump(-1, ' ', true, json::error_handler_t::replace);
-    return line.size() <= 120 ? line : line.substr(0, 120) + "…";
-}
-
-// The header's JSON. The parser alone would keep the last of two equal keys and build any depth of nesting.
-json parse_header(const std::string& file, std::string_view header) {
-    // To the parser a zero byte ends the text; whatever follows would go unread.
-    const std::size_t zero = header.find('\0');
-    require(zero == header.npos, file, ": header is not JSON (byte ", zero, " is zero)");
-    std::vector<std::set<std::string, std::less<>>> keys(4);
-    const auto check = [&](int depth, json::parse_event_t event, json& value) {
-        const auto level = static_cast<std::size_t>(depth);
-        if (event == json::parse_event_t::object_start || event == json::parse_event_t::array_start) {
-            require(level < 3, file, ": header nests deeper than a tensor's shape");
-            keys[level + 1].clear();
-        } else if (event == json::parse_event_t::key) {
-            if (!keys[level].insert(value.get<std::string>()).second) {
-                throw InputError(file, ": header has ", shown(value), " twice");
-            }
-        }
-        return true;
-    };
-    try {
-        return json::parse(header.begin(), header.end(), check);
-    } catch (const json::parse_error& error) {
-        throw InputError(file, ": header is not JSON (byte ", error.byte, " of ", header.size(), ")");
-    } catch (const json::exception&) {
-        throw InputError(file, ": header is not JSON (a number is out of range)");
-    }
-}
+constexpr std::size_t HEADER_DEPTH = 3;              // a tensor's shape is no deeper
 
 bool whole(const json& number) {
     constexpr auto LARGEST = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
@@ -74,8 +41,10 @@ bool whole(const json& number) {
 
 StoredTensor parse_tensor(const std::string& file, const std::string& name, const json& facts,
                           std::span<const std::byte> data) {
-    const auto refuse = [&](const auto&... parts) { throw InputError(file, ": tensor ", shown(name), ": ", parts...); };
-    if (!facts.is_object()) refuse("described by ", shown(facts), ", wanted an object");
+    const auto refuse = [&](const auto&... parts) {
+        throw InputError(file, ": tensor ", one_line(name), ": ", parts...);
+    };
+    if (!facts.is_object()) refuse("described by ", one_line(facts), ", wanted an object");
     for (const char* key : {"dtype", "shape", "data_offsets"}) {
         if (!facts.contains(key)) refuse("has no ", key);
     }
@@ -86,31 +55,31 @@ StoredTensor parse_tensor(const std::string& file, const std::string& name, cons
     const auto type = std::find_if(TYPES.begin(), TYPES.end(), [&](const TypeFacts& known) {
         return dtype.is_string() && dtype.get_ref<const std::string&>() == known.name;
     });
-    if (type == TYPES.end()) refuse("dtype ", shown(dtype), " is unknown, wanted F32, F16, …");
+    if (type == TYPES.end()) refuse("dtype ", one_line(dtype), " is unknown, wanted F32, F16, …");
     tensor.type = type->type;
 
     const json& shape = facts["shape"];
-    if (!shape.is_array()) refuse("shape is ", shown(shape), ", wanted a list");
+    if (!shape.is_array()) refuse("shape is ", one_line(shape), ", wanted a list");
     for (const json& extent : shape) {
         if (!whole(extent)) {
-            refuse("shape ", shown(shape), " holds ", shown(extent), ", wanted whole numbers >= 0");
+            refuse("shape ", one_line(shape), " holds ", one_line(extent), ", wanted whole numbers >= 0");
         }
         tensor.shape.push_back(extent.get<std::int64_t>());
     }
     const auto wanted = bytes_of(tensor.shape, tensor.type);
-    if (!wanted) refuse("shape ", shown(shape), " overflows");
+    if (!wanted) refuse("shape ", one_line(shape), " overflows");
 
     const json& offsets = facts["data_offsets"];
     if (!offsets.is_array() || offsets.size() != 2 || !whole(offsets[0]) || !whole(offsets[1])) {
-        refuse("data_offsets is ", shown(offsets), ", wanted [begin, end]");
+        refuse("data_offsets is ", one_line(offsets), ", wanted [begin, end]");
     }
     const auto begin = offsets[0].get<std::uint64_t>();
     const auto end = offsets[1].get<std::uint64_t>();
     if (begin > end || end > data.size()) {
-        refuse("data_offsets ", shown(offsets), " leave the ", data.size(), " bytes of data");
+        refuse("data_offsets ", one_line(offsets), " leave the ", data.size(), " bytes of data");
     }
     if (end - begin != *wanted) {
-        refuse("data_offsets ", shown(offsets), " hold ", end - begin, " bytes, ", type->name, " ", shown(shape),
+        refuse("data_offsets ", one_line(offsets), " hold ", end - begin, " bytes, ", type->name, " ", one_line(shape),
                " needs ", *wanted);
     }
     tensor.bytes = data.subspan(begin, end - begin);
@@ -159,7 +128,7 @@ Safetensors Safetensors::open(const std::filesystem::path& path) {
             " follow (is the file cut short?)");
     const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + 8, length);
     require(header.starts_with('{'), file, ": header does not start with '{'");
-    const json tree = parse_header(file, header);
+    const json tree = parse_json(header, file + ": header", HEADER_DEPTH);
     const std::span<const std::byte> data = bytes.subspan(8 + length);
 
     for (const auto& [name, facts] : tree.items()) {
@@ -167,10 +136,10 @@ Safetensors Safetensors::open(const std::filesystem::path& path) {
             result.tensors_.push_back(parse_tensor(file, name, facts, data));
             continue;
         }
-        require(facts.is_object(), file, ": __metadata__ is ", shown(facts), ", wanted an object");
+        require(facts.is_object(), file, ": __metadata__ is ", one_line(facts), ", wanted an object");
         for (const auto& [key, value] : facts.items()) {
             if (!value.is_string()) {
-                throw InputError(file, ": __metadata__ ", shown(key), " is ", shown(value), ", wanted a string");
+                throw InputError(file, ": __metadata__ ", one_line(key), " is ", one_line(value), ", wanted a string");
             }
             result.metadata_[key] = value.get<std::string>();
         }
@@ -184,7 +153,7 @@ Safetensors Safetensors::open(const std::filesystem::path& path) {
         const StoredTensor& tensor = result.tensors_[i];
         const auto begin = static_cast<std::uint64_t>(tensor.bytes.data() - data.data());
         if (begin != covered) {
-            throw InputError(file, ": tensor ", shown(tensor.name), ": data begins at ", begin, ", wanted ", covered,
+            throw InputError(file, ": tensor ", one_line(tensor.name), ": data begins at ", begin, ", wanted ", covered,
                              begin < covered ? " (overlap)" : " (hole)");
         }
         covered += tensor.bytes.size();
@@ -196,13 +165,13 @@ Safetensors Safetensors::open(const std::filesystem::path& path) {
 
 const StoredTensor& Safetensors::at(std::string_view name) const {
     const auto found = index_.find(name);
-    require(found != index_.end(), path().string(), ": has no tensor ", shown(name));
+    require(found != index_.end(), path().string(), ": has no tensor ", one_line(name));
     return tensors_[found->second];
 }
 
 void Safetensors::read_f32(std::string_view name, std::span<float> out) const {
     const StoredTensor& tensor = at(name);
-    require(out.size() == tensor.count(), path().string(), ": tensor ", shown(name), ": has ", tensor.count(),
+    require(out.size() == tensor.count(), path().string(), ": tensor ", one_line(name), ": has ", tensor.count(),
             " values, wanted ", out.size());
     switch (tensor.type) {
         case StoredType::F32:
@@ -215,7 +184,7 @@ void Safetensors::read_f32(std::string_view name, std::span<float> out) const {
         case StoredType::F64:
             return convert<double>(tensor.bytes, out, [](double value) { return static_cast<float>(value); });
         default:
-            throw InputError(path().string(), ": tensor ", shown(name), ": dtype is ", name_of(tensor.type),
+            throw InputError(path().string(), ": tensor ", one_line(name), ": dtype is ", name_of(tensor.type),
                              ", wanted F32, F16, BF16 or F64");
     }
 }
@@ -228,8 +197,8 @@ std::vector<float> Safetensors::read_f32(std::string_view name) const {
 
 std::vector<std::int64_t> Safetensors::read_i64(std::string_view name) const {
     const StoredTensor& tensor = at(name);
-    require(tensor.type == StoredType::I64 || tensor.type == StoredType::I32, path().string(), ": tensor ", shown(name),
-            ": dtype is ", name_of(tensor.type), ", wanted I64 or I32");
+    require(tensor.type == StoredType::I64 || tensor.type == StoredType::I32, path().string(), ": tensor ",
+            one_line(name), ": dtype is ", name_of(tensor.type), ", wanted I64 or I32");
     std::vector<std::int64_t> values(tensor.count());
     const auto same = [](auto value) { return std::int64_t{value}; };
     if (tensor.type == StoredType::I64) {

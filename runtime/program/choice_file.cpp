@@ -1,10 +1,10 @@
 #include "program/choice_file.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/random.h"
 #include "vulkan/device.h"
 #include "vulkan/kernel.h"
@@ -13,6 +13,7 @@ namespace vkf {
 
 namespace {
 
+using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr std::uintmax_t LARGEST = 1 << 22;  // bytes; our own have a few thousand
@@ -45,10 +46,9 @@ Choices read_choices(const DeviceInfo& device, const std::filesystem::path& fold
     if (!std::filesystem::exists(path, error)) return made;
     const std::uintmax_t bytes = std::filesystem::file_size(path, error);  // an error of what is no regular file
     require(!error && bytes <= LARGEST, path.string(), ": is no file of choices");
-    const std::string words = read_text(path);
+    const json root = parse_json(read_text(path), path.string());
     try {
-        const ordered_json root = ordered_json::parse(words);
-        if (root.at("origin") != origin(device)) return made;
+        if (root.at("origin") != json(origin(device))) return made;
         for (const auto& [kind, entry] : root.at("chosen").items())
             made.chosen[kind] = {entry.at("kernel"), entry.at("gflops").get<std::map<std::string, double>>()};
         made.refused = root.at("refused").get<std::map<std::string, std::string>>();

@@ -5,6 +5,9 @@ configs=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../../configs")
 export LC_ALL=C
 unset VKFORMER_DEVICE VKFORMER_VALIDATION
 scratch=$(mktemp -d)
+# Nobody's data but the test's own; drivers keep their compiled shaders where they were.
+unset VKFORMER_DATA XDG_DATA_HOME
+export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache} HOME=$scratch/home
 trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 

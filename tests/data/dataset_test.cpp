@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 
 #include "base/file.h"
 #include "models/data/corpus.h"
@@ -36,6 +37,10 @@ TEST(HostDataset, ADirectoryOfTokenFilesIsTakenAsItIs) {
     EXPECT_EQ(data.vocabulary_size(), 12u);
     EXPECT_FALSE(data.characters());
     scratch.file("chars.json", "{\"type\":\"chars\",\"chars\":[\"a\",\"b\"]}");
+    expect_holds(complaint([&] { TokenDataset::open(scratch.path()); }), "train.bin: token 0 is 5, wanted 0 to 1 (");
+    write_tokens(scratch.path() / "train.bin", Tokens{0, 1, 0});
+    expect_holds(complaint([&] { TokenDataset::open(scratch.path()); }), "val.bin: token 0 is 11, wanted 0 to 1 (");
+    write_tokens(scratch.path() / "val.bin", Tokens{0});
     EXPECT_EQ(TokenDataset::open(scratch.path()).vocabulary_size(), 2u);
     fs::remove(scratch.path() / "val.bin");
     expect_holds(complaint([&] { TokenDataset::open(scratch.path()); }), "val.bin: No such file");
@@ -48,6 +53,18 @@ TEST(HostDataset, OneTokenFileIsSplit) {
     EXPECT_EQ(data.train().size(), 18u);
     ASSERT_EQ(data.val().size(), 3u);
     EXPECT_EQ(data.val()[0], 18);
+}
+
+TEST(HostDataset, TokensBeyondAVocabularyAreNamed) {
+    const Scratch scratch;
+    write_tokens(scratch.path() / "x.bin", counting(21));
+    const TokenDataset data = TokenDataset::open(scratch.path() / "x.bin");
+    EXPECT_EQ(data.greatest_token(), 20);
+    EXPECT_EQ(data.vocabulary_size(), 21u);
+    data.require_below(21, "m/chars.json");
+    const std::string message = complaint([&] { data.require_below(20, "m/chars.json"); });
+    expect_holds(message,
+                 "x.bin: token 20 is 20, wanted 0 to 19 (m/chars.json)");  // counted in the file, not its split
 }
 
 TEST(HostDataset, TextBecomesCharacters) {
@@ -73,7 +90,12 @@ TEST(HostDataset, TextIsSplitBeforeATokenizerSeesIt) {
     EXPECT_FALSE(data.characters());
     EXPECT_EQ(data.vocabulary_size(), 11u);
     const auto wide = [](std::string_view) { return std::vector<std::int32_t>{65536}; };
-    expect_holds(complaint([&] { TokenDataset::open(path, wide); }), "token 65536 does not fit");
+    expect_holds(complaint([&] { TokenDataset::open(path, wide); }), "x.txt: token 65536 does not fit");
+    const auto choosy = [](std::string_view text) {
+        if (text == "cc") throw InputError("no c");
+        return std::vector<std::int32_t>{1};
+    };
+    expect_holds(complaint([&] { TokenDataset::open(path, choosy); }), "x.txt: validation part: no c");
 }
 
 TEST(HostDataset, DataThatIsNotThereIsNamed) {
@@ -154,46 +176,60 @@ TEST(HostDataset, ImpossibleBatchesAreRefused) {
     EXPECT_EQ(order_named("sequential"), Order::sequential);
 }
 
-// Works in a folder of its own, with VKFORMER_DATA as told.
+// Works in a folder of its own, with the variables that say where data lies as told.
 class HostCorpus : public testing::Test {
 protected:
     HostCorpus() {
-        if (const char* value = std::getenv("VKFORMER_DATA")) named_ = value;
-        ::unsetenv("VKFORMER_DATA");
-        fs::create_directories(scratch_.path() / "here");
-        fs::current_path(scratch_.path() / "here");
+        for (const char* name : {"VKFORMER_DATA", "HOME", "XDG_DATA_HOME", "XDG_DATA_DIRS"}) {
+            const char* value = std::getenv(name);
+            before_.emplace_back(name, value ? std::optional<std::string>(value) : std::nullopt);
+            ::unsetenv(name);
+        }
+        fs::create_directories(here_);
+        fs::current_path(here_);
     }
     ~HostCorpus() override {
-        fs::current_path(before_);
-        if (!named_.empty()) ::setenv("VKFORMER_DATA", named_.c_str(), 1);
+        fs::current_path(folder_);
+        for (const auto& [name, value] : before_) value ? ::setenv(name, value->c_str(), 1) : ::unsetenv(name);
     }
-    void put(const fs::path& name, std::uintmax_t bytes = 1115394) {
-        fs::resize_file(scratch_.file("here" / name, ""), bytes);
-    }
+    void set(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); }
+    /// Puts the file x into a folder below the test's own.
+    fs::path put(const fs::path& folder) { return scratch_.file(folder / "x", "x").parent_path(); }
 
     Scratch scratch_;
+    fs::path here_ = scratch_.path() / "here";
 
 private:
-    fs::path before_ = fs::current_path();
-    std::string named_;
+    fs::path folder_ = fs::current_path();
+    std::vector<std::pair<const char*, std::optional<std::string>>> before_;
 };
 
-TEST_F(HostCorpus, TinyshakespeareIsFoundInTheOrderOfThePlaces) {
-    EXPECT_FALSE(find_tinyshakespeare());
-    put("data/input.txt", 7);  // some other text
-    EXPECT_FALSE(find_tinyshakespeare());
-    put("../shared/data/tinyshakespeare/input.txt");
-    EXPECT_EQ(find_tinyshakespeare(), "../shared/data/tinyshakespeare/input.txt");
-    put("data/input.txt");
-    EXPECT_EQ(find_tinyshakespeare(), "data/input.txt");
-    const fs::path named = scratch_.path() / "here" / "named";
-    ::setenv("VKFORMER_DATA", named.c_str(), 1);
-    EXPECT_EQ(find_tinyshakespeare(), "data/input.txt");
-    put("named/input.txt");
-    EXPECT_EQ(find_tinyshakespeare(), named / "input.txt");
-    EXPECT_EQ(find_data("input.txt"), named / "input.txt");
-    EXPECT_FALSE(find_data("cifar10"));
-    ::unsetenv("VKFORMER_DATA");
+TEST_F(HostCorpus, DataIsFoundInTheOrderOfThePlaces) {
+    set("XDG_DATA_DIRS", (scratch_.path() / "one").string() + ":relative:" + (scratch_.path() / "two").string() + ":");
+    put("shared/data");             // what lies beside is a neighbour's
+    put("here/relative/vkformer");  // and relative paths would be whoever's
+    EXPECT_EQ(find_data("x"), std::nullopt);
+    const std::pair<fs::path, const char*> places[] = {{put("two/vkformer"), ""},
+                                                       {put("one/vkformer"), ""},
+                                                       {put("home/.local/share/vkformer"), "HOME"},
+                                                       {put("user/vkformer"), "XDG_DATA_HOME"}};
+    EXPECT_EQ(find_data("x"), places[1].first / "x");
+    fs::remove_all(places[1].first);
+    EXPECT_EQ(find_data("x"), places[0].first / "x");
+    set("HOME", (scratch_.path() / "home").string());
+    EXPECT_EQ(find_data("x"), places[2].first / "x");
+    set("XDG_DATA_HOME", (scratch_.path() / "user").string());
+    EXPECT_EQ(find_data("x"), places[3].first / "x");
+    put("here/data");
+    EXPECT_EQ(find_data("x"), "data/x");
+    set("VKFORMER_DATA", put("named").string());
+    EXPECT_EQ(find_data("x"), scratch_.path() / "named/x");
+    EXPECT_EQ(find_data("y"), std::nullopt);
+}
+
+TEST_F(HostCorpus, TheSystemsFoldersNeedNoVariable) {
+    const std::vector<fs::path> folders = {"data", "/usr/local/share/vkformer", "/usr/share/vkformer"};
+    EXPECT_EQ(data_folders(), folders);
 }
 
 }  // namespace

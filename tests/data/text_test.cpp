@@ -89,6 +89,17 @@ TEST(HostText, CharactersSurviveTheirFile) {
     EXPECT_EQ(Characters::of("ba\n").json(), "{\"type\":\"chars\",\"chars\":[\"\\n\",\"a\",\"b\"]}\n");
 }
 
+TEST(HostText, VocabulariesNameTheirFirstDifference) {
+    const auto difference = [](const char* mine, const char* wanted) {
+        return Characters::of(mine).difference(Characters::of(wanted));
+    };
+    EXPECT_EQ(difference("cab", "abc"), "");
+    EXPECT_EQ(difference("abd", "abc"), "token 2 is 'd' (U+0064), wanted 'c' (U+0063)");
+    EXPECT_EQ(difference("ab", "a\nb"), "token 0 is 'a' (U+0061), wanted U+000A");
+    EXPECT_EQ(difference("ab", "abc"), "token 2 is missing, wanted 'c' (U+0063)");
+    EXPECT_EQ(difference("abc", "ab"), "token 2 is 'c' (U+0063), wanted none");
+}
+
 TEST(HostText, MalformedVocabulariesAreRefused) {
     struct Case {
         const char* reason;
@@ -97,6 +108,7 @@ TEST(HostText, MalformedVocabulariesAreRefused) {
     const Case cases[] = {
         {"not JSON", "{"},
         {"not JSON", "{\"type\":\"chars\",\"chars\":[\"\xff\"]}"},
+        {"\"chars\" twice", "{\"type\":\"chars\",\"chars\":[\"a\"],\"chars\":[\"b\"]}"},
         {"\"type\": \"chars\"", "[]"},
         {"\"type\": \"chars\"", "{}"},
         {"\"type\": \"chars\"", "{\"type\":\"bpe\",\"chars\":[\"a\"]}"},

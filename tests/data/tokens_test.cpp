@@ -34,10 +34,21 @@ TEST(HostTokens, BothLayoutsGiveTheSameTokens) {
     for (const std::string& bytes : {headed, headed.substr(1024)}) {
         const TokenFile file(scratch.file("x.bin", bytes));
         EXPECT_TRUE(std::ranges::equal(file.tokens(), tokens));
-        EXPECT_EQ(file.max_token(), 65535);
+        EXPECT_EQ(greatest_token(file.tokens()), 65535);
     }
     write_tokens(scratch.path() / "y.bin", tokens);
     EXPECT_EQ(read_text(scratch.path() / "y.bin"), headed.substr(1024));
+}
+
+TEST(HostTokens, TheGreatestIsFoundWhereverItStands) {
+    for (const std::size_t size : {1u, 7u, 1023u, 1024u, 1025u, 5000u}) {
+        for (const std::size_t at : {std::size_t{0}, size / 2, size - 1}) {
+            std::vector<std::uint16_t> tokens(size, 32767);
+            tokens[at] = 32768;  // greater only for those who count without a sign
+            EXPECT_EQ(greatest_token(tokens), 32768) << at << " of " << size;
+        }
+    }
+    EXPECT_EQ(greatest_token({}), 0);
 }
 
 TEST(HostTokens, AFileShorterThanAHeaderIsNanoGpts) {

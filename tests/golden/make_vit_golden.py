@@ -5,8 +5,8 @@
 
 Each folder is a model directory with case.safetensors beside it: images, labels, logits, loss and grad.NAME for every
 parameter; terms.NAME for learned scales is the sum of the magnitudes that nearly cancel in their gradients. Cases with
-noise also hold the rates dropout and drop_path, seed and micro_batch. Written from the papers' and recipes' equations,
-independently of the C++ code."""
+noise also hold the rates dropout and drop_path, seed and micro_batch, and drop_path_ramp if the rate grows with depth.
+Written from the papers' and recipes' equations, independently of the C++ code."""
 import json
 import math
 import os
@@ -33,6 +33,7 @@ CASES = {  # attention, other keys, noise whose stochastic depth drops one or tw
     "vit-kk-dropout": ({"variant": "attentionx", "gamma": 1.0, "gamma_on": "sum"}, KK,
                        {"dropout": 0.1, "seed": 1337, "micro_batch": 5}),
     "vit-sl-depth": ({"variant": "belief-star"}, SL, {"drop_path": 0.3, "seed": 2**40 + 50, "micro_batch": 1}),
+    "vit-ramp": ({"variant": "belief"}, {}, {"drop_path": 0.5, "drop_path_ramp": True, "seed": 9, "micro_batch": 3}),
 }
 MOVES = {"cardinal": [(0, 1), (0, -1), (1, 0), (-1, 0)],
          "diagonal": [(a * (P // 2), b * (P // 2)) for a in (1, -1) for b in (1, -1)]}
@@ -60,9 +61,9 @@ def forward(config, p, images, noise, scales):
     def dropped(x, place):
         return x * torch.tensor(noise.elements(place, tuple(x.shape)))
 
-    def branch(x, place):
+    def branch(x, place, depth):
         """What is added to the residual stream: dropped out, then whole samples of it left out."""
-        return dropped(x, place) * torch.tensor(noise.samples(place, B)).view(B, 1, 1)
+        return dropped(x, place) * torch.tensor(noise.samples(place, B, depth)).view(B, 1, 1)
 
     B, D, spec = len(images), config["head_dim"], config["attention"]
     shift = config.get("shifted_patch_tokenization")
@@ -77,7 +78,7 @@ def forward(config, p, images, noise, scales):
     x = dropped(x, "pos_drop")
     T = x.shape[1]
     for i in range(config["num_hidden_layers"]):
-        b = f"blocks.{i}."
+        b, depth = f"blocks.{i}.", i / (config["num_hidden_layers"] - 1)
         q, k, v = (y.view(B, T, M, D).permute(0, 2, 1, 3)
                    for y in linear(norm(x, b + "norm1"), b + "attn.qkv").split(M * D, -1))
         locality = config.get("locality_self_attention")
@@ -104,10 +105,10 @@ def forward(config, p, images, noise, scales):
         signal = linear(first, b + "attn.proj")
         if second is not None:
             signal = signal + linear(second, b + "attn.proj_s")
-        x = x + branch(signal, b + "attn.proj")
+        x = x + branch(signal, b + "attn.proj", depth)
         inner = linear(norm(x, b + "norm2"), b + "mlp.fc1")
         inner = dropped(0.5 * inner * (1 + torch.erf(inner / math.sqrt(2))), b + "mlp.fc1")
-        x = x + branch(linear(inner, b + "mlp.fc2"), b + "mlp.fc2")
+        x = x + branch(linear(inner, b + "mlp.fc2"), b + "mlp.fc2", depth)
     return linear(norm(x[:, 0], "norm"), "head")
 
 
@@ -178,6 +179,8 @@ def main():
             rates, numbers = ("dropout", "drop_path"), ("seed", "micro_batch")
             case.update({key: np.array(chances.get(key, 0), np.float32) for key in rates})
             case.update({key: np.array(chances[key], np.int64) for key in numbers})
+            if "drop_path_ramp" in chances:
+                case["drop_path_ramp"] = np.array(chances["drop_path_ramp"], np.int64)
         case.update({"grad." + key: a.astype(np.float32) for key, a in d.items()})
         case.update({"terms." + key: a.astype(np.float32) for key, a in sums.items()})
         save(folder + "/case.safetensors", case)

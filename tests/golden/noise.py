@@ -37,8 +37,8 @@ def words(number):
 class Noise:
     """What one micro-batch's dropout multiplies by; rates are fp32, as the program keeps them."""
 
-    def __init__(self, dropout, drop_path, seed, micro_batch):
-        self.dropout, self.drop_path = np.float32(dropout), np.float32(drop_path)
+    def __init__(self, dropout, drop_path, seed, micro_batch, drop_path_ramp=False):
+        self.dropout, self.drop_path, self.ramp = np.float32(dropout), np.float32(drop_path), drop_path_ramp
         bits = philox([*words(hashed("dropout")), *words(micro_batch)], words(seed))
         self.key = int(bits[0]), int(bits[1])
 
@@ -54,9 +54,11 @@ class Noise:
     def elements(self, place, shape):
         return self.factors(place, self.dropout, shape)
 
-    def samples(self, place, batch):
-        """One factor for each sample of a branch: stochastic depth."""
-        return self.factors(place + ".path", self.drop_path, (batch,))
+    def samples(self, place, batch, depth=1.0):
+        """One factor for each sample of a branch: stochastic depth. With a ramp, its rate grows with the depth of the
+        branch's block, from 0 for the first to 1 for the last."""
+        rate = self.drop_path * np.float32(depth) if self.ramp else self.drop_path
+        return self.factors(place + ".path", rate, (batch,))
 
 
 class Stream:

@@ -23,7 +23,8 @@ namespace {
 /// The noise of the case's micro-batch, if it has any; the seed is declared as an input.
 Noise noise_of(const Safetensors& file, Graph& graph) {
     if (!file.contains("seed")) return {};
-    return {file.read_f32("dropout")[0], file.read_f32("drop_path")[0], graph.input("seed", {DType::i32, {2}})};
+    return {file.read_f32("dropout")[0], file.read_f32("drop_path")[0], graph.input("seed", {DType::i32, {2}}),
+            file.contains("drop_path_ramp")};
 }
 
 /// The seed as a training step writes it.
@@ -74,7 +75,7 @@ TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
 INSTANTIATE_TEST_SUITE_P(Cases, DeviceGolden,
                          ::testing::Values("standard", "attentionx-sum", "attentionx-value", "belief", "belief-head",
                                            "belief-star", "concat", "vit-standard", "vit-belief", "vit-kk", "vit-sl",
-                                           "vit-kk-dropout", "vit-sl-depth", "vit-noise"),
+                                           "vit-kk-dropout", "vit-sl-depth", "vit-noise", "vit-ramp"),
                          golden_id);
 
 }  // namespace

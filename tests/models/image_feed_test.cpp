@@ -35,6 +35,21 @@ ImageBatchOptions with_workers(std::size_t workers) {
     return options;
 }
 
+// An evaluation's loss is the mean over its images of 0.9·(−log p of the label) + 0.1·(mean of all −log p).
+TEST(HostImageBatches, EvaluationsTakeLabelsOneHotOrSmoothed) {
+    for (const double smoothing : {0.0, 0.1}) {
+        const ImageBatch made = plain_batch(set(), set().train, sl_cifar10, 8, 3, smoothing);  // images 24 to 29
+        for (std::size_t row = 0; row < 8; ++row) {
+            for (std::size_t j = 0; j < classes; ++j) {
+                const bool there = row < 6;
+                const bool own = there && static_cast<std::size_t>(set().train.label(24 + row)) == j;
+                const double wanted = there ? (own ? 1 - smoothing : 0) + smoothing / classes : 0;
+                EXPECT_FLOAT_EQ(made.targets[row * classes + j], static_cast<float>(wanted * 8 / 6)) << row << ' ' << j;
+            }
+        }
+    }
+}
+
 TEST(HostImageBatches, AreWhatSamplerPolicyAndPlanSay) {
     ImageBatches batches(set(), set().train, recipe);
     ASSERT_EQ(batches.per_epoch(), 8);

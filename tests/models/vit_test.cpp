@@ -95,6 +95,8 @@ TEST(HostVit, ClassNamesSurviveTheirFile) {
     nlohmann::json object = nlohmann::json::parse(vit_config_text(c));
     object.erase("num_labels");
     EXPECT_THROW(read_vit_config(scratch.file("config.json", object.dump())), InputError);
+    object["id2label"] = {{"0", "LABEL_0"}, {"1", "LABEL_1"}};
+    EXPECT_TRUE(read_vit_config(scratch.file("config.json", object.dump())).labels.empty());
     object["id2label"] = {{"0", "cat"}, {"1", "dog"}};
     const VitConfig named = read_vit_config(scratch.file("config.json", object.dump()));
     EXPECT_EQ(named.num_labels, 2);
@@ -158,6 +160,20 @@ TEST_P(DeviceVit, LearnsOneBatchByHeart) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Some, DeviceVit, ::testing::Values("standard", "belief", "concat"));
+
+TEST(HostStochasticDepth, RatesGrowEvenlyWithDepthOnARamp) {
+    Graph graph;
+    Parameters parameters;
+    const auto rates = [&](bool ramp, std::int64_t blocks) {
+        std::vector<float> list;
+        const Scope scope(graph, parameters, {0.0f, 0.3f, {}, ramp});
+        for (std::int64_t i = 0; i < blocks; ++i) list.push_back(scope.block(i, blocks).noise().drop_path);
+        return list;
+    };
+    EXPECT_EQ(rates(false, 3), (std::vector{0.3f, 0.3f, 0.3f}));
+    EXPECT_EQ(rates(true, 4), (std::vector{0.0f, 0.3f * (1.0f / 3.0f), 0.3f * (2.0f / 3.0f), 0.3f}));
+    EXPECT_EQ(rates(true, 1), std::vector{0.0f});
+}
 
 // A branch that is dropped for a sample leaves the residual alone; one that is kept counts 1 / (1 − rate).
 TEST(DeviceStochasticDepth, KeepsOrDropsWholeSamples) {

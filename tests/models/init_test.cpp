@@ -1,0 +1,156 @@
+// How parameters begin: every initialiser's mean, deviation and bounds, parameter by parameter.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <regex>
+
+#include "models/gpt2.h"
+#include "models/vit.h"
+
+namespace vkf {
+namespace {
+
+enum class Kind { normal, uniform, constant };
+
+/// What a parameter's numbers are drawn from: N(0, value²), U(−value, value), or all one value.
+struct Law {
+    Kind kind;
+    double value;
+};
+
+/// Five deviations of every estimate from n draws: a right one is beyond that once in two million seeds.
+void expect_law(const std::string& name, const std::vector<float>& values, const Law& law) {
+    SCOPED_TRACE(name);
+    const auto n = static_cast<double>(values.size());
+    double sum = 0, squares = 0, largest = 0;
+    for (const float x : values) {
+        sum += static_cast<double>(x);
+        squares += static_cast<double>(x) * static_cast<double>(x);
+        largest = std::max(largest, std::abs(static_cast<double>(x)));
+    }
+    if (law.kind == Kind::constant) {
+        for (const float x : values) ASSERT_EQ(x, static_cast<float>(law.value));
+        return;
+    }
+    const bool normal = law.kind == Kind::normal;
+    const double deviation = normal ? law.value : law.value / std::sqrt(3.0);
+    EXPECT_NEAR(sum / n, 0, 5 * deviation / std::sqrt(n));
+    // The variance of x² is 2σ⁴ for the normal and 4/5 σ⁴ for the uniform distribution.
+    const double variance = deviation * deviation;
+    EXPECT_NEAR(squares / n, variance, 5 * variance * std::sqrt((normal ? 2.0 : 0.8) / n));
+    if (normal) {
+        // Of 1000 draws or more one is beyond 2.5 deviations with a probability of 1 − e^−12; a cut at 2 shows.
+        EXPECT_GT(largest, n >= 1000 ? 2.5 * deviation : 0);
+    } else {
+        EXPECT_LE(largest, law.value * (1 + 1e-6));
+        EXPECT_GT(largest, law.value * (1 - 15 / n));  // all within with a probability of e^−15
+    }
+}
+
+/// The first law whose pattern a parameter's name matches holds for it; every parameter has one and every law is used.
+void expect_laws(const Parameters& parameters, const std::vector<std::pair<const char*, Law>>& laws) {
+    std::map<std::string, int> used;
+    for (const Parameter& parameter : parameters.list()) {
+        const auto law = std::ranges::find_if(
+            laws, [&](const auto& each) { return std::regex_search(parameter.name, std::regex(each.first)); });
+        ASSERT_NE(law, laws.end()) << parameter.name;
+        ++used[law->first];
+        expect_law(parameter.name, initial_values(parameter, 7), law->second);
+    }
+    EXPECT_EQ(used.size(), laws.size()) << "a pattern matches nothing";
+}
+
+constexpr double WIDTH = 48, INNER = 60, MLP = 80, PATCH = 3 * 4 * 4, LABELS = 30;
+
+Parameters vit_parameters(VitInit init, PatchShift shift = PatchShift::none, Locality locality = Locality::none) {
+    const VitConfig c{.image_size = 32,
+                      .patch_size = 4,
+                      .hidden_size = static_cast<std::int64_t>(WIDTH),
+                      .num_hidden_layers = 2,
+                      .num_attention_heads = 3,
+                      .intermediate_size = static_cast<std::int64_t>(MLP),
+                      .qkv_bias = true,
+                      .num_labels = static_cast<std::int64_t>(LABELS),
+                      .head_dim = static_cast<std::int64_t>(INNER / 3),
+                      .patch_shift = shift,
+                      .locality = locality,
+                      .attention = {.variant = "belief-star"},
+                      .init = init};
+    Graph graph;
+    Parameters parameters;
+    vit(Scope(graph, parameters), c, graph.input("images", {DType::f32, {1, 3, 32, 32}}));
+    return parameters;
+}
+
+constexpr Law zero{Kind::constant, 0}, one{Kind::constant, 1}, unit{Kind::normal, 1};
+
+// timm/models/vision_transformer.py with weight_init = '': trunc_normal_(std = 0.02) for linear layers and positions,
+// which cuts at ±2 and not at two deviations; PyTorch's default for the convolution of the patches.
+TEST(HostInit, TimmsVisionTransformer) {
+    const Law weight{Kind::normal, 0.02};
+    for (const PatchShift shift : {PatchShift::none, PatchShift::cardinal}) {
+        const bool shifted = shift != PatchShift::none;
+        const Law patch{Kind::uniform, 1 / std::sqrt(PATCH * (shifted ? 5 : 1))};
+        std::vector<std::pair<const char*, Law>> laws{
+            {"^cls_token", {Kind::normal, 1e-6}}, {"^pos_embed", weight}, {"^patch_embed.proj", patch},
+            {"norm\\d?\\.weight", one},           {"bias", zero},         {"weight", weight}};
+        expect_laws(vit_parameters(VitInit::timm, shift), laws);
+    }
+}
+
+TEST(HostInit, PyTorchsDefaultsForLinearLayers) {
+    const auto within = [](double in) { return Law{Kind::uniform, 1 / std::sqrt(in)}; };
+    expect_laws(vit_parameters(VitInit::uniform, PatchShift::none, Locality::per_layer),
+                {{"^cls_token", unit},
+                 {"^pos_embed", unit},
+                 {"temperature", {Kind::constant, -0.5 * std::log(INNER / 3)}},
+                 {"norm\\d?\\.weight", one},
+                 {"norm\\d?\\.bias", zero},
+                 {"^patch_embed.proj", within(PATCH)},
+                 {"(qkv|fc1|head)", within(WIDTH)},
+                 {"attn.proj", within(INNER)},
+                 {"fc2", within(MLP)}});
+}
+
+TEST(HostInit, Xavier) {
+    const auto between = [](double in, double out) { return Law{Kind::normal, std::sqrt(2 / (in + out))}; };
+    expect_laws(vit_parameters(VitInit::xavier, PatchShift::none, Locality::per_head),
+                {{"^cls_token", unit},
+                 {"^pos_embed", unit},
+                 {"temperature", {Kind::constant, 1 / std::sqrt(INNER / 3)}},
+                 {"norm\\d?\\.weight", one},
+                 {"bias", zero},
+                 {"^patch_embed.proj", between(PATCH, WIDTH)},
+                 {"qkv", between(WIDTH, 3 * INNER)},
+                 {"attn.proj", between(INNER, WIDTH)},
+                 {"fc1", between(WIDTH, MLP)},
+                 {"fc2", between(MLP, WIDTH)},
+                 {"^head", between(WIDTH, LABELS)}});
+}
+
+// nanoGPT: what is added to the residual stream, twice a layer, begins smaller.
+TEST(HostInit, Gpt2) {
+    for (const bool tied : {true, false}) {
+        Gpt2Config c;
+        c.vocab_size = 50;
+        c.n_positions = 40;
+        c.n_embd = 48;
+        c.n_layer = 3;
+        c.n_head = 3;
+        c.bias = true;
+        c.tie_word_embeddings = tied;
+        c.attention.variant = "belief-star";
+        Graph graph;
+        Parameters parameters;
+        gpt2(Scope(graph, parameters), c, graph.input("tokens", {DType::i32, {1, 8}}));
+        expect_laws(parameters, {{"ln_\\w+\\.weight", one},
+                                 {"bias", zero},
+                                 {"c_proj(_s)?\\.weight", {Kind::normal, 0.02 / std::sqrt(6.0)}},
+                                 {"weight", {Kind::normal, 0.02}}});
+    }
+}
+
+}  // namespace
+}  // namespace vkf
