@@ -85,5 +85,31 @@ TEST(DeviceTraining, AccumulatedMicroBatchesEqualOneBatch) {
     for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(whole[i], parts[i], 2e-6 * whole[i]) << "step " << i;
 }
 
+TEST(DeviceTraining, DropsOtherElementsInEveryMicroBatch) {
+    TrainerConfig config;
+    config.dropout = 0.5f;
+    config.gradient_accumulation_steps = 2;
+    Trainer trainer = trainer_of(tiny_gpt2("standard"), 2, config);
+    const Batch batch = tiny_batch();
+    const Feed feed = [&](Program& program, std::uint64_t) { write_batch(program, batch); };
+    // At a rate of 0 all steps see one model and one batch.
+    const double evaluated = trainer.evaluate(feed, 0, 1), first = trainer.step(0, 0.0, feed).loss;
+    EXPECT_NE(first, evaluated);
+    EXPECT_NE(first, trainer.step(1, 0.0, feed).loss);
+    EXPECT_EQ(first, trainer.step(0, 0.0, feed).loss);
+}
+
+TEST(DeviceTraining, EvaluatesTheMeanOverItsBatches) {
+    Trainer trainer = trainer_of(tiny_gpt2("standard"), 2, {});
+    const Feed feed = [](Program& program, std::uint64_t number) {
+        Batch batch = tiny_batch();
+        for (std::int32_t& target : batch.targets) target = (target + static_cast<std::int32_t>(number)) % 17;
+        write_batch(program, batch);
+    };
+    const double each[] = {trainer.evaluate(feed, 4, 1), trainer.evaluate(feed, 5, 1), trainer.evaluate(feed, 6, 1)};
+    EXPECT_NE(each[0], each[1]);
+    EXPECT_DOUBLE_EQ(trainer.evaluate(feed, 4, 3), (each[0] + each[1] + each[2]) / 3);
+}
+
 }  // namespace
 }  // namespace vkf::test
