@@ -66,12 +66,14 @@ TEST(HostMixed, NarrowsActivationsAndNothingElse) {
 TEST(HostMixed, LeavesOddRowsAndOutputsAlone) {
     Graph graph;
     const Tensor odd = graph.input("odd", {DType::f32, {4, 7}}), even = graph.input("even", {DType::f32, {4, 6}});
-    const Tensor a = scale(odd, 2.0f), b = scale(even, 2.0f), c = scale(even, 3.0f);
+    const Tensor a = scale(odd, 2.0f), b = scale(even, 2.0f), c = scale(even, 3.0f), d = scale(even, 4.0f);
     graph.output("y", activate(a, Activation::relu));
     graph.output("z", scale(b, 2.0f));
     graph.output("c", c);
+    graph.output("odd start", activate(slice(d, 1, 1, 4), Activation::relu));
     narrow(graph, Format::f16);
     EXPECT_EQ(a.format(), Format::f32);
+    EXPECT_EQ(d.format(), Format::f32);
     EXPECT_EQ(b.format(), Format::f16);
     EXPECT_EQ(c.format(), Format::f32);
 }
