@@ -36,6 +36,19 @@ TEST_P(DeviceVariant, NeverSeesTheFuture) {
     EXPECT_FALSE(std::equal(before.begin() + changed, before.end(), after.begin() + changed));
 }
 
+TEST(HostGpt2, DropsWhereNanoGptDoes) {
+    Graph graph;
+    Parameters parameters;
+    const Noise noise{.dropout = 0.5f, .seed = graph.input("seed", {DType::i32, {2}})};
+    gpt2_loss(Scope(graph, parameters, noise), tiny_gpt2("standard"), 1, 12);
+    std::vector<std::string> places;
+    for (const Node& node : graph.nodes())
+        if (node.op->name() == "dropout") places.push_back(node.scope);
+    const std::vector<std::string> wanted{"drop", "h.0.attn.c_proj", "h.0.mlp.c_proj", "h.1.attn.c_proj",
+                                          "h.1.mlp.c_proj"};
+    EXPECT_EQ(places, wanted);
+}
+
 Trainer trainer_of(const Gpt2Config& model, std::int64_t rows, const TrainerConfig& config) {
     const auto loss = [&](const Scope& scope) { return gpt2_loss(scope, model, rows, 12); };
     return Trainer(shared_device(), loss, loss, config);
