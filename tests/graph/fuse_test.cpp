@@ -59,6 +59,9 @@ const std::vector<OpCase> chain_cases{
           [](Inputs x) { return mul(activate(x[0], Activation::silu), x[1]); }),
     chain("dropped and added", {normal({9, 33}), normal({9, 33}), seed()},
           [](Inputs x) { return add(dropout(x[0], 0.2f, x[2], 3), x[1]); }),
+    // Two at a time, half a block of random words: six are no multiple of four.
+    chain("dropped with a bias of six", {normal({5, 6}), normal({6}), seed()},
+          [](Inputs x) { return dropout(add(x[0], x[1]), 0.3f, x[2], 9); }),
     chain("dropped twice", {normal({4, 10}), seed()},
           [](Inputs x) { return dropout(scale(dropout(x[0], 0.2f, x[1], 3), 3.0f), 0.4f, x[1], 4); }),
     chain("all of one", {normal({40})}, [](Inputs x) { return mul(add(x[0], x[0]), sub(x[0], scale(x[0], 3.0f))); }),

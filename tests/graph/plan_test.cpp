@@ -92,6 +92,15 @@ TEST(HostPlan, BackwardReusesWhatForwardFreed) {
     EXPECT_LE(static_cast<double>(made.bytes), 1.1 * static_cast<double>(made.bound));
 }
 
+TEST(HostPlan, OnlyWholeValuesAreWrittenOver) {
+    Graph graph;
+    const Tensor t = graph.input("t", {DType::f32, {8, 4}}), x = graph.input("x", {DType::f32, {8, 4}});
+    // The sum is as large as what the row, repeated, lies in.
+    graph.output("y", add(t, reshape(slice(scale(x, 2.0f), 0, 0, 1), {4})));
+    const Plan made = plan(graph, live_nodes(graph), std::vector<std::vector<std::int64_t>>(graph.nodes().size()));
+    EXPECT_EQ(made.aliased, 0);
+}
+
 TEST(HostPlan, OutputsStayUntilTheEnd) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {8}});

@@ -36,6 +36,19 @@ TEST_P(DeviceVariant, NeverSeesTheFuture) {
     EXPECT_FALSE(std::equal(before.begin() + changed, before.end(), after.begin() + changed));
 }
 
+TEST(HostGpt2, DropsWhereNanoGptDoes) {
+    Graph graph;
+    Parameters parameters;
+    const Noise noise{.dropout = 0.5f, .seed = graph.input("seed", {DType::i32, {2}})};
+    gpt2_loss(Scope(graph, parameters, noise), tiny_gpt2("standard"), 1, 12);
+    std::vector<std::string> places;
+    for (const Node& node : graph.nodes())
+        if (node.op->name() == "dropout") places.push_back(node.scope);
+    const std::vector<std::string> wanted{"drop", "h.0.attn.c_proj", "h.0.mlp.c_proj", "h.1.attn.c_proj",
+                                          "h.1.mlp.c_proj"};
+    EXPECT_EQ(places, wanted);
+}
+
 Trainer trainer_of(const Gpt2Config& model, std::int64_t rows, const TrainerConfig& config) {
     const auto loss = [&](const Scope& scope) { return gpt2_loss(scope, model, rows, 12); };
     return Trainer(shared_device(), loss, loss, config);
@@ -83,6 +96,32 @@ TEST(DeviceTraining, AccumulatedMicroBatchesEqualOneBatch) {
     };
     const std::vector<double> whole = train(4, 1), parts = train(2, 2);
     for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_NEAR(whole[i], parts[i], 2e-6 * whole[i]) << "step " << i;
+}
+
+TEST(DeviceTraining, DropsOtherElementsInEveryMicroBatch) {
+    TrainerConfig config;
+    config.dropout = 0.5f;
+    config.gradient_accumulation_steps = 2;
+    Trainer trainer = trainer_of(tiny_gpt2("standard"), 2, config);
+    const Batch batch = tiny_batch();
+    const Feed feed = [&](Program& program, std::uint64_t) { write_batch(program, batch); };
+    // At a rate of 0 all steps see one model and one batch.
+    const double evaluated = trainer.evaluate(feed, 0, 1), first = trainer.step(0, 0.0, feed).loss;
+    EXPECT_NE(first, evaluated);
+    EXPECT_NE(first, trainer.step(1, 0.0, feed).loss);
+    EXPECT_EQ(first, trainer.step(0, 0.0, feed).loss);
+}
+
+TEST(DeviceTraining, EvaluatesTheMeanOverItsBatches) {
+    Trainer trainer = trainer_of(tiny_gpt2("standard"), 2, {});
+    const Feed feed = [](Program& program, std::uint64_t number) {
+        Batch batch = tiny_batch();
+        for (std::int32_t& target : batch.targets) target = (target + static_cast<std::int32_t>(number)) % 17;
+        write_batch(program, batch);
+    };
+    const double each[] = {trainer.evaluate(feed, 4, 1), trainer.evaluate(feed, 5, 1), trainer.evaluate(feed, 6, 1)};
+    EXPECT_NE(each[0], each[1]);
+    EXPECT_DOUBLE_EQ(trainer.evaluate(feed, 4, 3), (each[0] + each[1] + each[2]) / 3);
 }
 
 }  // namespace

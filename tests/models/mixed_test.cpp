@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
+#include "base/half.h"
 #include "device_fixture.h"
 #include "graph/narrow.h"
 #include "graph/plan.h"
@@ -66,14 +68,36 @@ TEST(HostMixed, NarrowsActivationsAndNothingElse) {
 TEST(HostMixed, LeavesOddRowsAndOutputsAlone) {
     Graph graph;
     const Tensor odd = graph.input("odd", {DType::f32, {4, 7}}), even = graph.input("even", {DType::f32, {4, 6}});
-    const Tensor a = scale(odd, 2.0f), b = scale(even, 2.0f), c = scale(even, 3.0f);
+    const Tensor a = scale(odd, 2.0f), b = scale(even, 2.0f), c = scale(even, 3.0f), d = scale(even, 4.0f);
     graph.output("y", activate(a, Activation::relu));
     graph.output("z", scale(b, 2.0f));
     graph.output("c", c);
+    graph.output("odd start", activate(slice(d, 1, 1, 4), Activation::relu));
     narrow(graph, Format::f16);
     EXPECT_EQ(a.format(), Format::f32);
+    EXPECT_EQ(d.format(), Format::f32);
     EXPECT_EQ(b.format(), Format::f16);
     EXPECT_EQ(c.format(), Format::f32);
+}
+
+TEST(DeviceNarrowed, Bfloat16IsRoundedAsOnTheHost) {
+    std::vector<float> given;
+    for (const std::uint32_t upper : {0x0080u, 0x3f80u, 0x3f81u, 0xc2ffu, 0x7f7eu})  // exponents of all kinds
+        for (const std::uint32_t lower : {0x0000u, 0x0001u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu})
+            given.push_back(std::bit_cast<float>(upper << 16 | lower));
+    const auto count = static_cast<std::int64_t>(given.size());
+    Graph graph;
+    const Tensor kept = scale(graph.input("x", {DType::f32, {count}}), 1.0f);
+    graph.output("y", scale(kept, 1.0f));
+    narrow(graph, Format::bf16);
+    ASSERT_EQ(kept.format(), Format::bf16);
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    program.write("x", given);
+    program.run();
+    const std::vector<float> found = program.read("y");
+    for (std::size_t i = 0; i < given.size(); ++i)
+        EXPECT_EQ(found[i], from_bfloat16(to_bfloat16(given[i]))) << std::hexfloat << given[i];
 }
 
 class DeviceMixed : public ::testing::TestWithParam<std::string> {};

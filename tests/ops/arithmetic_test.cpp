@@ -28,6 +28,7 @@ const std::vector<OpCase> arithmetic_cases{
      600,
      false},
     {"add slices", {padded({7, 5}, 3), padded({7, 5}, 2)}, [](Inputs x) { return std::vector{add(x[0], x[1])}; }},
+    {"scale rows", {normal({3, 7})}, [](Inputs x) { return std::vector{scale(x[0], -0.75f)}; }},
     {"scale", {normal({1, 4097})}, [](Inputs x) { return std::vector{scale(x[0], -0.75f)}; }, 16, 64, false},
     {"square by using an input twice", {normal({3, 3})}, [](Inputs x) { return std::vector{mul(x[0], x[0])}; }},
 };

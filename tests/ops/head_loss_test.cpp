@@ -105,6 +105,14 @@ TEST(HostHeadLoss, AnUpstreamGradientOfOneCostsNoPass) {
     EXPECT_EQ(b.graph.nodes().size(), forward + 1);  // the one
 }
 
+TEST(HostHeadLoss, AnyOtherConstantIsAFactor) {
+    Built b;
+    const Tensor mean = head_loss(b.x, b.w, b.targets), two = fill(b.graph, {}, 2.0f);
+    const std::size_t forward = b.graph.nodes().size();
+    gradients(std::span(&mean, 1), std::span(&two, 1), std::array{b.x, b.w});
+    EXPECT_EQ(b.graph.nodes().size(), forward + 2);  // a product each
+}
+
 TEST(HostHeadLoss, NorDoesOneThatItWasToldBeforehand) {
     Built b;
     const Tensor d = b.graph.input("d", {DType::f32, {}});

@@ -19,20 +19,23 @@ namespace {
 constexpr std::int64_t width = 16;
 
 struct Ran {
-    std::vector<float> d_x;
+    std::vector<float> d_x, d_v;
     std::size_t dispatches;
     std::int64_t arena;
 };
 
-/// The gradient of x through attention between three slices of it; with `shared` of v also by another way.
-Ran run(bool placed, bool shared, Format format) {
+/// The gradient of x through attention between three slices of it; with `shared` of v also by another way, with
+/// `watched` that of v is an output as well.
+Ran run(bool placed, bool shared, Format format, bool watched = false) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {2, 9, 3 * width}});
     const std::vector<Tensor> parts = split(scale(x, 0.5f), std::array{width, width, width});
     const Tensor o = attention(parts[0], parts[1], parts[2], {.heads = 2, .causal = true});
     const Tensor y = shared ? mul(o, parts[2]) : o;
     const Tensor d_y = graph.input("d_y", y.type());
-    graph.output("d_x", scale(gradients(std::span(&y, 1), std::span(&d_y, 1), std::span(&x, 1)).front(), 2.0f));
+    const auto d = gradients(std::span(&y, 1), std::span(&d_y, 1), std::array{x, parts[2]});
+    graph.output("d_x", scale(d[0], 2.0f));
+    if (watched) graph.output("d_v", scale(d[1], 2.0f));
     if (placed) place_parts(graph);
     narrow(graph, format);
     State state(shared_device());
@@ -44,7 +47,8 @@ Ran run(bool placed, bool shared, Format format) {
     program.write("d_y", numbers);
     program.run();
     EXPECT_EQ(program.find_non_finite(), "");
-    return {program.read("d_x"), program.dispatches(), program.memory().arena};
+    return {program.read("d_x"), watched ? program.read("d_v") : std::vector<float>{}, program.dispatches(),
+            program.memory().arena};
 }
 
 TEST(DevicePlace, GradientsOfSlicesAreMadeWhereTheyLie) {
@@ -60,6 +64,12 @@ TEST(DevicePlace, WhatIsASumIsStillCopied) {
     const Ran copied = run(false, true, Format::f32), placed = run(true, true, Format::f32);
     EXPECT_EQ(placed.d_x, copied.d_x);
     EXPECT_EQ(placed.dispatches + 2, copied.dispatches);
+}
+
+TEST(DevicePlace, WhatOthersReadStaysWhereItIs) {
+    const Ran copied = run(false, false, Format::f32, true), placed = run(true, false, Format::f32, true);
+    EXPECT_EQ(placed.d_x, copied.d_x);
+    EXPECT_EQ(placed.d_v, copied.d_v);
 }
 
 }  // namespace
