@@ -173,7 +173,7 @@ void add_generate(CLI::App& app, Common& common) {
         "Examples:\n"
         "  vkformer generate --model out --prompt 'To be' --max-new-tokens 200\n"
         "  vkformer generate --model out --temperature 0 --file prompt.txt\n"
-        "  vkformer generate --model tokens-only --prompt-tokens 464,3616 --top-p 0.9 --json\n"
+        "  vkformer generate --model out --prompt-tokens 4,3,2 --top-p 0.9 --json\n"
         "\n"
         "Ctrl-C ends it after the token at hand, with exit status 130.\n");
     command->callback([options, &common] {

@@ -116,7 +116,7 @@ std::string RunOptions::read_origin(const std::string& type, const Common& commo
     std::error_code ignored;
     if (resume) settle_files(folder);
     require(!resume || std::filesystem::exists(file, ignored), folder.string(),
-            " holds no run to resume (config.json is missing)");
+            " holds no run to resume (config.json is missing): begin one without --resume");
     const std::string found = model_type(folder);
     const std::string kind = found == "gpt2" ? "gpt" : found;
     require(found == type, resume ? "--resume: " : "--init-from: ", folder.string(), " holds a ", kind,

@@ -110,7 +110,8 @@ void add_train_gpt(CLI::App& train, Common& common) {
     gpt->footer(
         "Examples:\n"
         "  vkformer train gpt --config configs/shakespeare-char-cpu.toml --data input.txt --out-dir out\n"
-        "  vkformer train gpt --config configs/shakespeare-char-cpu.toml --data input.txt --attention belief-star\n"
+        "  vkformer train gpt --config configs/shakespeare-char-cpu.toml --data input.txt --attention belief-star \\\n"
+        "      --out-dir star\n"
         "  vkformer train gpt --out-dir out --resume");
     gpt->callback([options, &common] {
         options->settle(common);

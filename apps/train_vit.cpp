@@ -103,7 +103,8 @@ void add_train_vit(CLI::App& train, Common& common) {
     vit->footer(
         "Examples:\n"
         "  vkformer train vit --config configs/cifar-tiny.toml --data data/cifar10 --out-dir out\n"
-        "  vkformer train vit --config configs/sl-cifar10.toml --data data/cifar10 --attention belief-star\n"
+        "  vkformer train vit --config configs/sl-cifar10.toml --data data/cifar10 --attention belief-star \\\n"
+        "      --out-dir star\n"
         "  vkformer train vit --out-dir out --resume");
     vit->callback([options, &common] {
         options->settle(common);

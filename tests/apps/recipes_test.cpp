@@ -25,7 +25,7 @@ struct Row {
 using Rows = std::vector<Row>;
 
 const Rows ours{
-    {"attention", "standard", "ours"},      {"gamma-on", "sum", "ours"},     {"mask-diagonal", "false", "ours"},
+    {"attention", "standard", "ours"},
     {"recompute", "false", "ours"},         {"momentum", "0.9", "ours"},     {"precision", "fp32", "ours"},
     {"eps", "0", "1e-8, setadam 1e-18"},    {"decay-lr", "true", "decay_lr"}, {"log-interval", "1", "log_interval"},
     {"seed", "1337", "torch.manual_seed"},
@@ -103,6 +103,7 @@ const Rows plain_vit{
     {"locality-self-attention", "none", "is_LSA off"},
     {"init", "xavier", "xavier_normal_"},
     {"drop-path", "0", "ours"},
+    {"drop-path-ramp", "false", "ours; SL's rate is the same in every block"},
     {"dropout", "0", "dropout"},
     {"augment", "autoaugment", "CIFAR10Policy"},
     {"statistics", "sl-cifar10", "cifar_mean, cifar_std"},

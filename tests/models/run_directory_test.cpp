@@ -17,7 +17,7 @@ TEST(DeviceRunDirectory, RestoresProgressToTheLastBit) {
     const auto loss = [&](const Scope& scope) { return gpt2_loss(scope, model, 1, 4); };
     Trainer trainer(shared_device(), loss, loss, {});
     {
-        RunDirectory run = RunDirectory::create(scratch.path(), false);
+        RunDirectory run = RunDirectory::create(scratch.path(), false, {});
         run.describe({}, "");
         run.save(trainer, {.step = 7, .evaluated = 5, .best = 1.0 / 3});
     }
