@@ -81,7 +81,7 @@ void add_eval(CLI::App& app, Common& common) {
         "Examples:\n"
         "  vkformer eval --model out --data input.txt\n"
         "  vkformer eval --model out --data data/ --all --json\n"
-        "  vkformer eval --model out/best --data data/cifar10 --confusion-matrix confusion.png\n");
+        "  vkformer eval --model vit/best --data data/cifar10 --confusion-matrix confusion.png\n");
     command->callback([options, &common] { run(common, *options); });
 }
 
