@@ -17,7 +17,7 @@ if(VKFORMER_VALIDATION)
 endif()
 if(VKFORMER_SANITIZE)
     add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined
-        -fno-omit-frame-pointer -O1)
+        -fno-omit-frame-pointer)
     add_link_options(-fsanitize=address,undefined)
 endif()
 
