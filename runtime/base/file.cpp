@@ -105,7 +105,13 @@ constexpr const char* OBSOLETE = ".obsolete";
 void remove_obsolete(const fs::path& directory, const fs::path& list) {
     std::ifstream names(list);  // somebody else may have been faster
     for (std::string name; std::getline(names, name);) {
-        const fs::path file = directory / name;
+        const fs::path file = directory / name, parent = fs::path(name).parent_path();
+        // The list may come with a directory that somebody else made: it reaches nothing outside.
+        const bool plain = parent.empty() || (parent == parent.filename() && parent != ".." && parent != "." &&
+                                              !fs::is_symlink(directory / parent));
+        if (!plain || fs::path(name).is_absolute()) {
+            throw InputError((directory / ".saved" / OBSOLETE).string(), ": '", name, "' lies outside the directory");
+        }
         if (::unlink(file.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) {
             throw Error("cannot remove ", file.string(), ", which a save replaces: ", reason());
         }
