@@ -191,6 +191,22 @@ TEST(HostFile, AReadOnlyDirectoryKeepsItsFile) {
     EXPECT_EQ(files_in(path.parent_path()), 1u);
 }
 
+TEST(HostFile, AListOfWhatGoesReachesNothingOutside) {
+    const Scratch scratch;
+    const fs::path victim = scratch.file("victim", "kept"), model = scratch.path() / "model";
+    scratch.file("other/victim", "kept");
+    scratch.file("model/.saved/a", "new");
+    fs::create_directory_symlink(scratch.path() / "other", model / "best");
+    const std::vector<std::string> outside{"../victim", victim.string(), "best/victim", "a/../../victim"};
+    for (const std::string& name : outside) {
+        scratch.file("model/.saved/.obsolete", name + "\n");
+        SCOPED_TRACE(name);
+        expect_holds(complaint<InputError>([&] { settle_files(model); }), "outside");
+        EXPECT_EQ(read_text(victim), "kept") << name;
+        EXPECT_EQ(read_text(scratch.path() / "other" / "victim"), "kept") << name;
+    }
+}
+
 TEST(HostFile, PublishingReplacesASetAndKeepsTheRest) {
     const Scratch scratch;
     const fs::path best = scratch.path() / "run" / "best";
