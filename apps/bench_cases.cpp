@@ -2,8 +2,10 @@
 
 #include <array>
 
+#include "ops/attention.h"
 #include "ops/backward.h"
-#include "ops/ops.h"
+#include "ops/matmul.h"
+#include "ops/view.h"
 
 namespace vkf {
 

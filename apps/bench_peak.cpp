@@ -78,7 +78,7 @@ Measurement timed(Device& device, double seconds, const std::function<Repetition
 /// use as well some samples are left alone.
 std::shared_ptr<const Op> multiply_adds(const DeviceTraits& device) {
     const std::uint32_t group = sweep(device, 1).group;
-    const std::uint64_t groups = std::uint64_t{device.units} * (device.cpu ? 16 : 32);
+    const std::uint64_t groups = std::uint64_t{device.compute_units} * (device.cpu ? 16 : 32);
     const double turn = 2.0 * CHAINS * LINKS * group * static_cast<double>(groups);
     const double turns = std::clamp(device.flops_per_second * 5e-3 / turn, 16.0, 4096.0);
     return std::make_shared<MultiplyAddsOp>(group, groups, static_cast<std::uint32_t>(turns));

@@ -7,7 +7,18 @@
 #include "apps/bench_models.h"
 #include "models/scope.h"
 #include "models/train/optimizer.h"
-#include "ops/ops.h"
+#include "ops/activation.h"
+#include "ops/arithmetic.h"
+#include "ops/cross_entropy.h"
+#include "ops/discrepancy.h"
+#include "ops/dropout.h"
+#include "ops/embedding.h"
+#include "ops/norm.h"
+#include "ops/optimizers.h"
+#include "ops/project_out.h"
+#include "ops/reduce.h"
+#include "ops/softmax.h"
+#include "ops/view.h"
 
 namespace vkf {
 

@@ -10,6 +10,7 @@
 #include "apps/bench_report.h"
 #include "apps/bench_timing.h"
 #include "apps/progress.h"
+#include "ops/optimizers.h"
 #include "vulkan/device.h"
 
 namespace vkf {

@@ -5,7 +5,8 @@
 
 #include "base/random.h"
 #include "graph/narrow.h"
-#include "ops/ops.h"
+#include "ops/arithmetic.h"
+#include "ops/view.h"
 #include "vulkan/device.h"
 
 namespace vkf {

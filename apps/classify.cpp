@@ -18,6 +18,8 @@
 #include "models/images/drawing.h"
 #include "models/images/image_file.h"
 #include "models/sampling.h"
+#include "ops/attention.h"
+#include "ops/view.h"
 #include "program/program.h"
 #include "vulkan/device.h"
 

@@ -12,8 +12,10 @@
 #include "apps/output_file.h"
 #include "base/safetensors.h"
 #include "graph/complete.h"
+#include "ops/arithmetic.h"
 #include "ops/backward.h"
-#include "ops/ops.h"
+#include "ops/cross_entropy.h"
+#include "ops/view.h"
 #include "program/program.h"
 #include "vulkan/device.h"
 

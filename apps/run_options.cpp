@@ -6,6 +6,7 @@
 #include "apps/model.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "ops/discrepancy.h"
 
 namespace vkf {
 

@@ -5,6 +5,15 @@
 
 #include "base/error.h"
 #include "models/layers.h"
+#include "ops/activation.h"
+#include "ops/arithmetic.h"
+#include "ops/attention.h"
+#include "ops/embedding.h"
+#include "ops/head_loss.h"
+#include "ops/kv_cache.h"
+#include "ops/matmul.h"
+#include "ops/norm.h"
+#include "ops/view.h"
 
 namespace vkf {
 
@@ -31,7 +40,7 @@ Tensor attention_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor
         const auto stored = [&](std::string_view name, Tensor fresh) {
             const Tensor whole = scope.graph().state(scope.path() + "." + std::string(name),
                                                      {DType::f32, {batch, cache->capacity, c.n_embd}});
-            return store_rows(whole, fresh, cache->length);
+            return kv_cache_append(whole, fresh, cache->length);
         };
         keys = stored("cached_keys", keys);
         values = stored("cached_values", values);

@@ -6,7 +6,7 @@
 
 #include "models/attention/attention.h"
 #include "models/scope.h"
-#include "ops/ops.h"
+#include "ops/activation.h"
 
 namespace vkf {
 

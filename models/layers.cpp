@@ -1,5 +1,10 @@
 #include "models/layers.h"
 
+#include "ops/arithmetic.h"
+#include "ops/matmul.h"
+#include "ops/norm.h"
+#include "ops/view.h"
+
 namespace vkf {
 
 Tensor linear(const Scope& scope, Tensor x, std::int64_t out, const LinearOptions& options) {

@@ -8,7 +8,7 @@
 
 #include "models/attention/attention.h"
 #include "models/scope.h"
-#include "ops/ops.h"
+#include "ops/norm.h"
 
 namespace vkf {
 

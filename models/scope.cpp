@@ -4,7 +4,8 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "ops/ops.h"
+#include "ops/arithmetic.h"
+#include "ops/dropout.h"
 
 namespace vkf {
 

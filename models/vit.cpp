@@ -5,6 +5,13 @@
 
 #include "base/error.h"
 #include "models/layers.h"
+#include "ops/activation.h"
+#include "ops/arithmetic.h"
+#include "ops/attention.h"
+#include "ops/norm.h"
+#include "ops/reduce.h"
+#include "ops/soft_cross_entropy.h"
+#include "ops/view.h"
 
 namespace vkf {
 

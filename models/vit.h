@@ -7,7 +7,8 @@
 
 #include "models/attention/attention.h"
 #include "models/scope.h"
-#include "ops/ops.h"
+#include "ops/activation.h"
+#include "ops/attention.h"
 
 namespace vkf {
 

@@ -4,7 +4,7 @@
 #include "lib/parts.glsl"
 
 layout(constant_id = 2) const bool ZERO = false;
-layout(constant_id = 3) const uint PAIR = APART;
+layout(constant_id = 3) const uint LAYOUT = SCALAR;
 
 struct Row {
     InOut y;
@@ -21,8 +21,8 @@ layout(push_constant, scalar) uniform Args {
 
 void step(Row row, uint i, bool two) {
     vec2 value = vec2(0.0);
-    if (!ZERO) value = load_some(In(row.y), i, two, PAIR) + factor * load_some(row.x, i, two, PAIR);
-    store_some(Out(row.y), i, value, two, PAIR);
+    if (!ZERO) value = load_some(In(row.y), i, two, LAYOUT) + factor * load_some(row.x, i, two, LAYOUT);
+    store_some(Out(row.y), i, value, two, LAYOUT);
 }
 
 void main() {

@@ -16,7 +16,7 @@ layout(constant_id = 2) const float ONE_MINUS_BETA1 = 0.1;
 layout(constant_id = 3) const float ONE_MINUS_BETA2 = 0.001;
 layout(constant_id = 4) const float EPSILON = 1e-8;
 layout(constant_id = 5) const bool CLIPPED = false;
-layout(constant_id = 6) const uint PAIR = APART;
+layout(constant_id = 6) const uint LAYOUT = SCALAR;
 
 struct Row {
     InOut p;
@@ -43,16 +43,16 @@ struct Rates {
 };
 
 void step(Row row, Rates now, uint i, bool two) {
-    const vec2 g = flush(now.factor * load_some(row.g, i, two, PAIR));
-    const vec2 old_p = load_some(In(row.p), i, two, PAIR);
-    const vec2 old_m = load_some(In(row.m), i, two, PAIR);
-    const vec2 old_v = load_some(In(row.v), i, two, PAIR);
+    const vec2 g = flush(now.factor * load_some(row.g, i, two, LAYOUT));
+    const vec2 old_p = load_some(In(row.p), i, two, LAYOUT);
+    const vec2 old_m = load_some(In(row.m), i, two, LAYOUT);
+    const vec2 old_v = load_some(In(row.v), i, two, LAYOUT);
     const vec2 new_m = flush(old_m + ONE_MINUS_BETA1 * (g - old_m));
     const vec2 new_v = flush(old_v + ONE_MINUS_BETA2 * (square(g) - old_v));
-    store_some(Out(row.m), i, new_m, two, PAIR);
-    store_some(Out(row.v), i, new_v, two, PAIR);
+    store_some(Out(row.m), i, new_m, two, LAYOUT);
+    store_some(Out(row.v), i, new_v, two, LAYOUT);
     const vec2 change = new_m / (sqrt(new_v) * now.unbias + EPSILON);
-    store_some(Out(row.p), i, old_p - now.decay * old_p - now.rate * change, two, PAIR);
+    store_some(Out(row.p), i, old_p - now.decay * old_p - now.rate * change, two, LAYOUT);
 }
 
 void main() {

@@ -4,10 +4,10 @@
 // Numerics: fp32, rows added in order; the length of the runs decides the rounding, never timing.
 #version 460
 #include "lib/args.glsl"
-#include "lib/pairs.glsl"
+#include "lib/vector_layout.glsl"
 
 layout(constant_id = 2) const uint PAIRS = 4;     // per lane
-layout(constant_id = 3) const uint PAIR = APART;  // of x; unless APART the width and all rows' starts are even
+layout(constant_id = 3) const uint LAYOUT = SCALAR;  // of x; unless SCALAR the width and all rows' starts are even
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -33,18 +33,18 @@ void main() {
     [[unroll]] for (uint j = 0; j < PAIRS; ++j) {
         const uint c = column + j * GROUP * 2;
         sum[j] = vec2(0.0);
-        at[j] = first * x_pitch + min(c, PAIR != APART ? width - 2 : width - 1);
+        at[j] = first * x_pitch + min(c, LAYOUT != SCALAR ? width - 2 : width - 1);
         next[j] = first * x_pitch + min(c + 1, width - 1);
     }
     for (uint r = first; r < end; ++r) {
         [[unroll]] for (uint j = 0; j < PAIRS; ++j) {
-            sum[j] += PAIR != APART ? load_two(x, at[j], PAIR) : vec2(x.at[at[j]], x.at[next[j]]);
+            sum[j] += LAYOUT != SCALAR ? load_two(x, at[j], LAYOUT) : vec2(x.at[at[j]], x.at[next[j]]);
             at[j] += x_pitch;
             next[j] += x_pitch;
         }
     }
     [[unroll]] for (uint j = 0; j < PAIRS; ++j) {
         const uint c = column + j * GROUP * 2;
-        if (c < width) store_some(y, k * width + c, sum[j], c + 1 < width, min(PAIR, TOGETHER));
+        if (c < width) store_some(y, k * width + c, sum[j], c + 1 < width, min(LAYOUT, VEC2));
     }
 }

@@ -6,12 +6,12 @@
 // words too, and counted in pairs.
 #version 460
 #include "lib/args.glsl"
-#include "lib/pairs.glsl"
+#include "lib/vector_layout.glsl"
 
 layout(constant_id = 2) const uint AXES = 1;
 layout(constant_id = 3) const bool ZERO = false;
 layout(constant_id = 4) const bool WIDE = false;
-#include "lib/walk.glsl"
+#include "lib/strided_index.glsl"
 
 layout(push_constant, scalar) uniform Args {
     InInt x;

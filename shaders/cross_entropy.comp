@@ -10,7 +10,7 @@
 #include "lib/args.glsl"
 #include "lib/group.glsl"
 #include "lib/exponential.glsl"
-#include "lib/sweep_pairs.glsl"
+#include "lib/vec2_loop.glsl"
 #include "lib/log_sum.glsl"
 
 layout(push_constant, scalar) uniform Args {

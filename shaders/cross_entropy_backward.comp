@@ -8,9 +8,9 @@
 #include "lib/args.glsl"
 #include "lib/exponential.glsl"
 #include "lib/loss_gradient.glsl"
-#include "lib/sweep_pairs.glsl"
+#include "lib/vec2_loop.glsl"
 
-layout(constant_id = 2) const uint PAIR = APART;  // of logits, whose rows may start at odd elements
+layout(constant_id = 2) const uint LAYOUT = SCALAR;  // of logits, whose rows may start at odd elements
 
 layout(push_constant, scalar) uniform Args {
     In logits;
@@ -39,10 +39,10 @@ void main() {
             continue;
         }
         const LossRow loss = LossRow(uint(target), top.at[row], inverse.at[row] * each, each);
-        const uint lead = min(lead_of(from, PAIR), width);
+        const uint lead = min(lead_of(from, LAYOUT), width);
         FOR_PAIRS_IN(0, width - lead, i) {
             const uint j = lead + i;
-            store_two(d_logits, into + j, loss_gradient(loss, j, load_two(logits, from + j, PAIR)), APART);
+            store_two(d_logits, into + j, loss_gradient(loss, j, load_two(logits, from + j, LAYOUT)), SCALAR);
         }
         if (lead != 0 && gl_LocalInvocationID.x == 0)
             d_logits.at[into] = loss_gradient(loss, 0, vec2(logits.at[from], 0.0)).x;

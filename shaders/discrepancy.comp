@@ -4,7 +4,7 @@
 // Shapes: o, v, y [rows, WIDTH], y contiguous. A workgroup takes `per_group` consecutive rows, its invocations along
 // them.
 #include "lib/args.glsl"
-#include "lib/strip_pairs.glsl"
+#include "lib/row_registers.glsl"
 
 layout(push_constant, scalar) uniform Args {
     In o;

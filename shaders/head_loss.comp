@@ -11,7 +11,7 @@
 #include "lib/group.glsl"
 #include "lib/exponential.glsl"
 #include "lib/loss_gradient.glsl"
-#include "lib/sweep_pairs.glsl"
+#include "lib/vec2_loop.glsl"
 #include "lib/log_sum.glsl"
 
 layout(constant_id = 4) const bool GRADIENT = true;
@@ -47,8 +47,8 @@ void main() {
             const float each = (SEEDED ? d_loss.at[0] : 1.0) / count.at[0];
             const LossRow loss = LossRow(uint(target), of.top, 1.0 / of.sum * each, each);
             FOR_PAIRS_IN(0, columns, j) {
-                const vec2 x = load_two(logits, at + j, PAIR);
-                store_two(d_logits, at + j, loss_gradient(loss, j, x), PAIR);
+                const vec2 x = load_two(logits, at + j, LAYOUT);
+                store_two(d_logits, at + j, loss_gradient(loss, j, x), LAYOUT);
                 chosen = j == loss.target ? x.x : j + 1 == loss.target ? x.y : chosen;
             }
             if (odd_end(0, columns)) {

@@ -52,7 +52,7 @@ void main() {
         if (TRANSPOSE_A) {  // two rows and one of two k per lane
             const uint row = row0 + i * LANES + lane * 2 % LANES;
             const uint at = batch * a_batch + (k_begin + lane * 2 / LANES) * a_pitch;
-            a_at[i] = at + min(row, PAIR_A != APART ? m - 2 : m - 1);
+            a_at[i] = at + min(row, LAYOUT_A != SCALAR ? m - 2 : m - 1);
             a_next[i] = at + min(row + 1, m - 1);
         } else {
             a_at[i] = batch * a_batch + min(row0 + i * LANES + lane, m - 1) * a_pitch + k_begin;
@@ -63,7 +63,7 @@ void main() {
     uint b_next[PAIRS];
     [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
         const uint column = column0 + (p * LANES + lane) * 2;
-        const uint first = min(column, PAIR_B != APART && !TRANSPOSE_B ? n - 2 : n - 1);
+        const uint first = min(column, LAYOUT_B != SCALAR && !TRANSPOSE_B ? n - 2 : n - 1);
         const uint second = min(column + 1, n - 1);
         const uint origin = batch * b_batch + k_begin * (TRANSPOSE_B ? 1 : b_pitch);
         b_at[p] = origin + first * (TRANSPOSE_B ? b_pitch : 1);
@@ -80,21 +80,21 @@ void main() {
         [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i)
             [[unroll]] for (uint h = 0; h < HALVES; ++h) {
                 const uint on = 2 * h * a_step;
-                left[i * HALVES + h] = load_pair(PAIR_A, a, a_at[i] + on, a_next[i] + on);
+                left[i * HALVES + h] = load_pair(LAYOUT_A, a, a_at[i] + on, a_next[i] + on);
             }
         vec2 right[STEP * PAIRS];
         [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
             if (TRANSPOSE_B) {
                 [[unroll]] for (uint h = 0; h < HALVES; ++h) {
-                    const vec2 x = load_pair(PAIR_B, b, b_at[p] + 2 * h, b_at[p] + 2 * h + 1);
-                    const vec2 z = load_pair(PAIR_B, b, b_next[p] + 2 * h, b_next[p] + 2 * h + 1);
+                    const vec2 x = load_pair(LAYOUT_B, b, b_at[p] + 2 * h, b_at[p] + 2 * h + 1);
+                    const vec2 z = load_pair(LAYOUT_B, b, b_next[p] + 2 * h, b_next[p] + 2 * h + 1);
                     right[2 * h * PAIRS + p] = vec2(x.x, z.x);
                     right[(2 * h + 1) * PAIRS + p] = vec2(x.y, z.y);
                 }
             } else {
                 [[unroll]] for (uint s = 0; s < STEP; ++s) {
                     const uint on = s * b_pitch;
-                    right[s * PAIRS + p] = load_pair(PAIR_B, b, b_at[p] + on, b_next[p] + on);
+                    right[s * PAIRS + p] = load_pair(LAYOUT_B, b, b_at[p] + on, b_next[p] + on);
                 }
             }
         }
@@ -122,12 +122,12 @@ void main() {
         for (uint k0 = k_step_end; k0 < k_end; ++k0) {
             vec2 right[PAIRS];
             [[unroll]] for (uint p = 0; p < PAIRS; ++p)
-                right[p] = TRANSPOSE_B ? vec2(load_one(b, b_at[p], PAIR_B), load_one(b, b_next[p], PAIR_B))
-                                       : load_pair(PAIR_B, b, b_at[p], b_next[p]);
+                right[p] = TRANSPOSE_B ? vec2(load_one(b, b_at[p], LAYOUT_B), load_one(b, b_next[p], LAYOUT_B))
+                                       : load_pair(LAYOUT_B, b, b_at[p], b_next[p]);
             [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i) {
                 const uint row = min(row0 + i * LANES + lane, m - 1);
                 const uint at = TRANSPOSE_A ? k0 * a_pitch + row : row * a_pitch + k0;
-                const float left = load_one(a, batch * a_batch + at, PAIR_A);
+                const float left = load_one(a, batch * a_batch + at, LAYOUT_A);
                 [[unroll]] for (uint r = 0; r < LANES; ++r) {
                     const float x = subgroupBroadcast(left, r);
                     [[unroll]] for (uint p = 0; p < PAIRS; ++p)
@@ -154,8 +154,8 @@ void main() {
                     vec2 v = alpha * sum[r * PAIRS + p];
                     if (BIAS) v += shift;
                     v = vec2(activation(ACTIVATION, v.x), activation(ACTIVATION, v.y));
-                    if (ADDEND) v += load_pair(PAIR_ADDEND, addend, from, second ? from + 1 : from);
-                    store_some(y, to, v, PAIR_Y != APART || second, PAIR_Y);
+                    if (ADDEND) v += load_pair(LAYOUT_ADDEND, addend, from, second ? from + 1 : from);
+                    store_some(y, to, v, LAYOUT_Y != SCALAR || second, LAYOUT_Y);
                 }
                 to += y_pitch;
                 from += addend_pitch;

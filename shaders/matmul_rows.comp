@@ -32,18 +32,18 @@ void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uin
     uint second[PAIRS];
     [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
         const uint column = column0 + (p * LANES + lane) * 2;
-        first[p] = b_begin + min(column, PAIR_B != APART ? n - 2 : n - 1);
+        first[p] = b_begin + min(column, LAYOUT_B != SCALAR ? n - 2 : n - 1);
         second[p] = b_begin + min(column + 1, n - 1);
     }
     uint k0 = k_begin;
     for (; k0 + LANES <= k_end; k0 += LANES) {
         float left[ROWS];
         [[unroll]] for (uint r = 0; r < ROWS; ++r)
-            left[r] = load_one(a, a_begin + r * a_pitch + k0 + lane, PAIR_A);
+            left[r] = load_one(a, a_begin + r * a_pitch + k0 + lane, LAYOUT_A);
         [[unroll]] for (uint s = 0; s < LANES; ++s) {
             [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
                 const uint at = (k0 + s) * b_pitch;
-                const vec2 right = load_pair(PAIR_B, b, at + first[p], at + second[p]);
+                const vec2 right = load_pair(LAYOUT_B, b, at + first[p], at + second[p]);
                 [[unroll]] for (uint r = 0; r < ROWS; ++r)
                     sum[r * PAIRS + p] += subgroupBroadcast(left[r], s) * right;
             }
@@ -52,9 +52,9 @@ void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uin
     for (; k0 < k_end; ++k0) {
         [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
             const uint at = k0 * b_pitch;
-            const vec2 right = load_pair(PAIR_B, b, at + first[p], at + second[p]);
+            const vec2 right = load_pair(LAYOUT_B, b, at + first[p], at + second[p]);
             [[unroll]] for (uint r = 0; r < ROWS; ++r)
-                sum[r * PAIRS + p] += load_one(a, a_begin + r * a_pitch + k0, PAIR_A) * right;
+                sum[r * PAIRS + p] += load_one(a, a_begin + r * a_pitch + k0, LAYOUT_A) * right;
         }
     }
     [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
@@ -80,10 +80,10 @@ void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, ui
             vec2 left[ROWS];
             [[unroll]] for (uint r = 0; r < ROWS; ++r) {
                 const uint at = a_begin + r * a_pitch + k0;
-                left[r] = load_pair(PAIR_A, a, at, at + 1);
+                left[r] = load_pair(LAYOUT_A, a, at, at + 1);
             }
             [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
-                const vec2 right = load_pair(PAIR_B, b, row[c] + k0, row[c] + k0 + 1);
+                const vec2 right = load_pair(LAYOUT_B, b, row[c] + k0, row[c] + k0 + 1);
                 [[unroll]] for (uint r = 0; r < ROWS; ++r)
                     sum[r * COLUMNS + c] += left[r] * right;
             }
@@ -92,7 +92,7 @@ void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, ui
             [[unroll]] for (uint c = 0; c < COLUMNS; ++c)
                 [[unroll]] for (uint r = 0; r < ROWS; ++r)
                     sum[r * COLUMNS + c].x +=
-                        load_one(a, a_begin + r * a_pitch + k0, PAIR_A) * load_one(b, row[c] + k0, PAIR_B);
+                        load_one(a, a_begin + r * a_pitch + k0, LAYOUT_A) * load_one(b, row[c] + k0, LAYOUT_B);
         }
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
             [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {

@@ -6,15 +6,15 @@
 #version 460
 #include "lib/args.glsl"
 #include "lib/activation.glsl"
-#include "lib/pairs.glsl"
+#include "lib/vector_layout.glsl"
 
 layout(constant_id = 2) const bool BIAS = false;
 layout(constant_id = 3) const bool ADDEND = false;
 layout(constant_id = 4) const uint ACTIVATION = 0;
-layout(constant_id = 14) const uint PAIR_Y = APART;
-layout(constant_id = 15) const uint PAIR_ADDEND = APART;
+layout(constant_id = 14) const uint LAYOUT_Y = SCALAR;
+layout(constant_id = 15) const uint LAYOUT_ADDEND = SCALAR;
 
-const uint PARTS = PAIR_Y == APART ? APART : TOGETHER;  // both are aligned where n is even
+const uint PARTS = LAYOUT_Y == SCALAR ? SCALAR : VEC2;  // both are aligned where n is even
 
 layout(push_constant, scalar) uniform Args {
     In parts;
@@ -44,9 +44,9 @@ void main() {
         vec2 sum = load_some(parts, from + c, two, PARTS);
         for (uint s = 1; s < splits; ++s) sum += load_some(parts, from + s * m * n + c, two, PARTS);
         vec2 v = alpha * sum;
-        if (BIAS) v += load_some(bias, c, two, APART);
+        if (BIAS) v += load_some(bias, c, two, SCALAR);
         v = vec2(activation(ACTIVATION, v.x), activation(ACTIVATION, v.y));
-        if (ADDEND) v += load_some(addend, addend_from + c, two, PAIR_ADDEND);
-        store_some(y, to + c, v, two, PAIR_Y);
+        if (ADDEND) v += load_some(addend, addend_from + c, two, LAYOUT_ADDEND);
+        store_some(y, to + c, v, two, LAYOUT_Y);
     }
 }

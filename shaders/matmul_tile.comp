@@ -62,12 +62,12 @@ void main() {
             [[unroll]] for (uint i = 0; i < FETCH_M; ++i) {
                 const uvec2 at = place(i, !TRANSPOSE_A, TILE_M);
                 const uvec2 to = uvec2(row0, k0) + at;
-                next_left[i] = fetch(a, PAIR_A, !TRANSPOSE_A, a_begin, a_pitch, to, uvec2(m, k_end));
+                next_left[i] = fetch(a, LAYOUT_A, !TRANSPOSE_A, a_begin, a_pitch, to, uvec2(m, k_end));
             }
             [[unroll]] for (uint i = 0; i < FETCH_N; ++i) {
                 const uvec2 at = place(i, TRANSPOSE_B, TILE_N);
                 const uvec2 to = uvec2(column0, k0) + at;
-                next_right[i] = fetch(b, PAIR_B, TRANSPOSE_B, b_begin, b_pitch, to, uvec2(n, k_end));
+                next_right[i] = fetch(b, LAYOUT_B, TRANSPOSE_B, b_begin, b_pitch, to, uvec2(n, k_end));
             }
         }
         if (k0 > k_begin) {
@@ -107,7 +107,7 @@ void main() {
                     const uint from = batch * addend_batch + row * addend_pitch + column;
                     vec2 v = vec2(finish(sum[i * THREAD + j], BIAS ? bias.at[column] : 0.0, from), 0.0);
                     if (two) v.y = finish(sum[i * THREAD + j + 1], BIAS ? bias.at[column + 1] : 0.0, from + 1);
-                    store_some(y, part * y_batch + row * y_pitch + column, v, two, PAIR_Y);
+                    store_some(y, part * y_batch + row * y_pitch + column, v, two, LAYOUT_Y);
                 }
             }
         }

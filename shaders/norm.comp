@@ -9,12 +9,12 @@
 #version 460
 #include "lib/args.glsl"
 #include "lib/group.glsl"
-#include "lib/strip_pairs.glsl"
+#include "lib/row_registers.glsl"
 
 layout(constant_id = 5) const bool CENTER = true;
 layout(constant_id = 6) const bool WEIGHT = true;
 layout(constant_id = 7) const bool BIAS = true;
-layout(constant_id = 8) const uint PAIR_Y = APART;
+layout(constant_id = 8) const uint LAYOUT_Y = SCALAR;
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -69,7 +69,7 @@ void main() {
                 vec2 out_k = (v[k] - high - low) * scale;
                 if (WEIGHT) out_k *= w[k];
                 if (BIAS) out_k += b[k];
-                store_pair(y, row * WIDTH, s, k, out_k, PAIR_Y);
+                store_pair(y, row * WIDTH, s, k, out_k, LAYOUT_Y);
             }
         }
         if (gl_LocalInvocationID.x == 0) {

@@ -9,13 +9,13 @@
 #version 460
 #include "lib/args.glsl"
 #include "lib/group.glsl"
-#include "lib/strip_pairs.glsl"
+#include "lib/row_registers.glsl"
 
 layout(constant_id = 5) const bool CENTER = true;
 layout(constant_id = 6) const bool WEIGHT = true;
 layout(constant_id = 7) const bool D_WEIGHT = true;
 layout(constant_id = 8) const bool D_BIAS = true;  // only with D_WEIGHT
-layout(constant_id = 9) const uint PAIR_DY = APART;
+layout(constant_id = 9) const uint LAYOUT_DY = SCALAR;
 layout(constant_id = 11) const bool ADDEND = false;
 
 layout(push_constant, scalar) uniform Args {
@@ -58,7 +58,7 @@ void main() {
         float g_sum = 0.0, gn_sum = 0.0;
         for (uint s = 0; s < STRIPS; ++s) {
             load_strip(x, row * x_pitch, s, v);
-            load_strip(d_y, row * WIDTH, s, PAIR_DY, d);
+            load_strip(d_y, row * WIDTH, s, LAYOUT_DY, d);
             if (WEIGHT && STRIPS > 1) load_strip(weight, 0, s, w);
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {
                 v[k] = (v[k] - center) * scale;
@@ -73,7 +73,7 @@ void main() {
         for (uint s = 0; s < STRIPS; ++s) {
             if (STRIPS > 1) {
                 load_strip(x, row * x_pitch, s, v);
-                load_strip(d_y, row * WIDTH, s, PAIR_DY, d);
+                load_strip(d_y, row * WIDTH, s, LAYOUT_DY, d);
                 if (WEIGHT) load_strip(weight, 0, s, w);
                 [[unroll]] for (uint k = 0; k < STRIP; ++k) v[k] = (v[k] - center) * scale;
             }

@@ -2,7 +2,7 @@
 // What the device's memory can do at most: a part of y = the same part of x, in 64-bit words, neighbours moved by
 // neighbouring invocations.
 #include "lib/args.glsl"
-#include "lib/pairs.glsl"
+#include "lib/vector_layout.glsl"
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -16,5 +16,5 @@ void main() {
     const uint first = group_index() * per_group;
     const uint end = min(first + per_group, count);
     for (uint i = first + gl_LocalInvocationID.x; i < end; i += GROUP)
-        store_two(y, 2 * (start + i), load_two(x, 2 * (start + i), TOGETHER), TOGETHER);
+        store_two(y, 2 * (start + i), load_two(x, 2 * (start + i), VEC2), VEC2);
 }

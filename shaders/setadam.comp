@@ -12,7 +12,7 @@
 
 layout(constant_id = 2) const float EPSILON = 1e-8;
 layout(constant_id = 3) const bool CLIPPED = false;
-layout(constant_id = 4) const uint PAIR = APART;
+layout(constant_id = 4) const uint LAYOUT = SCALAR;
 
 struct Row {
     InOut p;
@@ -34,9 +34,9 @@ layout(push_constant, scalar) uniform Args {
 };
 
 void step(Row row, float shrink, float shift, float rate, uint i, bool two) {
-    const vec2 divisor = sqrt(shrink * load_some(row.v, i, two, PAIR) + EPSILON) - shift;
-    const vec2 change = rate * (load_some(row.m, i, two, PAIR) / divisor);
-    store_some(Out(row.p), i, load_some(In(row.p), i, two, PAIR) - change, two, PAIR);
+    const vec2 divisor = sqrt(shrink * load_some(row.v, i, two, LAYOUT) + EPSILON) - shift;
+    const vec2 change = rate * (load_some(row.m, i, two, LAYOUT) / divisor);
+    store_some(Out(row.p), i, load_some(In(row.p), i, two, LAYOUT) - change, two, LAYOUT);
 }
 
 void main() {

@@ -13,7 +13,7 @@
 layout(constant_id = 2) const float ONE_MINUS_BETA1 = 0.1;
 layout(constant_id = 3) const float ONE_MINUS_BETA2 = 0.001;
 layout(constant_id = 4) const bool CLIPPED = false;
-layout(constant_id = 5) const uint PAIR = APART;
+layout(constant_id = 5) const uint LAYOUT = SCALAR;
 
 struct Row {
     In p;
@@ -35,14 +35,14 @@ layout(push_constant, scalar) uniform Args {
 float sum = 0.0, squares = 0.0, least = 3.4e38;  // of this invocation's v
 
 void step(Row row, float factor, uint i, bool two) {
-    vec2 g = factor * load_some(row.g, i, two, PAIR);
-    if (row.decay != 0.0) g += row.decay * load_some(row.p, i, two, PAIR);
+    vec2 g = factor * load_some(row.g, i, two, LAYOUT);
+    if (row.decay != 0.0) g += row.decay * load_some(row.p, i, two, LAYOUT);
     g = flush(g);
-    const vec2 old_m = load_some(In(row.m), i, two, PAIR);
-    const vec2 old_v = load_some(In(row.v), i, two, PAIR);
+    const vec2 old_m = load_some(In(row.m), i, two, LAYOUT);
+    const vec2 old_v = load_some(In(row.v), i, two, LAYOUT);
     const vec2 new_v = flush(old_v + ONE_MINUS_BETA2 * (square(g) - old_v));
-    store_some(Out(row.m), i, flush(old_m + ONE_MINUS_BETA1 * (g - old_m)), two, PAIR);
-    store_some(Out(row.v), i, new_v, two, PAIR);
+    store_some(Out(row.m), i, flush(old_m + ONE_MINUS_BETA1 * (g - old_m)), two, LAYOUT);
+    store_some(Out(row.v), i, new_v, two, LAYOUT);
     const vec2 large = mix(new_v, vec2(0.0), lessThan(new_v, vec2(1e-16)));
     sum += new_v.x + new_v.y;
     squares += dot(large, large);

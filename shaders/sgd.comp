@@ -12,7 +12,7 @@
 layout(constant_id = 2) const float MOMENTUM = 0.0;
 layout(constant_id = 3) const bool NESTEROV = false;
 layout(constant_id = 4) const bool CLIPPED = false;
-layout(constant_id = 5) const uint PAIR = APART;
+layout(constant_id = 5) const uint LAYOUT = SCALAR;
 
 struct Row {
     InOut p;
@@ -31,14 +31,14 @@ layout(push_constant, scalar) uniform Args {
 };
 
 void step(Row row, float factor, float rate, uint i, bool two) {
-    const vec2 old_p = load_some(In(row.p), i, two, PAIR);
-    vec2 g = flush(factor * load_some(row.g, i, two, PAIR) + row.decay * old_p);
+    const vec2 old_p = load_some(In(row.p), i, two, LAYOUT);
+    vec2 g = flush(factor * load_some(row.g, i, two, LAYOUT) + row.decay * old_p);
     if (MOMENTUM != 0.0) {
-        const vec2 b = flush(MOMENTUM * load_some(In(row.m), i, two, PAIR) + g);
-        store_some(Out(row.m), i, b, two, PAIR);
+        const vec2 b = flush(MOMENTUM * load_some(In(row.m), i, two, LAYOUT) + g);
+        store_some(Out(row.m), i, b, two, LAYOUT);
         g = NESTEROV ? g + MOMENTUM * b : b;
     }
-    store_some(Out(row.p), i, old_p - rate * g, two, PAIR);
+    store_some(Out(row.p), i, old_p - rate * g, two, LAYOUT);
 }
 
 void main() {

@@ -7,10 +7,10 @@
 #include "lib/args.glsl"
 #include "lib/group.glsl"
 #include "lib/exponential.glsl"
-#include "lib/sweep_pairs.glsl"
+#include "lib/vec2_loop.glsl"
 #include "lib/log_sum.glsl"
 
-layout(constant_id = 4) const uint PAIR_TARGETS = APART;
+layout(constant_id = 4) const uint LAYOUT_TARGETS = SCALAR;
 
 layout(push_constant, scalar) uniform Args {
     In logits;
@@ -31,8 +31,8 @@ void main() {
         const float log_of_sum = log(of.sum);
         float loss = 0.0;
         FOR_PAIRS_IN(0, width, j) {
-            const vec2 x = load_two(logits, row * pitch + j, PAIR);
-            loss += dot(load_two(targets, row * target_pitch + j, PAIR_TARGETS), log_of_sum - (x - of.top));
+            const vec2 x = load_two(logits, row * pitch + j, LAYOUT);
+            loss += dot(load_two(targets, row * target_pitch + j, LAYOUT_TARGETS), log_of_sum - (x - of.top));
         }
         if (odd_end(0, width)) {
             const uint j = width - 1;

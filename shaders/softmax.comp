@@ -9,7 +9,7 @@
 #include "lib/args.glsl"
 #include "lib/group.glsl"
 #include "lib/exponential.glsl"
-#include "lib/strip_pairs.glsl"
+#include "lib/row_registers.glsl"
 
 layout(constant_id = 5) const bool CAUSAL = false;
 layout(constant_id = 6) const bool MASK_DIAGONAL = false;

@@ -5,7 +5,7 @@
 #version 460
 #include "lib/args.glsl"
 #include "lib/group.glsl"
-#include "lib/strip_pairs.glsl"
+#include "lib/row_registers.glsl"
 
 layout(push_constant, scalar) uniform Args {
     In y;

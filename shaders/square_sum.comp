@@ -6,7 +6,7 @@
 #include "lib/group.glsl"
 #include "lib/parts.glsl"
 
-layout(constant_id = 2) const uint PAIR = APART;
+layout(constant_id = 2) const uint LAYOUT = SCALAR;
 
 struct Row {
     In x;
@@ -29,7 +29,7 @@ void main() {
     const Part part = part_of(parts, groups);
     Row row = rows.at[part.row];
     float sum = 0.0;
-    FOR_PAIRS(part, i) sum += squares(load_two(row.x, i, PAIR));
+    FOR_PAIRS(part, i) sum += squares(load_two(row.x, i, LAYOUT));
     if (odd_end(part)) sum += squares(vec2(row.x.at[part.end - 1], 0.0));
     sum = group_sum(sum);
     if (gl_LocalInvocationID.x == 0 && group_index() < groups) partials.at[group_index()] = sum;

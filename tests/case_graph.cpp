@@ -10,8 +10,9 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "device_fixture.h"
+#include "ops/arithmetic.h"
 #include "ops/backward.h"
-#include "ops/ops.h"
+#include "ops/view.h"
 
 namespace vkf::test {
 

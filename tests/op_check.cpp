@@ -12,7 +12,7 @@
 #include "graph/fold.h"
 #include "graph/fuse.h"
 #include "graph/narrow.h"
-#include "ops/ops.h"
+#include "ops/view.h"
 
 namespace vkf::test {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/scope.h"
-#include "ops/ops.h"
+#include "ops/discrepancy.h"
 
 namespace vkf {
 

@@ -2,6 +2,7 @@
 //     φ_i = v_i − γ·o_i  (gamma on the sum, 000 eq 10-11)   or   φ_i = γ·v_i − o_i  (on the value, 001 eq 9-10).
 
 #include "models/attention/attention.h"
+#include "ops/discrepancy.h"
 
 namespace vkf {
 

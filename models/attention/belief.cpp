@@ -2,6 +2,7 @@
 //     δ_i = ō_i − (<ō_i, v̄_i> / <v̄_i, v̄_i>) v̄_i  (BeliefFormer 002 eq 10-14).
 
 #include "models/attention/attention.h"
+#include "ops/project_out.h"
 
 namespace vkf {
 

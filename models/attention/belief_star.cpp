@@ -2,6 +2,7 @@
 // 15-17).
 
 #include "models/attention/attention.h"
+#include "ops/project_out.h"
 
 namespace vkf {
 

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "ops/activation.h"
+#include "ops/discrepancy.h"
 
 namespace vkf {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "models/attention/attention.h"
-#include "ops/ops.h"
+#include "ops/activation.h"
 
 namespace vkf {
 

@@ -3,7 +3,9 @@
 #include <array>
 
 #include "base/error.h"
-#include "ops/ops.h"
+#include "ops/loss_scale.h"
+#include "ops/optimize.h"
+#include "ops/optimizers.h"
 
 namespace vkf {
 

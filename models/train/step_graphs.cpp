@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "graph/complete.h"
+#include "ops/arithmetic.h"
 #include "ops/backward.h"
 #include "ops/cast.h"
-#include "ops/ops.h"
+#include "ops/optimize.h"
+#include "ops/view.h"
 #include "program/program.h"
 
 namespace vkf {
@@ -74,7 +76,7 @@ StepGraphs::StepGraphs(const LossGraph& loss, const TrainerConfig& config)
         append_optimizer(step, parameters, d, config);
     } else {
         step.scope = "accumulate";
-        add_into(gradient_sums(step, parameters), d, 1.0f / static_cast<float>(micro_batches));
+        vkf::accumulate(gradient_sums(step, parameters), d, 1.0f / static_cast<float>(micro_batches));
         update.emplace();
         const std::vector<Tensor> means = gradient_sums(*update, parameters);
         append_optimizer(*update, parameters, means, config);

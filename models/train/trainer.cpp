@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "graph/complete.h"
 #include "models/files/weights.h"
-#include "ops/ops.h"
+#include "ops/optimizers.h"
 
 namespace vkf {
 

@@ -25,12 +25,12 @@ struct Node;
 struct DeviceTraits {
     bool cpu = true;  // kernels then run one subgroup per workgroup, without shared memory
     std::uint32_t subgroup_size = 8;
-    std::uint32_t max_group = 1024;  // invocations per workgroup
-    std::uint32_t units = 2;         // cores or multiprocessors: how many workgroups keep it busy at once
-    double flops_per_second = 3e10;  // rough, for cutting long submissions into segments
+    std::uint32_t max_group = 1024;   // invocations per workgroup
+    std::uint32_t compute_units = 2;  // cores or multiprocessors: how many workgroups keep it busy at once
+    double flops_per_second = 3e10;   // rough, for cutting long submissions into segments
     double bytes_per_second = 1e10;
-    std::uint32_t shared_bytes = 16384;        // memory shared by a workgroup
-    std::uint32_t registers = 256;             // of 32 bits, for one invocation
+    std::uint32_t shared_bytes = 16384;  // memory shared by a workgroup
+    std::uint32_t registers = 256;       // of 32 bits, for one invocation
     // Memory is cut into buffers of at most so many, but for a larger tensor.
     std::int64_t buffer_bytes = std::numeric_limits<std::int64_t>::max();
     std::optional<MatrixShape> matrices = {};  // set: products may round their operands to its element type

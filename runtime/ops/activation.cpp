@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ops/elementwise.h"
+#include "ops/view.h"
 
 namespace vkf {
 

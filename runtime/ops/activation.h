@@ -1,10 +1,20 @@
-// The activations and their derivatives in double; shaders/lib/activation.glsl is the device's side.
+// The nonlinearities of models.
 #pragma once
 
-#include "ops/ops.h"
+#include <cstdint>
+
+#include "graph/graph.h"
 
 namespace vkf {
 
+enum class Activation : std::uint32_t { none, gelu, gelu_tanh, relu, silu, exp };
+
+/// gelu: x·Φ(x) with the exact Φ (erf); gelu_tanh: GPT-2's approximation; silu: x·σ(x); exp: eˣ, for learned scales.
+Tensor activate(Tensor x, Activation kind);
+/// d_y · kind'(x), the derivative taken at the saved pre-activation x.
+Tensor activate_backward(Tensor x, Tensor d_y, Activation kind);
+
+/// The same in double: what the interpreter computes. shaders/lib/activation.glsl is the device's side.
 double activation(Activation kind, double x);
 /// kind'(x)
 double activation_slope(Activation kind, double x);

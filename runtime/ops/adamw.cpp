@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ops/optimizers.h"
 #include "ops/step.h"
 
 namespace vkf {

@@ -4,8 +4,11 @@
 #include <array>
 
 #include "base/error.h"
+#include "ops/arithmetic.h"
+#include "ops/broadcast.h"
 #include "ops/elementwise.h"
-#include "ops/stretch.h"
+#include "ops/reduce.h"
+#include "ops/view.h"
 
 namespace vkf {
 
@@ -26,9 +29,9 @@ public:
         const Shape& a = in[0].shape;
         const Shape& b = in[1].shape;
         require(in[0].dtype == DType::f32 && in[1].dtype == DType::f32, "wants f32, not ", in[0], " and ", in[1]);
-        Stretch unused;
-        const bool onto_a = stretch(b, a, unused);
-        require(onto_a || stretch(a, b, unused), "cannot broadcast ", a, " and ", b);
+        Broadcast unused;
+        const bool onto_a = broadcast(b, a, unused);
+        require(onto_a || broadcast(a, b, unused), "cannot broadcast ", a, " and ", b);
         return {{DType::f32, onto_a ? a : b}};
     }
 

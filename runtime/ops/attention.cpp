@@ -1,4 +1,5 @@
 // softmax(scale · q kᵀ) v without storing the probabilities, and its derivative, which makes them again.
+#include "ops/attention.h"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +10,10 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "ops/arithmetic.h"
 #include "ops/attention_trial.h"
-#include "ops/ops.h"
-#include "ops/pairs.h"
+#include "ops/vector_layout.h"
+#include "ops/view.h"
 
 namespace vkf {
 
@@ -23,7 +25,7 @@ std::size_t index(std::int64_t i) {
     return static_cast<std::size_t>(i);
 }
 
-/// Letters as in ops.h; `share` query heads read one key head.
+/// Letters as in ops/attention.h; `share` query heads read one key head.
 struct Extents {
     std::int64_t B, T, S, M, N, D;
 
@@ -140,7 +142,7 @@ Dispatch attention_dispatch(const AttentionTile& tile, const AttentionOptions& o
     constants.insert(constants.end(), {{"D", extent(e.D)},
                                        {"HEADS", extent(e.M)},
                                        {"SHARE", extent(e.share())},
-                                       {"PAIR", pair_form(q, aligned)},
+                                       {"LAYOUT", vector_layout(q, aligned)},
                                        {"CAUSAL", options.causal},
                                        {"MASK_DIAGONAL", options.mask_diagonal},
                                        {"DROPOUT", options.dropout > 0.0f}});

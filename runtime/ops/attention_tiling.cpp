@@ -94,7 +94,8 @@ std::optional<AttentionTile> in_shared_memory(const DeviceTraits& device, Attent
     while (rows >= least && !tile.fits(rows, false)) rows /= 2;
     if (rows < least) return std::nullopt;
     const auto wasteful = [&] { return 4 * tile.computed(rows) >= 5 * tile.computed(rows / 2); };
-    while (rows > least && tile.fits(rows / 2, false) && (wasteful() || tile.groups(rows) < device.units)) rows /= 2;
+    while (rows > least && tile.fits(rows / 2, false) && (wasteful() || tile.groups(rows) < device.compute_units))
+        rows /= 2;
     return AttentionTile{text("attention_tile", kernel_suffix(pass)),
                          {{"GROUP", extent(tile.group(rows))},
                           {"ROWS", extent(rows)},
@@ -141,7 +142,7 @@ AttentionTile in_matrices(const DeviceTraits& device, AttentionPass pass, const 
     while (subgroups > 1 && (!tile.fits_shared(subgroups, 1) || tile.rows(subgroups, 1) >= 2 * size.rows))
         subgroups /= 2;
     const bool two =
-        tile.fits_registers(2) && tile.fits_shared(subgroups, 2) && tile.groups(subgroups, 2) >= device.units;
+        tile.fits_registers(2) && tile.fits_shared(subgroups, 2) && tile.groups(subgroups, 2) >= device.compute_units;
     const std::int64_t stack = two ? 2 : 1;
     return {text("attention_coopmat", kernel_suffix(pass), of.element == MatrixElement::bf16 ? "_bf16" : ""),
             {{"GROUP", extent(subgroups * device.subgroup_size)},

@@ -8,8 +8,11 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "graph/narrow.h"
+#include "ops/arithmetic.h"
+#include "ops/attention.h"
 #include "ops/backward.h"
 #include "ops/trial.h"
+#include "ops/view.h"
 
 namespace vkf {
 

@@ -3,7 +3,6 @@
 
 #include "graph/chooser.h"
 #include "ops/attention_tiling.h"
-#include "ops/ops.h"
 
 namespace vkf {
 

@@ -5,7 +5,8 @@
 #include <optional>
 
 #include "base/error.h"
-#include "ops/ops.h"
+#include "ops/arithmetic.h"
+#include "ops/optimize.h"
 
 namespace vkf {
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "ops/grid.h"
-#include "ops/pairs.h"
+#include "ops/vector_layout.h"
 
 namespace vkf {
 

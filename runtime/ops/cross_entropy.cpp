@@ -1,11 +1,12 @@
 // Mean cross-entropy of rows of logits against one target each, and its derivative.
+#include "ops/cross_entropy.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
-#include "ops/ops.h"
-#include "ops/pairs.h"
+#include "ops/vector_layout.h"
+#include "ops/view.h"
 
 namespace vkf {
 
@@ -43,7 +44,7 @@ public:
         const Tensor logits = to.in[0];
         const RowSweep grid = row_sweep(to.device, logits.rows(), logits.width());
         to.dispatch({.kernel = "cross_entropy_backward",
-                     .constants = {{"GROUP", grid.group}, {"PAIR", pair_form_of_any_rows(logits)}},
+                     .constants = {{"GROUP", grid.group}, {"LAYOUT", vector_layout_of_any_rows(logits)}},
                      .args = {{"logits", logits},
                               {"targets", to.in[1]},
                               {"top", to.in[2]},
@@ -111,7 +112,7 @@ public:
         to.dispatch({.kernel = "cross_entropy",
                      .constants = {{"GROUP", grid.group},
                                    {"BLOCK", block(grid.group, logits.width())},
-                                   {"PAIR", pair_form_of_any_rows(logits)}},
+                                   {"LAYOUT", vector_layout_of_any_rows(logits)}},
                      .args = {{"logits", logits},
                               {"targets", to.in[1]},
                               {"row_loss", row_loss},

@@ -1,10 +1,12 @@
 // AttentionX's signal: by how much a position's own value and what attention made of the others' differ.
+#include "ops/discrepancy.h"
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "ops/ops.h"
-#include "ops/pairs.h"
+#include "ops/arithmetic.h"
+#include "ops/repeat_heads.h"
+#include "ops/vector_layout.h"
 
 namespace vkf {
 
@@ -45,7 +47,7 @@ public:
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(y.width())},
                                    {"STRIP", std::min(grid.strip, 8u)},  // each strip is read once anyway
-                                   {"PAIR", grid.form({o, v, y})}},
+                                   {"LAYOUT", grid.form({o, v, y})}},
                      .args = {{"o", o},
                               {"v", v},
                               {"y", y},

@@ -1,7 +1,9 @@
 // Dropout with a mask that is a function of (seed, salt, element): drawn anew in the backward pass, never stored.
 
+#include "ops/dropout.h"
 #include "base/error.h"
 #include "ops/elementwise.h"
+#include "ops/view.h"
 
 namespace vkf {
 

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "ops/activation.h"
+#include "ops/broadcast.h"
 #include "ops/grid.h"
-#include "ops/pairs.h"
-#include "ops/stretch.h"
+#include "ops/vector_layout.h"
 
 namespace vkf {
 
@@ -68,16 +68,16 @@ bool stretched(const Shape& operand, const Shape& result) {
 }
 
 /// How the inputs that are broadcast are read; nullopt if they differ in that.
-std::optional<Stretch> common_stretch(std::span<const Tensor> in, const Shape& result) {
-    std::optional<Stretch> common;
+std::optional<Broadcast> common_broadcast(std::span<const Tensor> in, const Shape& result) {
+    std::optional<Broadcast> common;
     for (const Tensor& x : in) {
-        Stretch own;
+        Broadcast own;
         if (!stretched(x.shape(), result)) continue;
-        if (!stretch(x.shape(), result, own)) return {};
+        if (!broadcast(x.shape(), result, own)) return {};
         if (common && (common->div != own.div || common->mod != own.mod)) return {};
         common = own;
     }
-    return common ? common : Stretch{};
+    return common ? common : Broadcast{};
 }
 
 /// What several ops made: nobody asks for its derivative any more.
@@ -125,7 +125,7 @@ struct Chain {
 
     bool fits(const Shape& shape) const {
         return one_seed && in.size() <= most_inputs && steps.size() <= most_steps && words(steps) <= most_words &&
-               common_stretch(in, shape).has_value();
+               common_broadcast(in, shape).has_value();
     }
 
 private:
@@ -148,8 +148,8 @@ bool ElementwiseOp::reference(std::span<const Array> in, std::span<Array> out) c
     Seed seed{};
     for (std::size_t k = 0; drops() && k < 2; ++k)
         seed[k] = static_cast<std::uint32_t>(static_cast<std::int32_t>(in.back().at[k]));
-    std::vector<Stretch> at(inputs);
-    for (std::size_t k = 0; k < inputs; ++k) stretch(in[k].shape, out[0].shape, at[k]);
+    std::vector<Broadcast> at(inputs);
+    for (std::size_t k = 0; k < inputs; ++k) broadcast(in[k].shape, out[0].shape, at[k]);
     std::vector<double> values(ElementStep::first_step + steps_.size());
     for (std::size_t i = 0; i < out[0].at.size(); ++i) {
         for (std::size_t k = 0; k < inputs; ++k)
@@ -165,7 +165,7 @@ void ElementwiseOp::lower(Lowering& to) const {
     const std::span operands = to.in.first(to.in.size() - (drops() ? 1 : 0));
     const Tensor y = to.out[0];
     const std::int64_t count = y.elements();
-    const Stretch narrow = common_stretch(operands, y.shape()).value();
+    const Broadcast narrow = common_broadcast(operands, y.shape()).value();
     const bool any_stretched = std::ranges::any_of(operands, [&](Tensor x) { return stretched(x.shape(), y.shape()); });
     std::uint32_t each = drops() ? 4 : 2;  // random words come by four
     const bool along = any_stretched && narrow.div == 1;
@@ -179,7 +179,7 @@ void ElementwiseOp::lower(Lowering& to) const {
                                 {"EACH", each},
                                 {"LEFT", extent(count % each)},
                                 {"ALONG", along},
-                                {"PAIR_Y", pair_form(y)}},
+                                {"LAYOUT_Y", vector_layout(y)}},
                   .args = {{"seed", drops() ? ArgValue{to.in.back()} : ArgValue{}},
                            {"y", y},
                            {"count", extent(count)},
@@ -195,7 +195,7 @@ void ElementwiseOp::lower(Lowering& to) const {
             continue;
         }
         made.args.emplace_back(text('x', k), operands[k]);
-        made.constants.emplace_back(text("PAIR", k), pair_form(operands[k]));
+        made.constants.emplace_back(text("LAYOUT", k), vector_layout(operands[k]));
         if (stretched(operands[k].shape(), y.shape())) stretched_bits |= 1u << k;
         made.bytes += 4.0 * static_cast<double>(operands[k].elements());
     }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/ops.h"
+#include "ops/activation.h"
 
 namespace vkf {
 
@@ -22,7 +22,7 @@ struct ElementStep {
     std::uint32_t salt = 0;                    // of dropout
 };
 
-/// The last step's value, [...]. Inputs that are broadcast repeat alike (ops/stretch.h). If a step drops, the last
+/// The last step's value, [...]. Inputs that are broadcast repeat alike (ops/broadcast.h). If a step drops, the last
 /// input is the seed, i32[2]; it is no operand.
 class ElementwiseOp : public Op {
 public:

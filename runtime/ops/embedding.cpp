@@ -1,11 +1,12 @@
 // Rows of a table by index, and the table's gradient, summed in the order of the rows.
+#include "ops/embedding.h"
 
 #include <algorithm>
 #include <bit>
 
 #include "base/error.h"
-#include "ops/ops.h"
 #include "ops/rows.h"
+#include "ops/view.h"
 
 namespace vkf {
 
@@ -56,7 +57,7 @@ public:
         const std::int64_t sweeps = (chunks + 31) / 32;  // at most 32 registers
         // Frequent indices often stand together: a stride spreads them over the groups.
         const std::int64_t groups =
-            to.device.cpu ? std::min<std::int64_t>(vocabulary, to.device.units * 8) : vocabulary;
+            to.device.cpu ? std::min<std::int64_t>(vocabulary, to.device.compute_units * 8) : vocabulary;
         to.dispatch({.kernel = "embedding_backward",
                      .constants = {{"GROUP", group}, {"COLUMNS", extent((chunks + sweeps - 1) / sweeps)}},
                      .args = {{"head", head},

@@ -18,7 +18,7 @@ struct Sweep {
 /// Equal sweeps: enough of them to occupy the device, long enough to be worth starting. All begin at a multiple of 4.
 inline Sweep sweep(const DeviceTraits& device, std::int64_t count) {
     const std::int64_t group = device.cpu ? device.subgroup_size : std::min<std::uint32_t>(256, device.max_group);
-    const std::int64_t wanted_groups = std::int64_t{device.units} * 8;
+    const std::int64_t wanted_groups = std::int64_t{device.compute_units} * 8;
     const std::int64_t least = device.cpu ? 2048 : group * 4;
     const std::int64_t share = std::max(least, (count + wanted_groups - 1) / wanted_groups);
     const std::int64_t most = device.cpu ? share : group * 16;

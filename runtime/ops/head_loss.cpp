@@ -1,14 +1,18 @@
 // A language model's last map and its mean cross-entropy in one op, so that the logits of a whole batch never exist.
+#include "ops/head_loss.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "base/error.h"
+#include "ops/arithmetic.h"
 #include "ops/backward.h"
+#include "ops/cross_entropy.h"
+#include "ops/matmul.h"
 #include "ops/matmul_lowering.h"
-#include "ops/ops.h"
-#include "ops/pairs.h"
 #include "ops/rows.h"
+#include "ops/vector_layout.h"
+#include "ops/view.h"
 
 namespace vkf {
 
@@ -75,7 +79,7 @@ public:
         const Tensor d_x = to.out[d_input], d_w = to.out[d_table];
         const std::int64_t rows = x.rows(), width = w.rows(), pitch = width + width % 2, most = chunk(rows, pitch);
         const Scratch row_loss = to.scratch(rows), count = to.scratch(1);
-        const Matrix logits{to.scratch(most * pitch), pitch, static_cast<std::uint32_t>(Pair::together)},
+        const Matrix logits{to.scratch(most * pitch), pitch, static_cast<std::uint32_t>(VectorLayout::vec2)},
             weight = matrix(w);
         std::optional<Scratch> parts;
         append_count(to, "count_targets", {{"targets", targets}, {"count", count}}, rows);
@@ -107,10 +111,10 @@ private:
     };
 
     static std::uint32_t form(Tensor x) {
-        return pair_form(x, x.width() % 2 == 0 && x.graph().value(x).offset % 2 == 0);
+        return vector_layout(x, x.width() % 2 == 0 && x.graph().value(x).offset % 2 == 0);
     }
     /// The form, if what is read in pairs is even, as packed rows always are.
-    static std::uint32_t form(const Matrix& x, bool in_pairs) { return in_pairs ? x.form : pair_form(false); }
+    static std::uint32_t form(const Matrix& x, bool in_pairs) { return in_pairs ? x.form : vector_layout(false); }
     static Matrix matrix(Tensor x) { return {x, x.width(), form(x)}; }
     static Matrix matrix(Tensor x, std::int64_t first, std::int64_t rows) {
         return {Section{x, first * x.width(), rows * x.width()}, x.width(), form(x)};
@@ -142,8 +146,8 @@ private:
                                  .k = size.k,
                                  .transpose_a = size.transpose_a,
                                  .transpose_b = size.transpose_b,
-                                 .packed_y = y.form > pair_form(true),
-                                 .packed_factors = std::max(a.form, b.form) > pair_form(true)},
+                                 .packed_y = y.form > vector_layout(true),
+                                 .packed_factors = std::max(a.form, b.form) > vector_layout(true)},
                         .a = a.at,
                         .b = b.at,
                         .addend = size.onto_y ? y.at : ArgValue{},
@@ -170,7 +174,7 @@ private:
         to.dispatch({.kernel = "head_loss",
                      .constants = {{"GROUP", grid.group},
                                    {"BLOCK", block(grid.group, width)},
-                                   {"PAIR", logits.form},
+                                   {"LAYOUT", logits.form},
                                    {"GRADIENT", differentiates},
                                    {"SEEDED", seeded}},
                      .args = {{"logits", logits.at},

@@ -1,10 +1,10 @@
 // Dynamic loss scaling: what to make of gradients that were computed too large, and how large to compute the next ones.
+#include "ops/loss_scale.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
-#include "ops/ops.h"
 
 namespace vkf {
 

@@ -1,12 +1,15 @@
 // activation(alpha · op(a) · op(b) + bias) + addend, op the identity or the transpose, for one matrix or a batch.
+#include "ops/matmul.h"
 
 #include <tuple>
 
 #include "base/error.h"
+#include "ops/activation.h"
+#include "ops/arithmetic.h"
 #include "ops/matmul_lowering.h"
 #include "ops/matmul_trial.h"
-#include "ops/ops.h"
-#include "ops/pairs.h"
+#include "ops/reduce.h"
+#include "ops/vector_layout.h"
 
 namespace vkf {
 
@@ -129,24 +132,25 @@ public:
         size.packed_factors = a.format() != Format::f32 || b.format() != Format::f32;
         const auto optional = [](Tensor x) { return x ? ArgValue{x} : ArgValue{}; };
         std::optional<Scratch> parts;
-        append_product(to,
-                       {.size = size,
-                        .a = a,
-                        .b = b,
-                        .bias = optional(to.in[shift]),
-                        .addend = optional(more),
-                        .y = y,
-                        .pair_a = pair_form(a, pairs_aligned(a, made.a, transpose_a_ ? m : 0)),
-                        .pair_b = pair_form(b, pairs_aligned(b, made.b, transpose_b_ ? 0 : n)),
-                        .pair_addend = pair_form(more, more && pairs_aligned(more, {m * more_pitch, more_pitch}, n)),
-                        .pair_y = pair_form(y, n % 2 == 0),
-                        .a_at = made.a,
-                        .b_at = made.b,
-                        .addend_pitch = more_pitch,
-                        .y_pitch = n,
-                        .alpha = alpha_,
-                        .activation = activation_},
-                       parts);
+        append_product(
+            to,
+            {.size = size,
+             .a = a,
+             .b = b,
+             .bias = optional(to.in[shift]),
+             .addend = optional(more),
+             .y = y,
+             .pair_a = vector_layout(a, pairs_aligned(a, made.a, transpose_a_ ? m : 0)),
+             .pair_b = vector_layout(b, pairs_aligned(b, made.b, transpose_b_ ? 0 : n)),
+             .pair_addend = vector_layout(more, more && pairs_aligned(more, {m * more_pitch, more_pitch}, n)),
+             .pair_y = vector_layout(y, n % 2 == 0),
+             .a_at = made.a,
+             .b_at = made.b,
+             .addend_pitch = more_pitch,
+             .y_pitch = n,
+             .alpha = alpha_,
+             .activation = activation_},
+            parts);
     }
 
     std::uint32_t factors() const override { return 1u << left | 1u << right; }
@@ -258,9 +262,9 @@ void append_product(Lowering& to, const ProductCall& of, std::optional<Scratch>&
                  .groups = static_cast<std::uint64_t>(batches * m),
                  .flops = area * static_cast<double>(cut.splits),
                  .bytes = 4.0 * area * static_cast<double>(cut.splits + 1)};
-    parts.constants.emplace_back("PAIR_A", of.pair_a);
-    parts.constants.emplace_back("PAIR_B", of.pair_b);
-    parts.constants.emplace_back("PAIR_Y", split ? pair_form(n % 2 == 0) : of.pair_y);
+    parts.constants.emplace_back("LAYOUT_A", of.pair_a);
+    parts.constants.emplace_back("LAYOUT_B", of.pair_b);
+    parts.constants.emplace_back("LAYOUT_Y", split ? vector_layout(n % 2 == 0) : of.pair_y);
     if (cut.kernel.starts_with("matmul_coopmat2")) {
         // They are loaded faster where lines in 16 bits start at multiples of 16 bytes.
         const bool aligned = in_eights(of.a, of.a_at.pitch | of.a_at.batch) &&
@@ -268,8 +272,8 @@ void append_product(Lowering& to, const ProductCall& of, std::optional<Scratch>&
         parts.constants.emplace_back("ALIGNED", aligned);
     }
     Dispatch& last = split ? sum : parts;
-    if (split) last.constants.emplace_back("PAIR_Y", of.pair_y);
-    if (with_addend) last.constants.emplace_back("PAIR_ADDEND", of.pair_addend);
+    if (split) last.constants.emplace_back("LAYOUT_Y", of.pair_y);
+    if (with_addend) last.constants.emplace_back("LAYOUT_ADDEND", of.pair_addend);
     if (with_bias) last.constants.emplace_back("BIAS", true);
     if (with_addend) last.constants.emplace_back("ADDEND", true);
     if (of.activation != Activation::none)

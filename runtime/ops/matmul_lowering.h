@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "ops/activation.h"
 #include "ops/matmul_tiling.h"
-#include "ops/ops.h"
 
 namespace vkf {
 
@@ -20,7 +20,7 @@ struct ProductCall {
     ArgValue a, b;
     ArgValue bias = {}, addend = {};  // may be absent
     ArgValue y;
-    std::uint32_t pair_a, pair_b, pair_addend = 0, pair_y;  // forms of pairs (ops/pairs.h)
+    std::uint32_t pair_a, pair_b, pair_addend = 0, pair_y;  // forms of pairs (ops/vector_layout.h)
     Matrices a_at, b_at;
     std::int64_t addend_pitch = 0, y_pitch;  // matrices of these two follow each other
     float alpha = 1.0f;

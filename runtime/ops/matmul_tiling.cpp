@@ -51,7 +51,7 @@ Tiling few_rows(const DeviceTraits& device, const ProductSize& size) {
                 "matmul_rows",
                 {{"GROUP", device.subgroup_size}, {"ROWS", static_cast<std::uint32_t>(size.m)}, {"PAIRS", pairs}}};
     made.tiles = tiles_of(size, size.m, pairs * 2 * std::int64_t{device.subgroup_size});
-    split(made, size, made.tiles, std::int64_t{device.units} * 4, 2 * std::int64_t{device.subgroup_size});
+    split(made, size, made.tiles, std::int64_t{device.compute_units} * 4, 2 * std::int64_t{device.subgroup_size});
     return made;
 }
 
@@ -76,7 +76,7 @@ Tiling in_registers(const DeviceTraits& device, const ProductSize& size) {
     for (const Tile& tile : shapes) {
         const std::int64_t rows = tile.row_blocks * lanes, columns = tile.pairs * 2 * lanes;
         const std::int64_t tiles = tiles_of(size, rows, columns);
-        const double cost = static_cast<double>(up(tiles, device.units)) *
+        const double cost = static_cast<double>(up(tiles, device.compute_units)) *
                             (load * static_cast<double>(rows + columns) + static_cast<double>(rows * columns));
         if (made.tiles != 0 && cost >= least) continue;
         least = cost;
@@ -156,11 +156,11 @@ bool suits_large_tiles(const DeviceTraits& device) {
 void cut(Tiling& made, const DeviceTraits& device, const ProductSize& size, std::int64_t lanes_tiles) {
     made.chunk = size.k;
     if (device.cpu) {
-        split(made, size, lanes_tiles, std::int64_t{device.units} * 4, lane_step);
+        split(made, size, lanes_tiles, std::int64_t{device.compute_units} * 4, lane_step);
         shorten(made, size, lane_step);
     } else {
         constexpr std::int64_t longest_slice = 32;
-        split(made, size, tiles_of(size, 64, 64), device.units, longest_slice);
+        split(made, size, tiles_of(size, 64, 64), device.compute_units, longest_slice);
     }
 }
 
@@ -180,7 +180,7 @@ std::vector<Tiling> candidates(const DeviceTraits& device, const ProductSize& si
     // Large tiles if they keep every multiprocessor busy.
     std::vector<std::uint32_t> tiles{64};
     if (suits_large_tiles(device))
-        tiles.insert(tiles_of(size, 128, 128) >= device.units ? tiles.begin() : tiles.end(), 128);
+        tiles.insert(tiles_of(size, 128, 128) >= device.compute_units ? tiles.begin() : tiles.end(), 128);
     if (suits_matrices(device, size))
         for (const std::uint32_t tile : tiles)
             if (auto made = in_matrices(device, size, tile)) list.push_back(std::move(*made));

@@ -7,8 +7,10 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "base/random.h"
-#include "ops/pairs.h"
+#include "ops/arithmetic.h"
+#include "ops/matmul.h"
 #include "ops/trial.h"
+#include "ops/vector_layout.h"
 
 namespace vkf {
 
@@ -23,10 +25,10 @@ struct Kind {
 };
 
 Format format_of(std::uint32_t form) {
-    switch (static_cast<Pair>(form)) {
-        case Pair::bfloat:
+    switch (static_cast<VectorLayout>(form)) {
+        case VectorLayout::bf16x2:
             return Format::bf16;
-        case Pair::half:
+        case VectorLayout::f16x2:
             return Format::f16;
         default:
             return Format::f32;
@@ -35,7 +37,7 @@ Format format_of(std::uint32_t form) {
 
 Kind kind_of(const ProductCall& of) {
     const ProductSize& size = of.size;
-    const auto apart = static_cast<std::uint32_t>(Pair::apart);
+    const auto apart = static_cast<std::uint32_t>(VectorLayout::scalar);
     const bool packed = size.packed_factors || size.packed_y;
     return {.batches = rounded_up(size.batches, 1),
             .m = rounded_up(size.m),

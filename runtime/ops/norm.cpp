@@ -1,13 +1,14 @@
 // LayerNorm and RMSNorm over the last axis; weight and bias may be absent.
+#include "ops/norm.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "base/error.h"
-#include "ops/ops.h"
-#include "ops/pairs.h"
 #include "ops/rows.h"
+#include "ops/vector_layout.h"
+#include "ops/view.h"
 
 namespace vkf {
 
@@ -65,7 +66,7 @@ public:
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0];
         // Few enough groups that their partial sums are a small part of the work.
-        const std::int64_t most = std::int64_t{to.device.units} * (to.device.cpu ? 4 : 8);
+        const std::int64_t most = std::int64_t{to.device.compute_units} * (to.device.cpu ? 4 : 8);
         const Tensor weight = kind_.weight ? to.in[1] : Tensor();
         const Tensor addend = to.in[more];
         const PairRows grid = pair_rows(to.device, x.rows(), x.width(), most);
@@ -78,8 +79,8 @@ public:
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(x.width())},
                                    {"STRIP", grid.strip},
-                                   {"PAIR", grid.form({x, weight, addend})},
-                                   {"PAIR_DY", grid.form({to.in[2]})},
+                                   {"LAYOUT", grid.form({x, weight, addend})},
+                                   {"LAYOUT_DY", grid.form({to.in[2]})},
                                    {"CENTER", kind_.center},
                                    {"WEIGHT", kind_.weight},
                                    {"ADDEND", static_cast<bool>(addend)},
@@ -171,8 +172,8 @@ public:
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(x.width())},
                                    {"STRIP", grid.strip},
-                                   {"PAIR", grid.form({x, weight, bias})},
-                                   {"PAIR_Y", grid.form({to.out[0]})},
+                                   {"LAYOUT", grid.form({x, weight, bias})},
+                                   {"LAYOUT_Y", grid.form({to.out[0]})},
                                    {"CENTER", kind_.center},
                                    {"WEIGHT", kind_.weight},
                                    {"BIAS", kind_.bias}},

@@ -1,12 +1,13 @@
 // What surrounds an optimiser's step: adding gradients up, their norm over all parameters, and the factor that clips
 // it.
+#include "ops/optimize.h"
 
 #include <cmath>
 
 #include "base/error.h"
-#include "ops/ops.h"
-#include "ops/pairs.h"
 #include "ops/parts.h"
+#include "ops/vector_layout.h"
+#include "ops/view.h"
 
 namespace vkf {
 
@@ -45,7 +46,7 @@ public:
         const std::uint32_t partials = parts.groups();
         const Scratch scratch = to.scratch(partials);
         to.dispatch({.kernel = "square_sum",
-                     .constants = {{"GROUP", parts.group}, {"PAIR", pair_form(to.in)}},
+                     .constants = {{"GROUP", parts.group}, {"LAYOUT", vector_layout(to.in)}},
                      .args = {{"rows", Table{{{"x", list(to.in)}}}},
                               {"parts", parts.table()},
                               {"groups", parts.groups()},
@@ -98,7 +99,7 @@ public:
         std::vector<Tensor> values = list(to.in.subspan(targets_));
         values.resize(targets_);
         to.dispatch({.kernel = "accumulate",
-                     .constants = {{"GROUP", parts.group}, {"ZERO", zero}, {"PAIR", pair_form(to.in)}},
+                     .constants = {{"GROUP", parts.group}, {"ZERO", zero}, {"LAYOUT", vector_layout(to.in)}},
                      .args = {{"rows", Table{{{"y", list(targets)}, {"x", values}}}},
                               {"parts", parts.table()},
                               {"groups", parts.groups()},
@@ -126,8 +127,8 @@ GlobalNorm global_norm(std::span<const Tensor> gradients, float limit) {
     return {out[0], out[1]};
 }
 
-std::vector<Tensor> add_into(std::span<const Tensor> targets, std::span<const Tensor> values, float factor) {
-    require(targets.size() == values.size() && factor != 0.0f, "add_into: ", targets.size(), " targets, ",
+std::vector<Tensor> accumulate(std::span<const Tensor> targets, std::span<const Tensor> values, float factor) {
+    require(targets.size() == values.size() && factor != 0.0f, "accumulate: ", targets.size(), " targets, ",
             values.size(), " values, factor ", factor);
     if (targets.empty()) return {};
     std::vector<Tensor> in = list(targets);

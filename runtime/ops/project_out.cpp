@@ -1,13 +1,18 @@
 // What is left of o once its projection on v is taken away: the heart of belief attention.
-
 #include "ops/project_out.h"
+
+#include "ops/project_out_launch.h"
 
 #include <cfloat>
 #include <optional>
 
 #include "base/error.h"
-#include "ops/ops.h"
-#include "ops/pairs.h"
+#include "ops/activation.h"
+#include "ops/arithmetic.h"
+#include "ops/reduce.h"
+#include "ops/repeat_heads.h"
+#include "ops/vector_layout.h"
+#include "ops/view.h"
 
 namespace vkf {
 
@@ -145,7 +150,7 @@ Dispatch project_out_launch(const DeviceTraits& device, std::int64_t groups, Ten
             .constants = {{"GROUP", grid.group},
                           {"WIDTH", extent(width)},
                           {"STRIP", grid.strip},
-                          {"PAIR", grid.form({o, v, y})},
+                          {"LAYOUT", grid.form({o, v, y})},
                           {"GROUPS", extent(groups)},
                           {"ROW_PER_LANE", grid.own}},
             .args = {{"o", o},
@@ -168,7 +173,7 @@ Dispatch project_out_backward_launch(const DeviceTraits& device, std::int64_t gr
             .constants = {{"GROUP", grid.group},
                           {"WIDTH", extent(width)},
                           {"STRIP", grid.strip},
-                          {"PAIR", grid.form({at.o, at.v, at.g, at.d_o, at.d_v})},
+                          {"LAYOUT", grid.form({at.o, at.v, at.g, at.d_o, at.d_v})},
                           {"GROUPS", extent(groups)},
                           {"ADD", at.add},
                           {"ROW_PER_LANE", grid.own}},

@@ -1,33 +1,22 @@
-// Launches of project_out's kernels, for the ops that project in one way and in both.
+// BeliefFormer's projection.
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <vector>
 
-#include "graph/op.h"
-#include "graph/tensor.h"
+#include "graph/graph.h"
 
 namespace vkf {
 
-/// Throws unless o and v are alike and their rows fall into so many groups.
-void require_groups(std::span<const TensorType> o_and_v, std::int64_t groups);
+/// The component of o perpendicular to v, per row and group of width C/groups: o − (<o,v>/<v,v>)·v; o where <v,v> is 0
+/// or subnormal. BeliefFormer (002) eq 10-14 with one group, eq 15 with one group per head. Grouped queries as above.
+/// Numerics: fp32 sums, no eps; where o = v the result is rounding noise of a few 2^-24·|v|, never NaN.
+Tensor project_out(Tensor o, Tensor v, std::int64_t groups, std::int64_t value_heads = 0);
 
-/// Whether every group of a row is made of whole pairs.
-bool even_groups(Tensor o, std::int64_t groups);
-
-/// y = what is left of o in each of `groups` groups of a row.
-Dispatch project_out_launch(const DeviceTraits& device, std::int64_t groups, Tensor o, Tensor v, Tensor y);
-
-/// d_o and d_v of it, given the gradient g of y; with `add` they are added to what is there.
-struct ProjectOutGradients {
-    Tensor o, v, g;
-    Tensor d_o, d_v;
-    bool add = false;
+struct Projections {
+    Tensor rows, heads;
 };
-Dispatch project_out_backward_launch(const DeviceTraits& device, std::int64_t groups, const ProjectOutGradients& at);
 
-/// The node that makes both: d_o and d_v.
-std::vector<Tensor> project_out_backward(Tensor o, Tensor v, Tensor g, std::int64_t groups);
+/// project_out with one group and with a group per head: what belief-star needs (BeliefFormer eq 15-17).
+Projections project_out_both(Tensor o, Tensor v, std::int64_t heads, std::int64_t value_heads = 0);
 
 }  // namespace vkf

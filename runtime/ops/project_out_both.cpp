@@ -3,9 +3,11 @@
 #include <optional>
 
 #include "base/error.h"
-#include "ops/ops.h"
-#include "ops/pairs.h"
+#include "ops/arithmetic.h"
 #include "ops/project_out.h"
+#include "ops/project_out_launch.h"
+#include "ops/repeat_heads.h"
+#include "ops/vector_layout.h"
 
 namespace vkf {
 
@@ -37,7 +39,7 @@ struct HeadPerLane {
                 .constants = {{"GROUP", grid.group},
                               {"WIDTH", extent(width)},
                               {"STRIP", grid.strip},
-                              {"PAIR", grid.form(all)},
+                              {"LAYOUT", grid.form(all)},
                               {"GROUPS", extent(heads)},
                               {"ROW_PER_LANE", true}},
                 .args = {{"o", o},

@@ -1,13 +1,14 @@
 // Sums over the last axis, over all rows, and down to any shape that broadcasts; and the broadcast itself.
+#include "ops/reduce.h"
 
 #include <algorithm>
 
 #include "base/error.h"
+#include "ops/broadcast.h"
 #include "ops/copy.h"
-#include "ops/ops.h"
-#include "ops/pairs.h"
 #include "ops/rows.h"
-#include "ops/stretch.h"
+#include "ops/vector_layout.h"
+#include "ops/view.h"
 
 namespace vkf {
 
@@ -40,7 +41,7 @@ public:
         const Tensor x = to.in[0];
         const bool narrow = x.width() < (to.device.cpu ? 64 : 2 * std::int64_t{to.device.subgroup_size});
         const std::uint32_t group = row_group(to.device, narrow ? x.rows() : x.width());
-        const std::int64_t share = divided(x.rows(), std::int64_t{to.device.units} * 8);
+        const std::int64_t share = divided(x.rows(), std::int64_t{to.device.compute_units} * 8);
         const std::int64_t each = to.device.cpu ? std::max(share, divided(2048, x.width())) : 1;
         const std::int64_t per_group = narrow ? divided(each, group) * group : each;
         to.dispatch({.kernel = "row_sum",
@@ -91,14 +92,14 @@ public:
     std::string_view name() const override { return "broadcast_to"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        Stretch unused;
-        require(stretch(in[0].shape, shape_, unused), "cannot broadcast ", in[0].shape, " to ", shape_);
+        Broadcast unused;
+        require(broadcast(in[0].shape, shape_, unused), "cannot broadcast ", in[0].shape, " to ", shape_);
         return {{in[0].dtype, shape_}};
     }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
-        Stretch of_x;
-        stretch(in[0].shape, shape_, of_x);
+        Broadcast of_x;
+        broadcast(in[0].shape, shape_, of_x);
         for (std::size_t i = 0; i < out[0].at.size(); ++i)
             out[0].at[i] = in[0].at[i / static_cast<std::size_t>(of_x.div) % static_cast<std::size_t>(of_x.mod)];
         return true;
@@ -109,8 +110,8 @@ public:
     }
 
     void lower(Lowering& to) const override {
-        Stretch of_x;
-        stretch(to.in[0].shape(), shape_, of_x);
+        Broadcast of_x;
+        broadcast(to.in[0].shape(), shape_, of_x);
         const std::int64_t own = of_x.mod * of_x.div;
         to.dispatch(strided_copy(to.device, to.in[0], to.out[0],
                                  {{shape_.elements() / own, 0, own}, {of_x.mod, 1, of_x.div}, {of_x.div, 0, 1}}));
@@ -127,16 +128,16 @@ void sum_columns(Lowering& to, ArgValue from, std::int64_t rows, std::int64_t wi
     const std::uint32_t group = row_group(to.device, divided(width, 2));
     const std::int64_t pairs = to.device.cpu ? std::clamp<std::int64_t>(divided(width, 2 * group), 1, 8) : 1;
     const std::int64_t blocks = divided(width, 2 * group * pairs);
-    const std::int64_t wanted = divided(std::int64_t{to.device.units} * 8, blocks);
+    const std::int64_t wanted = divided(std::int64_t{to.device.compute_units} * 8, blocks);
     const std::int64_t run = divided(rows, std::clamp<std::int64_t>(rows / 16, 1, wanted));
     const std::int64_t runs = divided(rows, run);
     const auto pass = [&](ArgValue x, std::int64_t x_rows, std::int64_t x_pitch, std::int64_t each, ArgValue y) {
         const std::int64_t sums = divided(x_rows, each);
         const auto* tensor = std::get_if<Tensor>(&x);
         const std::uint32_t form =
-            pair_form(tensor ? *tensor : Tensor(), width % 2 == 0 && x_pitch % 2 == 0 && even(x) && even(y));
+            vector_layout(tensor ? *tensor : Tensor(), width % 2 == 0 && x_pitch % 2 == 0 && even(x) && even(y));
         to.dispatch({.kernel = "column_sum",
-                     .constants = {{"GROUP", group}, {"PAIRS", extent(pairs)}, {"PAIR", form}},
+                     .constants = {{"GROUP", group}, {"PAIRS", extent(pairs)}, {"LAYOUT", form}},
                      .args = {{"x", x},
                               {"y", y},
                               {"rows", extent(x_rows)},
@@ -163,8 +164,8 @@ Tensor column_sum(Tensor x) {
 
 Tensor sum_to(Tensor x, const Shape& shape) {
     if (x.shape() == shape) return x;
-    Stretch of_result;
-    require(stretch(shape, x.shape(), of_result), x.graph().scope, x.graph().scope.empty() ? "" : ": ",
+    Broadcast of_result;
+    require(broadcast(shape, x.shape(), of_result), x.graph().scope, x.graph().scope.empty() ? "" : ": ",
             "sum_to: ", shape, " does not broadcast to ", x.shape());
     const auto [div, mod] = of_result;
     if (mod == 1) {  // a total: the rows' sums, then theirs

@@ -1,7 +1,7 @@
 // Value heads as the query heads that share them see them, and back.
+#include "ops/repeat_heads.h"
 
 #include "base/error.h"
-#include "ops/ops.h"
 #include "ops/rows.h"
 
 namespace vkf {

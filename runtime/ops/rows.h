@@ -20,7 +20,7 @@ inline RowSweep row_sweep(const DeviceTraits& device, std::int64_t rows, std::in
     const auto divided = [](std::int64_t count, std::int64_t by) { return (count + by - 1) / by; };
     std::int64_t per_group = 1;
     if (device.cpu) {  // starting a workgroup costs about as much as a thousand elements
-        const std::int64_t wanted = std::int64_t{device.units} * 8;
+        const std::int64_t wanted = std::int64_t{device.compute_units} * 8;
         per_group = std::max(divided(rows, wanted), divided(2048, std::max<std::int64_t>(width, 1)));
     }
     if (most > 0) per_group = std::max(per_group, divided(rows, most));

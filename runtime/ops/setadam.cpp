@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/optimizers.h"
 #include "ops/step.h"
 
 namespace vkf {

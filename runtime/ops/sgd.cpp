@@ -1,5 +1,6 @@
 // Gradient descent, with momentum or without.
 
+#include "ops/optimizers.h"
 #include "ops/step.h"
 
 namespace vkf {

@@ -1,11 +1,14 @@
 // Mean cross-entropy of rows of logits against a weight for every class: smoothed and mixed labels.
+#include "ops/soft_cross_entropy.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
-#include "ops/ops.h"
-#include "ops/pairs.h"
+#include "ops/arithmetic.h"
+#include "ops/reduce.h"
+#include "ops/softmax.h"
+#include "ops/vector_layout.h"
 
 namespace vkf {
 
@@ -47,8 +50,8 @@ public:
         to.dispatch({.kernel = "soft_cross_entropy",
                      .constants = {{"GROUP", grid.group},
                                    {"BLOCK", block(grid.group, logits.width())},
-                                   {"PAIR", pair_form(logits)},
-                                   {"PAIR_TARGETS", pair_form(targets)}},
+                                   {"LAYOUT", vector_layout(logits)},
+                                   {"LAYOUT_TARGETS", vector_layout(targets)}},
                      .args = {{"logits", logits},
                               {"targets", targets},
                               {"row_loss", to.out[0]},

@@ -1,11 +1,12 @@
 // softmax over the columns that a row may see, and its derivative.
+#include "ops/softmax.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
-#include "ops/ops.h"
-#include "ops/pairs.h"
+#include "ops/vector_layout.h"
+#include "ops/view.h"
 
 namespace vkf {
 
@@ -54,7 +55,7 @@ public:
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(y.width())},
                                    {"STRIP", grid.strip},
-                                   {"PAIR", grid.form({y, to.in[1], to.out[0]})}},
+                                   {"LAYOUT", grid.form({y, to.in[1], to.out[0]})}},
                      .args = {{"y", y},
                               {"d_y", to.in[1]},
                               {"d_x", to.out[0]},
@@ -105,7 +106,7 @@ public:
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(x.width())},
                                    {"STRIP", grid.strip},
-                                   {"PAIR", grid.form({x, to.out[0]})},
+                                   {"LAYOUT", grid.form({x, to.out[0]})},
                                    {"CAUSAL", options_.causal},
                                    {"MASK_DIAGONAL", options_.mask_diagonal}},
                      .args = {{"x", x},

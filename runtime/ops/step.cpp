@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "ops/optimizers.h"
+
 namespace vkf {
 
 std::array<float, 4> step_rates(double rate, double beta1, double beta2, std::int64_t step) {
@@ -45,12 +47,13 @@ bool StepOp::skipped(std::span<const Array> in, std::span<Array> out) const {
 Dispatch StepOp::launch(const Lowering& to, std::string_view kernel, const Parts& parts, Table rows, double flops,
                         double bytes) const {
     const Tensor factor = to.in.back();
-    return {.kernel = std::string(kernel),
-            .constants = {{"GROUP", parts.group}, {"PAIR", pair_form(to.in)}, {"CLIPPED", static_cast<bool>(factor)}},
-            .args = {{"rows", std::move(rows)}, {"parts", parts.table()}, {"groups", parts.groups()}, {"clip", factor}},
-            .groups = parts.groups(),
-            .flops = flops * parts.elements,
-            .bytes = bytes * parts.elements};
+    return {
+        .kernel = std::string(kernel),
+        .constants = {{"GROUP", parts.group}, {"LAYOUT", vector_layout(to.in)}, {"CLIPPED", static_cast<bool>(factor)}},
+        .args = {{"rows", std::move(rows)}, {"parts", parts.table()}, {"groups", parts.groups()}, {"clip", factor}},
+        .groups = parts.groups(),
+        .flops = flops * parts.elements,
+        .bytes = bytes * parts.elements};
 }
 
 std::vector<Tensor> StepOp::all(std::span<const Tensor> in, std::size_t which) const {

@@ -2,9 +2,10 @@
 #pragma once
 
 #include "base/error.h"
-#include "ops/ops.h"
-#include "ops/pairs.h"
+#include "ops/optimizers.h"
 #include "ops/parts.h"
+#include "ops/vector_layout.h"
+#include "ops/view.h"
 
 namespace vkf {
 

@@ -1,11 +1,11 @@
 // Other shapes, slices and orders of the same elements: reshape, split, slice, concat, permute, contiguous.
+#include "ops/view.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "base/error.h"
 #include "ops/copy.h"
-#include "ops/ops.h"
 
 namespace vkf {
 

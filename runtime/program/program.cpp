@@ -69,7 +69,7 @@ DeviceTraits traits(const Device& device) {
     made.cpu = info.kind == DeviceKind::cpu;
     made.subgroup_size = info.subgroup_size;
     made.max_group = info.max_group;
-    made.units = made.cpu ? std::max(1u, std::thread::hardware_concurrency()) : 64;
+    made.compute_units = made.cpu ? std::max(1u, std::thread::hardware_concurrency()) : 64;
     made.flops_per_second = made.cpu ? 3e10 : info.kind == DeviceKind::discrete ? 5e12 : 5e11;
     made.bytes_per_second = made.cpu ? 5e9 : info.kind == DeviceKind::discrete ? 2e11 : 2e10;
     made.shared_bytes = info.shared_bytes;

@@ -145,7 +145,7 @@ private:
     };
 
     /// A stretch of device memory.
-    struct Stretch {
+    struct Broadcast {
         std::uint64_t at = 0, bytes = 0;
     };
 
@@ -157,7 +157,7 @@ private:
     /// Throws Error naming the tensor if one is too large for any buffer.
     void require_buffers() const;
     /// The memory that an argument stands for; none for a number.
-    std::optional<Stretch> reached(std::size_t node, const ArgValue& value) const;
+    std::optional<Broadcast> reached(std::size_t node, const ArgValue& value) const;
     Launch resolve(std::size_t node, const Dispatch& dispatch);
     /// Puts the arguments where a kernel's members lie in its Args or in a table's row. Throws Error if they do not
     /// match.

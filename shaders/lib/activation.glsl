@@ -1,4 +1,4 @@
-// The activations and their derivatives at one element; kinds are numbered as `Activation` in runtime/ops/ops.h.
+// The activations and their derivatives at one element; kinds are numbered as `Activation` in runtime/ops/activation.h.
 //
 // Numerics: all but EXP are x times a probability (Φ or σ) made from an exponential of -|x|, so nothing overflows for
 // any finite x and the negative tail keeps its relative accuracy: a few ulp of |x| everywhere. NaN gives NaN.

@@ -14,7 +14,7 @@
 layout(constant_id = 3) const uint BLOCKS = 2;  // rows a lane holds
 layout(constant_id = 9) const uint TURN = 4;    // rows met at a time, at most SUBGROUP
 
-const uint STEP = PAIR != APART ? 2 : 1;  // columns to a load
+const uint STEP = LAYOUT != SCALAR ? 2 : 1;  // columns to a load
 const uint ROWS = BLOCKS * SUBGROUP;      // held by a subgroup
 const uint HELD = BLOCKS * D;             // registers for its rows
 const uint TILE = TURN * BLOCKS;          // and for one number per pair of rows
@@ -31,7 +31,7 @@ void load_own(In x, uint base, uint pitch, uint first, uint count, out float row
     [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
         const uint at = base + min(own_row(first, b), count - 1) * pitch;
         [[unroll]] for (uint d = 0; d < D; d += STEP) {
-            const vec2 x2 = load_some(x, at + d, STEP == 2, PAIR);
+            const vec2 x2 = load_some(x, at + d, STEP == 2, LAYOUT);
             rows[b * D + d] = x2.x;
             if (STEP == 2) rows[b * D + d + STEP - 1] = x2.y;
         }
@@ -43,7 +43,7 @@ void store_own(Out y, uint base, uint pitch, uint first, uint count, float rows[
         const uint row = own_row(first, b), at = base + row * pitch;
         if (row < count) {
             [[unroll]] for (uint d = 0; d < D; d += STEP)
-                store_some(y, at + d, vec2(rows[b * D + d], rows[b * D + d + STEP - 1]), STEP == 2, PAIR);
+                store_some(y, at + d, vec2(rows[b * D + d], rows[b * D + d + STEP - 1]), STEP == 2, LAYOUT);
         }
     }
 }
@@ -52,7 +52,7 @@ void store_own(Out y, uint base, uint pitch, uint first, uint count, float rows[
 void load_met(In x, uint base, uint pitch, uint start, uint count, out float met[MET]) {
     [[unroll]] for (uint i = 0; i < LOADS; ++i) {
         const uint at = min((i * SUBGROUP + lane()) * STEP, TURN * D - STEP);
-        const vec2 x2 = load_some(x, base + min(start + at / D, count - 1) * pitch + at % D, STEP == 2, PAIR);
+        const vec2 x2 = load_some(x, base + min(start + at / D, count - 1) * pitch + at % D, STEP == 2, LAYOUT);
         met[i * STEP] = x2.x;
         if (STEP == 2) met[i * STEP + STEP - 1] = x2.y;
     }

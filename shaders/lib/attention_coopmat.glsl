@@ -67,23 +67,23 @@ uint own_column(uint i) { return (i / 8 * PARTS + lane() / LINES) * 8 + i % 8; }
 
 // Rows first … first + TILE - 1 of x into place `slot`, by the whole workgroup, between two barriers.
 void stage(uint slot, In x, uint base, uint pitch, uint first, uint count) {
-    const bool aligned = quads_aligned(uint64_t(x), pitch, base);
+    const bool aligned = vec4_aligned(uint64_t(x), pitch, base);
     [[unroll]] for (uint from = 0; from < STAGED; from += GROUP) {
         const uint block = from + gl_LocalInvocationID.x;
         if (block < STAGED)
             staged[(slot * TILE + block / LINE) * PITCH + block % LINE] =
-                packed(fetch(x, PAIR, base, pitch, block, LINE, uvec2(first, 0), uvec2(count, D), aligned));
+                packed(fetch(x, LAYOUT, base, pitch, block, LINE, uvec2(first, 0), uvec2(count, D), aligned));
     }
 }
 
 // Its rows of a tensor, from `first` on; they pass through its tile, 2 · TILE columns at a time.
 void load_rows(uint factor, In x, uint base, uint pitch, uint first, uint count) {
-    const bool aligned = quads_aligned(uint64_t(x), pitch, base);
+    const bool aligned = vec4_aligned(uint64_t(x), pitch, base);
     [[unroll]] for (uint from = 0; from < WIDTH; from += 2 * TILE) {
         shared_barrier();
         for (uint block = lane(); block < ROWS * TILE / 4; block += SUBGROUP)
             tiles[tile_at(block / (TILE / 4)) + block % (TILE / 4)] =
-                packed(fetch(x, PAIR, base, pitch, block, TILE / 4, uvec2(first, from), uvec2(count, D), aligned));
+                packed(fetch(x, LAYOUT, base, pitch, block, TILE / 4, uvec2(first, from), uvec2(count, D), aligned));
         shared_barrier();
         [[unroll]] for (uint d = from / MATRIX_K; d < min(DEPTH, (from + 2 * TILE) / MATRIX_K); ++d)
             [[unroll]] for (uint s = 0; s < STACK; ++s)
@@ -155,7 +155,7 @@ void give(float x[HELD]) {
 // at a time. With `adds` the addend's rows, which follow each other at addend_pitch, are added.
 void store_rows(uint result, Out y, uint base, uint pitch, uint first, uint count, bool adds, In addend,
                 uint addend_base, uint addend_pitch) {
-    const bool aligned = quads_aligned(uint64_t(y), pitch, base);
+    const bool aligned = vec4_aligned(uint64_t(y), pitch, base);
     [[unroll]] for (uint from = 0; from < WIDTH; from += TILE) {
         shared_barrier();
         [[unroll]] for (uint c = from / MATRIX_N; c < min(COLUMNS, (from + TILE) / MATRIX_N); ++c)
@@ -169,8 +169,8 @@ void store_rows(uint result, Out y, uint base, uint pitch, uint first, uint coun
             const uint there = first + row < count && column < D ? D - column : 0;
             vec4 made = uintBitsToFloat(tiles[tile_at(row) + (column - from) / 4]);
             const uint more = addend_base + (first + row) * addend_pitch + column;
-            if (adds) made += load_quad(addend, PAIR, more, there, false);
-            store_quad(y, PAIR, base + (first + row) * pitch + column, there, made, aligned);
+            if (adds) made += load_vec4(addend, LAYOUT, more, there, false);
+            store_vec4(y, LAYOUT, base + (first + row) * pitch + column, there, made, aligned);
         }
     }
 }

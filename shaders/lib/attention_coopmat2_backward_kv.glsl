@@ -59,7 +59,7 @@ float scaled(const in uint row, const in uint column, const in float x) { return
 // `at` is the first key and where its head begins in the addend.
 float with_addend(const in uint row, const in uint column, const in float x, const in uvec2 at) {
     if (at.x + row >= keys || column >= D) return x;  // not stored
-    return x + load_one(addend, at.y + (at.x + row) * (HEADS / SHARE) * D + column, PAIR);
+    return x + load_one(addend, at.y + (at.x + row) * (HEADS / SHARE) * D + column, LAYOUT);
 }
 
 void main() {
@@ -77,8 +77,8 @@ void main() {
     const uint dv_base = batch * keys * dv_pitch + key_head * D;
 
     LEFT(ROWS, WIDTH) k_rows, v_rows;
-    LOAD(k_rows, k, PAIR, k_base, k_pitch, uvec2(keys, D), uvec2(first, 0), OWN);
-    LOAD(v_rows, v, PAIR, v_base, v_pitch, uvec2(keys, D), uvec2(first, 0), OWN);
+    LOAD(k_rows, k, LAYOUT, k_base, k_pitch, uvec2(keys, D), uvec2(first, 0), OWN);
+    LOAD(v_rows, v, LAYOUT, v_base, v_pitch, uvec2(keys, D), uvec2(first, 0), OWN);
     TOTAL k_sum = TOTAL(0.0), v_sum = TOTAL(0.0);
 
     [[dont_unroll]] for (uint head = key_head * SHARE; head < (key_head + 1) * SHARE; ++head) {
@@ -96,23 +96,23 @@ void main() {
             const uvec3 at = uvec3(first, start, plane * queries);
             RIGHT(WIDTH, OTHERS) columns;
             RIGHT(OTHERS, WIDTH) others;
-            LOAD_TRANSPOSED(columns, q, PAIR, q_base, q_pitch, uvec2(queries, D), uvec2(start, 0), MET);
+            LOAD_TRANSPOSED(columns, q, LAYOUT, q_base, q_pitch, uvec2(queries, D), uvec2(start, 0), MET);
             TILE p = coopMatMulAdd(k_rows, columns, TILE(0.0));
             coopMatPerElementNV(p, p, probability, at);
             TILE weight = p;
             if (DROPOUT) coopMatPerElementNV(weight, p, dropped);
-            LOAD(others, g, PAIR, g_base, HEADS * D, uvec2(queries, D), uvec2(start, 0), MET);
+            LOAD(others, g, LAYOUT, g_base, HEADS * D, uvec2(queries, D), uvec2(start, 0), MET);
             v_sum = coopMatMulAdd(as_weights(weight), others, v_sum);
-            LOAD_TRANSPOSED(columns, g, PAIR, g_base, HEADS * D, uvec2(queries, D), uvec2(start, 0), MET);
+            LOAD_TRANSPOSED(columns, g, LAYOUT, g_base, HEADS * D, uvec2(queries, D), uvec2(start, 0), MET);
             TILE ds = coopMatMulAdd(v_rows, columns, TILE(0.0));
             coopMatPerElementNV(ds, ds, slope, p, at);
-            LOAD(others, q, PAIR, q_base, q_pitch, uvec2(queries, D), uvec2(start, 0), MET);
+            LOAD(others, q, LAYOUT, q_base, q_pitch, uvec2(queries, D), uvec2(start, 0), MET);
             k_sum = coopMatMulAdd(as_weights(ds), others, k_sum);
         }
     }
     coopMatPerElementNV(k_sum, k_sum, scaled);
-    STORE(k_sum, dk, PAIR, dk_base, dk_pitch, uvec2(keys, D), uvec2(first, 0), OWN);
+    STORE(k_sum, dk, LAYOUT, dk_base, dk_pitch, uvec2(keys, D), uvec2(first, 0), OWN);
     if (ADDEND)
         coopMatPerElementNV(v_sum, v_sum, with_addend, uvec2(first, (batch * keys * key_heads + key_head) * D));
-    STORE(v_sum, dv, PAIR, dv_base, dv_pitch, uvec2(keys, D), uvec2(first, 0), OWN);
+    STORE(v_sum, dv, LAYOUT, dv_base, dv_pitch, uvec2(keys, D), uvec2(first, 0), OWN);
 }

@@ -33,7 +33,7 @@ layout(push_constant, scalar) uniform Args {
 // A term of delta; `at` is the first query and where its head begins in o and g.
 float share_of_delta(const in uint row, const in uint column, const in float x, const in uvec2 at) {
     const uint i = at.y + (at.x + row) * HEADS * D + column;
-    return at.x + row < queries && column < D ? load_one(g, i, PAIR) * load_one(o, i, PAIR) : 0.0;
+    return at.x + row < queries && column < D ? load_one(g, i, LAYOUT) * load_one(o, i, LAYOUT) : 0.0;
 }
 
 // The first column of each row's delta leaves; `at` is (plane, first query).
@@ -73,8 +73,8 @@ void main() {
     const uint dq_base = batch * queries * dq_pitch + head * D;
 
     LEFT(ROWS, WIDTH) q_rows, g_rows;
-    LOAD(q_rows, q, PAIR, q_base, q_pitch, uvec2(queries, D), uvec2(first, 0), OWN);
-    LOAD(g_rows, g, PAIR, o_base, HEADS * D, uvec2(queries, D), uvec2(first, 0), OWN);
+    LOAD(q_rows, q, LAYOUT, q_base, q_pitch, uvec2(queries, D), uvec2(first, 0), OWN);
+    LOAD(g_rows, g, LAYOUT, o_base, HEADS * D, uvec2(queries, D), uvec2(first, 0), OWN);
     if (DROPOUT)
         for (uint i = gl_LocalInvocationID.x; i < ROWS; i += GROUP) own_word[i] = query_word(plane, first + i);
     TOTAL sum = TOTAL(0.0);
@@ -92,15 +92,15 @@ void main() {
             barrier();
         }
         RIGHT(WIDTH, OTHERS) columns;
-        LOAD_TRANSPOSED(columns, k, PAIR, k_base, k_pitch, uvec2(keys, D), uvec2(start, 0), MET);
+        LOAD_TRANSPOSED(columns, k, LAYOUT, k_base, k_pitch, uvec2(keys, D), uvec2(start, 0), MET);
         TILE product = coopMatMulAdd(q_rows, columns, TILE(0.0));
-        LOAD_TRANSPOSED(columns, v, PAIR, v_base, v_pitch, uvec2(keys, D), uvec2(start, 0), MET);
+        LOAD_TRANSPOSED(columns, v, LAYOUT, v_base, v_pitch, uvec2(keys, D), uvec2(start, 0), MET);
         TILE ds = coopMatMulAdd(g_rows, columns, TILE(0.0));
         coopMatPerElementNV(ds, ds, slope, product, row_lse, row_delta, ivec2(int(first) + shift, start));
         RIGHT(OTHERS, WIDTH) others;
-        LOAD(others, k, PAIR, k_base, k_pitch, uvec2(keys, D), uvec2(start, 0), MET);
+        LOAD(others, k, LAYOUT, k_base, k_pitch, uvec2(keys, D), uvec2(start, 0), MET);
         sum = coopMatMulAdd(as_weights(ds), others, sum);
     }
     coopMatPerElementNV(sum, sum, scaled);
-    STORE(sum, dq, PAIR, dq_base, dq_pitch, uvec2(queries, D), uvec2(first, 0), OWN);
+    STORE(sum, dq, LAYOUT, dq_base, dq_pitch, uvec2(queries, D), uvec2(first, 0), OWN);
 }

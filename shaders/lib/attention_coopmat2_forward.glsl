@@ -75,7 +75,7 @@ void main() {
     const uint o_base = batch * queries * HEADS * D + head * D;
 
     LEFT(ROWS, WIDTH) rows;
-    LOAD(rows, q, PAIR, q_base, q_pitch, uvec2(queries, D), uvec2(first, 0), OWN);
+    LOAD(rows, q, LAYOUT, q_base, q_pitch, uvec2(queries, D), uvec2(first, 0), OWN);
     if (DROPOUT)
         for (uint i = gl_LocalInvocationID.x; i < ROWS; i += GROUP) own_word[i] = query_word(plane, first + i);
     TOTAL sum = TOTAL(0.0);
@@ -89,7 +89,7 @@ void main() {
             barrier();
         }
         RIGHT(WIDTH, OTHERS) columns;
-        LOAD_TRANSPOSED(columns, k, PAIR, k_base, k_pitch, uvec2(count, D), uvec2(start, 0), MET);
+        LOAD_TRANSPOSED(columns, k, LAYOUT, k_base, k_pitch, uvec2(count, D), uvec2(start, 0), MET);
         TILE p = coopMatMulAdd(rows, columns, TILE(0.0));
         coopMatPerElementNV(p, p, logit, ivec3(int(first) + shift, start, count));
         TILE highest, shrink, more;
@@ -103,7 +103,7 @@ void main() {
         coopMatReduceNV(factor, shrink, gl_CooperativeMatrixReduceRowNV, larger_of);  // as wide as o
         if (DROPOUT) coopMatPerElementNV(p, p, dropped);
         RIGHT(OTHERS, WIDTH) others;
-        LOAD(others, v, PAIR, v_base, v_pitch, uvec2(count, D), uvec2(start, 0), MET);
+        LOAD(others, v, LAYOUT, v_base, v_pitch, uvec2(count, D), uvec2(start, 0), MET);
         sum = coopMatMulAdd(as_weights(p), others, sum * factor);
     }
 
@@ -111,5 +111,5 @@ void main() {
     coopMatPerElementNV(weight, weight, inverse);
     coopMatReduceNV(factor, weight, gl_CooperativeMatrixReduceRowNV, larger_of);
     sum = sum * factor;
-    STORE(sum, o, PAIR, o_base, HEADS * D, uvec2(queries, D), uvec2(first, 0), OWN);
+    STORE(sum, o, LAYOUT, o_base, HEADS * D, uvec2(queries, D), uvec2(first, 0), OWN);
 }

@@ -37,13 +37,13 @@ shared uint tile_word[DROPOUT ? TILE : 1];
 
 // <g_i, o_i> of the subgroup's rows, one after the other with the lanes along it.
 void find_delta(uint base, uint first) {
-    const uint step = PAIR != APART ? 2 : 1;
+    const uint step = LAYOUT != SCALAR ? 2 : 1;
     for (uint r = 0; r < ROWS; ++r) {
         float part = 0.0;
         if (first + r < queries)
             for (uint d = lane() * step; d < D; d += SUBGROUP * step) {
                 const uint at = base + (first + r) * HEADS * D + d;
-                part += dot(load_some(g, at, step == 2, PAIR), load_some(o, at, step == 2, PAIR));
+                part += dot(load_some(g, at, step == 2, LAYOUT), load_some(o, at, step == 2, LAYOUT));
             }
         part = subgroupAdd(part);
         if (lane() == 0) row_products[gl_SubgroupID * ROWS + r] = part;

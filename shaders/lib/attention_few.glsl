@@ -13,8 +13,8 @@
 
 layout(constant_id = 3) const uint ROWS = 4;  // rows a subgroup holds, at most 4
 
-const uint STEP = PAIR != APART ? 2 : 1;                         // columns to a load along a row
-const uint VEC = PAIR != APART && D > SUBGROUP ? 2 : 1;          // adjacent columns to a lane
+const uint STEP = LAYOUT != SCALAR ? 2 : 1;                         // columns to a load along a row
+const uint VEC = LAYOUT != SCALAR && D > SUBGROUP ? 2 : 1;          // adjacent columns to a lane
 const uint COLUMNS = SUBGROUP * VEC;                    // columns of a row in one pass over the lanes
 const uint CHUNKS = (D + COLUMNS - 1) / COLUMNS * VEC;  // registers for one row
 const uint HELD = ROWS * CHUNKS;                        // registers for all its rows
@@ -33,7 +33,7 @@ void load_rows(In x, uint base, uint pitch, uint first, uint count, out float ro
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
         uint at = base + min(first + r, count - 1) * pitch;
         [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
-            vec2 x2 = load_some(x, at + column(c), VEC == 2, PAIR);
+            vec2 x2 = load_some(x, at + column(c), VEC == 2, LAYOUT);
             rows[r * CHUNKS + c] = x2.x;
             if (VEC == 2) rows[r * CHUNKS + c + VEC - 1] = x2.y;
         }
@@ -47,11 +47,11 @@ void store_rows(Out y, uint base, uint pitch, uint first, uint count, float rows
             uint at = base + (first + r) * pitch + d;
             vec2 x = vec2(rows[r * CHUNKS + c], rows[r * CHUNKS + c + VEC - 1]);
             bool own = d < D && first + r < count;
-            if (VEC == 1 && packed(PAIR)) {  // the neighbour's column is in the same word
+            if (VEC == 1 && packed(LAYOUT)) {  // the neighbour's column is in the same word
                 x.y = subgroupShuffleXor(x.x, 1);
                 own = own && lane() % 2 == 0;
             }
-            if (own) store_some(y, at, x, VEC == 2 || packed(PAIR), PAIR);
+            if (own) store_some(y, at, x, VEC == 2 || packed(LAYOUT), LAYOUT);
         }
     }
 }
@@ -64,7 +64,7 @@ float element(float rows[HELD], uint r, uint d) {
 // tile[r] += <rows[r], x[at ..)>, x being the row this lane owns.
 void dot_rows(float rows[HELD], In x, uint at, inout float tile[ROWS]) {
     [[unroll]] for (uint d = 0; d < D; d += STEP) {
-        vec2 x2 = load_some(x, at + d, STEP == 2, PAIR);
+        vec2 x2 = load_some(x, at + d, STEP == 2, LAYOUT);
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
             tile[r] += element(rows, r, d) * x2.x;
             if (STEP == 2) tile[r] += element(rows, r, d + STEP - 1) * x2.y;
@@ -79,7 +79,7 @@ void add_rows(float tile[ROWS], In x, uint base, uint pitch, uint start, uint co
         [[unroll]] for (uint j = 0; j < AHEAD; ++j) {
             uint at = base + min(start + passed + j, count - 1) * pitch;
             [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
-                vec2 x2 = load_some(x, at + column(c), VEC == 2, PAIR);
+                vec2 x2 = load_some(x, at + column(c), VEC == 2, LAYOUT);
                 [[unroll]] for (uint r = 0; r < ROWS; ++r) {
                     float t = subgroupBroadcast(tile[r], j);
                     sum[r * CHUNKS + c] += t * x2.x;

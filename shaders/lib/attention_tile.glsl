@@ -18,7 +18,7 @@
 // overwrite what others read, passes a barrier: the kernels show all of them.
 
 #include "lib/attention_options.glsl"
-#include "lib/quads.glsl"
+#include "lib/vec4.glsl"
 
 layout(constant_id = 3) const uint ROWS = 64;      // of a workgroup
 layout(constant_id = 9) const uint TILE = 32;      // other rows at a time, 4 · SUBGROUP at most
@@ -61,7 +61,7 @@ uint sum_column(uint s) { return s * SLICE + place() % QUADS * 4; }
 // Columns 4 quad … 4 quad + 3 of row `row` of x.
 vec4 load_word(In x, uint base, uint pitch, uint row, uint quad) {
     const uint there = quad < WIDTH ? D - quad * 4 : 0;
-    return load_quad(x, PAIR, base + row * pitch + quad * 4, there, quads_aligned(uint64_t(x), pitch, base));
+    return load_vec4(x, LAYOUT, base + row * pitch + quad * 4, there, vec4_aligned(uint64_t(x), pitch, base));
 }
 
 // Its rows of x times `factor`, from `first` on: as factor `slot`, or slice s alone.
@@ -144,13 +144,13 @@ float join_row(float x, bool maximum) {
 // With `adds` the addend's rows are added, which lie as in y but `addend_pitch` apart.
 void store_rows(vec4 sum[SUMS], float factor, Out y, uint base, uint pitch, uint first, uint count, bool adds,
                 In addend, uint addend_base, uint addend_pitch) {
-    const bool aligned = quads_aligned(uint64_t(y), pitch, base);
+    const bool aligned = vec4_aligned(uint64_t(y), pitch, base);
     [[unroll]] for (uint i = 0; i < SUMS; ++i) {
         const uint row = first + sum_row(i % SUM_HEIGHT), column = sum_column(i / SUM_HEIGHT);
         const uint there = row < count && column < D ? D - column : 0;
         vec4 made = factor * sum[i];
-        if (adds) made += load_quad(addend, PAIR, addend_base + row * addend_pitch + column, there, false);
-        store_quad(y, PAIR, base + row * pitch + column, there, made, aligned);
+        if (adds) made += load_vec4(addend, LAYOUT, addend_base + row * addend_pitch + column, there, false);
+        store_vec4(y, LAYOUT, base + row * pitch + column, there, made, aligned);
     }
 }
 

@@ -2,7 +2,7 @@
 // subgroup, which is then its workgroup's only one. Who has which element is the device's affair: a kernel says what
 // becomes of an element or a row, and the same source serves both.
 //
-// Expects lib/args.glsl, lib/pairs.glsl and lib/matrix_fp16.glsl or lib/matrix_bf16.glsl.
+// Expects lib/args.glsl, lib/vector_layout.glsl and lib/matrix_fp16.glsl or lib/matrix_bf16.glsl.
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_NV_cooperative_matrix2 : require

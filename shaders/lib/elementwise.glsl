@@ -8,7 +8,7 @@
 // Numerics: fp32, each step rounded by itself unless the device contracts a product and a sum.
 #include "lib/args.glsl"
 #include "lib/activation.glsl"
-#include "lib/pairs.glsl"
+#include "lib/vector_layout.glsl"
 #include "lib/random.glsl"
 
 layout(constant_id = 2) const uint INPUTS = 1;
@@ -23,18 +23,18 @@ layout(constant_id = 10) const uint STEP2 = 0;
 layout(constant_id = 11) const uint STEP3 = 0;
 layout(constant_id = 12) const uint STEP4 = 0;
 layout(constant_id = 13) const uint STEP5 = 0;
-layout(constant_id = 14) const uint PAIR0 = APART;  // how neighbours of an input lie
-layout(constant_id = 15) const uint PAIR1 = APART;
-layout(constant_id = 16) const uint PAIR2 = APART;
-layout(constant_id = 17) const uint PAIR3 = APART;
-layout(constant_id = 18) const uint PAIR4 = APART;
-layout(constant_id = 19) const uint PAIR5 = APART;
-layout(constant_id = 20) const uint PAIR_Y = APART;
+layout(constant_id = 14) const uint LAYOUT0 = SCALAR;  // how neighbours of an input lie
+layout(constant_id = 15) const uint LAYOUT1 = SCALAR;
+layout(constant_id = 16) const uint LAYOUT2 = SCALAR;
+layout(constant_id = 17) const uint LAYOUT3 = SCALAR;
+layout(constant_id = 18) const uint LAYOUT4 = SCALAR;
+layout(constant_id = 19) const uint LAYOUT5 = SCALAR;
+layout(constant_id = 20) const uint LAYOUT_Y = SCALAR;
 
 const uint ADD = 0, SUB = 1, MUL = 2, DIV = 3, SCALE = 4, FILL = 5, ACTIVATE = 6, SLOPE = 7, DROPOUT = 8;
 const uint FIRST_STEP = 6;  // among the values
 const uint AXES = 3;        // of a broadcast: repetitions, the input's elements, repetitions of each
-#include "lib/walk.glsl"
+#include "lib/strided_index.glsl"
 
 layout(push_constant, scalar) uniform Args {
     In x0;
@@ -90,7 +90,7 @@ vec4 taken(uint code, vec4 a, vec4 b, uint i) {
 }
 
 #define LOAD(n) \
-    if (n < INPUTS) values[n] = load(x##n, (STRETCHED >> n & 1) != 0, PAIR##n, i, narrow, there);
+    if (n < INPUTS) values[n] = load(x##n, (STRETCHED >> n & 1) != 0, LAYOUT##n, i, narrow, there);
 #define OPERAND(n, shift) values[STEP##n >> shift & 15]
 #define TAKE(n) \
     if (n < STEPS) last = values[FIRST_STEP + n] = taken(STEP##n, OPERAND(n, 8), OPERAND(n, 12), i);
@@ -103,8 +103,8 @@ void make(uint i, uint narrow, uint there) {
 #ifdef CHAIN
     TAKE(1) TAKE(2) TAKE(3) TAKE(4) TAKE(5)
 #endif
-    store_some(y, i, last.xy, there > 1, PAIR_Y);
-    if (there > 2) store_some(y, i + 2, last.zw, there > 3, PAIR_Y);
+    store_some(y, i, last.xy, there > 1, LAYOUT_Y);
+    if (there > 2) store_some(y, i + 2, last.zw, there > 3, LAYOUT_Y);
 }
 
 void main() {

@@ -1,11 +1,11 @@
 // max x and Σ exp(x − max) over a row, reading every element once.
 //
 // A lane takes BLOCK pairs of neighbours at a time, the lanes side by side, and rescales its sums when a block brings a
-// new maximum: 1 + 1/BLOCK exponentials per element. Expects group.glsl, exponential.glsl and sweep_pairs.glsl.
+// new maximum: 1 + 1/BLOCK exponentials per element. Expects group.glsl, exponential.glsl and vec2_loop.glsl.
 // Numerics: a block is added up before it joins the lane's sum, so the rounding error grows with the number of blocks.
 
 layout(constant_id = 2) const uint BLOCK = 4;
-layout(constant_id = 3) const uint PAIR = APART;  // of the rows, which may start at odd elements
+layout(constant_id = 3) const uint LAYOUT = SCALAR;  // of the rows, which may start at odd elements
 
 struct LogSum {
     float top;
@@ -18,7 +18,7 @@ void absorb(inout LogSum of, In x, uint at, uint j, uint end, bool whole) {
     float top = of.top;
     [[unroll]] for (uint b = 0; b < BLOCK; ++b) {
         const uint i = j + 2 * b * GROUP;
-        block[b] = load_two(x, at + (whole || i < end ? i : 0), PAIR);
+        block[b] = load_two(x, at + (whole || i < end ? i : 0), LAYOUT);
         if (!whole && i >= end) block[b] = vec2(HIDDEN);
         top = larger(block[b].x, larger(block[b].y, top));
     }
@@ -31,7 +31,7 @@ void absorb(inout LogSum of, In x, uint at, uint j, uint end, bool whole) {
 // Over x[at .. at + end), the same for the whole workgroup. Of no elements: top = LOWEST, sum = 0.
 LogSum log_sum(In x, uint at, uint end) {
     LogSum of = LogSum(LOWEST, 0.0);
-    const uint lead = min(lead_of(at, PAIR), end);
+    const uint lead = min(lead_of(at, LAYOUT), end);
     const uint pairs = at + lead, pairs_end = (end - lead) / 2 * 2;
     const uint step = 2 * GROUP * BLOCK;
     const uint whole = pairs_end / step * step;

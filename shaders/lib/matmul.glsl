@@ -1,18 +1,18 @@
 // What the kernels of matrix products have in common: constants, arguments and the end of each element's computation.
 #include "lib/args.glsl"
 #include "lib/activation.glsl"
-#include "lib/pairs.glsl"
+#include "lib/vector_layout.glsl"
 
 layout(constant_id = 2) const bool TRANSPOSE_A = false;
 layout(constant_id = 3) const bool TRANSPOSE_B = false;
 layout(constant_id = 4) const bool BIAS = false;
 layout(constant_id = 5) const bool ADDEND = false;
 layout(constant_id = 6) const uint ACTIVATION = 0;
-// How pairs along rows lie: APART unless pitch, batch, offset and width are even.
-layout(constant_id = 20) const uint PAIR_A = APART;
-layout(constant_id = 21) const uint PAIR_B = APART;
-layout(constant_id = 22) const uint PAIR_Y = APART;
-layout(constant_id = 23) const uint PAIR_ADDEND = APART;  // never packed
+// How pairs along rows lie: SCALAR unless pitch, batch, offset and width are even.
+layout(constant_id = 20) const uint LAYOUT_A = SCALAR;
+layout(constant_id = 21) const uint LAYOUT_B = SCALAR;
+layout(constant_id = 22) const uint LAYOUT_Y = SCALAR;
+layout(constant_id = 23) const uint LAYOUT_ADDEND = SCALAR;  // never packed
 
 layout(push_constant, scalar) uniform Args {
     In a;

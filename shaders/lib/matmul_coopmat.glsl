@@ -49,9 +49,9 @@ void main() {
     const uint a_begin = batch * a_batch, b_begin = batch * b_batch;
     const uvec2 a_end = TRANSPOSE_A ? uvec2(k_end, m) : uvec2(m, k_end);
     const uvec2 b_end = TRANSPOSE_B ? uvec2(n, k_end) : uvec2(k_end, n);
-    const bool a_aligned = quads_aligned(uint64_t(a), a_pitch, a_batch);
-    const bool b_aligned = quads_aligned(uint64_t(b), b_pitch, b_batch);
-    const bool y_aligned = quads_aligned(uint64_t(y), y_pitch, y_batch);
+    const bool a_aligned = vec4_aligned(uint64_t(a), a_pitch, a_batch);
+    const bool b_aligned = vec4_aligned(uint64_t(b), b_pitch, b_batch);
+    const bool y_aligned = vec4_aligned(uint64_t(y), y_pitch, y_batch);
     const uint my_row = gl_SubgroupID / ACROSS * ROWS * MATRIX_M;  // in the tile
     const uint my_column = gl_SubgroupID % ACROSS * COLUMNS * MATRIX_N;
 
@@ -66,11 +66,11 @@ void main() {
             const uvec2 b_from = TRANSPOSE_B ? uvec2(column0, k0) : uvec2(k0, column0);
             [[unroll]] for (uint i = 0; i < FETCH_A; ++i) {
                 const uint block = gl_LocalInvocationID.x + i * GROUP;
-                next_left[i] = fetch(a, PAIR_A, a_begin, a_pitch, block, LINE_A, a_from, a_end, a_aligned);
+                next_left[i] = fetch(a, LAYOUT_A, a_begin, a_pitch, block, LINE_A, a_from, a_end, a_aligned);
             }
             [[unroll]] for (uint i = 0; i < FETCH_B; ++i) {
                 const uint block = gl_LocalInvocationID.x + i * GROUP;
-                next_right[i] = fetch(b, PAIR_B, b_begin, b_pitch, block, LINE_B, b_from, b_end, b_aligned);
+                next_right[i] = fetch(b, LAYOUT_B, b_begin, b_pitch, block, LINE_B, b_from, b_end, b_aligned);
             }
         }
         if (k0 > k_begin) {
@@ -125,7 +125,7 @@ void main() {
             vec4 v = finished[mine + quad];
             [[unroll]] for (uint j = 0; j < 4; ++j)
                 if (j < there) v[j] = finish(v[j], BIAS ? bias.at[column + j] : 0.0, from + j);
-            store_quad(y, PAIR_Y, to, there, v, y_aligned);
+            store_vec4(y, LAYOUT_Y, to, there, v, y_aligned);
         }
         shared_barrier();
     }

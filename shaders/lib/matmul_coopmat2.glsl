@@ -40,18 +40,19 @@ void main() {
         LEFT(TILE_M, SLICE) left;
         RIGHT(SLICE, TILE_N) right;
         if (TRANSPOSE_A) {
-            LOAD_TRANSPOSED(left, a, PAIR_A, a_begin, a_pitch, uvec2(k_end, m), uvec2(k0, row0), uvec2(SLICE, TILE_M));
+            LOAD_TRANSPOSED(left, a, LAYOUT_A, a_begin, a_pitch, uvec2(k_end, m), uvec2(k0, row0),
+                            uvec2(SLICE, TILE_M));
         } else {
-            LOAD(left, a, PAIR_A, a_begin, a_pitch, uvec2(m, k_end), uvec2(row0, k0), uvec2(TILE_M, SLICE));
+            LOAD(left, a, LAYOUT_A, a_begin, a_pitch, uvec2(m, k_end), uvec2(row0, k0), uvec2(TILE_M, SLICE));
         }
         if (TRANSPOSE_B) {
-            LOAD_TRANSPOSED(right, b, PAIR_B, b_begin, b_pitch, uvec2(n, k_end), uvec2(column0, k0),
+            LOAD_TRANSPOSED(right, b, LAYOUT_B, b_begin, b_pitch, uvec2(n, k_end), uvec2(column0, k0),
                             uvec2(TILE_N, SLICE));
         } else {
-            LOAD(right, b, PAIR_B, b_begin, b_pitch, uvec2(k_end, n), uvec2(k0, column0), uvec2(SLICE, TILE_N));
+            LOAD(right, b, LAYOUT_B, b_begin, b_pitch, uvec2(k_end, n), uvec2(k0, column0), uvec2(SLICE, TILE_N));
         }
         sum = coopMatMulAdd(left, right, sum);
     }
     coopMatPerElementNV(sum, sum, finish_element, uvec3(batch, row0, column0));
-    STORE(sum, y, PAIR_Y, y_begin, y_pitch, uvec2(m, n), uvec2(row0, column0), uvec2(TILE_M, TILE_N));
+    STORE(sum, y, LAYOUT_Y, y_begin, y_pitch, uvec2(m, n), uvec2(row0, column0), uvec2(TILE_M, TILE_N));
 }

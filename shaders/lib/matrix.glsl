@@ -1,11 +1,11 @@
 // What kernels with cooperative matrices have in common: eight neighbours at a time on their way from a tensor to
-// shared memory, where they are 16-bit numbers, and four at a time (lib/quads.glsl) from there to a tensor.
-// Expects lib/args.glsl and lib/pairs.glsl, and of lib/matrix_fp16.glsl or lib/matrix_bf16.glsl ELEMENT, the type, and
-// pack, which makes a word of two.
+// shared memory, where they are 16-bit numbers, and four at a time (lib/vec4.glsl) from there to a tensor.
+// Expects lib/args.glsl and lib/vector_layout.glsl, and of lib/matrix_fp16.glsl or lib/matrix_bf16.glsl ELEMENT, the
+// type, and pack, which makes a word of two.
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 
-#include "lib/quads.glsl"
+#include "lib/vec4.glsl"
 
 // What the lanes of a subgroup have written to shared memory is there for all of them. subgroupBarrier() would say so
 // of global memory as well, for which NVIDIA's GPUs drop what their first-level cache holds.
@@ -31,7 +31,7 @@ Block fetch(In x, uint form, uint begin, uint pitch, uint block, uint blocks_per
             if (there > 4) got.high.xy = load_two(x, first + 4, form);
             if (there > 6) got.high.zw = load_two(x, first + 6, form);
         } else if (aligned && there >= 8) {
-            InQuads quads = InQuads(x);
+            InAligned4 quads = InAligned4(x);
             got.low = quads.at[first / 4];
             got.high = quads.at[first / 4 + 1];
         } else {

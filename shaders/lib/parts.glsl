@@ -10,11 +10,11 @@
 //     Row row = rows.at[part.row];
 //     FOR_PAIRS(part, i) step(row, i, true);
 //     if (odd_end(part)) step(row, part.end - 1, false);
-#include "lib/sweep_pairs.glsl"
+#include "lib/vec2_loop.glsl"
 
 struct Part {
     uint row;
-    uint first;  // element; even, as lib/sweep_pairs.glsl wants it
+    uint first;  // element; even, as lib/vec2_loop.glsl wants it
     uint end;
 };
 

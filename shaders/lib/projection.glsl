@@ -1,7 +1,7 @@
 // What projections and their gradients share: how a workgroup takes groups of rows, when <v,v> counts as 0, and what
 // the sums over a group make of each of its elements.
 #include "lib/group.glsl"
-#include "lib/strip_pairs.glsl"
+#include "lib/row_registers.glsl"
 
 layout(constant_id = 5) const uint GROUPS = 1;
 

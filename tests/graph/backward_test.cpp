@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "graph/reference.h"
 #include "graph/test_ops.h"
+#include "ops/arithmetic.h"
 
 namespace vkf::test {
 namespace {
@@ -179,7 +180,7 @@ TEST_F(HostBackward, WhatChangesAStateIsNotComputedAgain) {
     const Tensor y = mul(add_one(graph, AddInto(), {w, b}), a);
     graph.mark_region(0);
     EXPECT_EQ(message([&] { gradients(y, both, {.recompute = true}); }),
-              "cache: add_into changes a state: not to be recomputed");
+              "cache: accumulate changes a state: not to be recomputed");
 }
 
 TEST_F(HostBackward, RegionsDoNotOverlap) {

@@ -7,8 +7,13 @@
 #include <vector>
 
 #include "graph/narrow.h"
+#include "ops/activation.h"
+#include "ops/arithmetic.h"
 #include "ops/backward.h"
-#include "ops/ops.h"
+#include "ops/embedding.h"
+#include "ops/head_loss.h"
+#include "ops/matmul.h"
+#include "ops/optimize.h"
 
 namespace vkf::test {
 namespace {
@@ -53,7 +58,7 @@ TEST(HostCast, AHeadReadsACopyOfItsTableAndUpdatesMoveTheTableItself) {
     graph.output("loss", loss);
     const std::vector d = gradients(loss, std::span(&table, 1), {});
     cast_weights(graph);
-    add_into(std::span(&table, 1), d, -0.1f);
+    vkf::accumulate(std::span(&table, 1), d, -0.1f);
     narrow(graph, Format::bf16);
     EXPECT_EQ(names(graph)[0], "embedding");
     EXPECT_EQ(names(graph)[1], "cast");

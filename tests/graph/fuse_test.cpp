@@ -11,7 +11,13 @@
 #include "graph/plan.h"
 #include "models/scope.h"
 #include "op_check.h"
-#include "ops/ops.h"
+#include "ops/activation.h"
+#include "ops/arithmetic.h"
+#include "ops/dropout.h"
+#include "ops/matmul.h"
+#include "ops/optimize.h"
+#include "ops/reduce.h"
+#include "ops/softmax.h"
 
 namespace vkf::test {
 namespace {

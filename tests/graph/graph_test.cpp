@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "graph/reference.h"
 #include "graph/test_ops.h"
-#include "ops/ops.h"
+#include "ops/arithmetic.h"
+#include "ops/view.h"
 
 namespace vkf::test {
 namespace {
@@ -126,7 +127,7 @@ TEST_F(HostGraph, WhatWasOverwrittenCannotBeRead) {
 
 TEST_F(HostGraph, UpdatesKeepTheType) {
     const Tensor w = graph.state("w", {DType::f32, {2}}), x = f32("x", {3, 2});
-    EXPECT_EQ(message([&] { add_one(graph, AddInto(), {w, x}); }), "add_into: would overwrite f32[2] with f32[3, 2]");
+    EXPECT_EQ(message([&] { add_one(graph, AddInto(), {w, x}); }), "accumulate: would overwrite f32[2] with f32[3, 2]");
 }
 
 TEST_F(HostGraph, TheInterpreterAsksForEveryLeafInItsShape) {

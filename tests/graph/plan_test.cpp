@@ -4,8 +4,11 @@
 
 #include <random>
 
+#include "ops/activation.h"
+#include "ops/arithmetic.h"
 #include "ops/backward.h"
-#include "ops/ops.h"
+#include "ops/reduce.h"
+#include "ops/view.h"
 
 namespace vkf::test {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
-#include "ops/ops.h"
 
 namespace vkf::test {
 
@@ -41,7 +40,7 @@ public:
 /// w += x in place; the type of the result is deliberately x's.
 class AddInto : public Op {
 public:
-    std::string_view name() const override { return "add_into"; }
+    std::string_view name() const override { return "accumulate"; }
     std::vector<TensorType> infer(std::span<const TensorType> in) const override { return {in[1]}; }
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
         for (std::size_t i = 0; i < out[0].at.size(); ++i) out[0].at[i] = in[0].at[i] + in[1].at[i];

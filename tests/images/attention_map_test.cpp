@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "device_fixture.h"
 #include "models/images/drawing.h"
-#include "ops/ops.h"
+#include "ops/attention.h"
 #include "program/program.h"
 
 namespace vkf::test {

@@ -15,6 +15,7 @@
 #include "models/train/trainer.h"
 #include "models/vit.h"
 #include "op_check.h"
+#include "ops/activation.h"
 #include "vulkan/races.h"
 #include "vulkan/shuffled.h"
 
@@ -214,9 +215,8 @@ void expect_same_in_any_order(const Model& model, const TrainerConfig& config,
 TEST(DeviceShuffled, ModelsLearnTheSameToTheLastBit) {
     for (const Model& model : models()) {
         expect_same_in_any_order(model, {.dropout = 0.1f, .optimizer = {}}, {"1", "2", "3"});
-        expect_same_in_any_order(model,
-                                 {.gradient_accumulation_steps = 2, .activations = Format::bf16, .optimizer = {}},
-                                 {"4"});
+        expect_same_in_any_order(
+            model, {.gradient_accumulation_steps = 2, .activations = Format::bf16, .optimizer = {}}, {"4"});
     }
 }
 

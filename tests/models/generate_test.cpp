@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "device_fixture.h"
 #include "models/sampling.h"
+#include "ops/softmax.h"
 
 namespace vkf::test {
 

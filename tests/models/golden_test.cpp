@@ -14,7 +14,7 @@
 #include "models/files/vit_config.h"
 #include "models/files/weights.h"
 #include "ops/backward.h"
-#include "ops/ops.h"
+#include "ops/cross_entropy.h"
 #include "program/program.h"
 
 namespace vkf::test {

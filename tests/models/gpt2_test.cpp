@@ -6,7 +6,6 @@
 
 #include "device_fixture.h"
 #include "models/train/token_feed.h"
-#include "ops/ops.h"
 #include "program/program.h"
 #include "tiny_gpt2.h"
 

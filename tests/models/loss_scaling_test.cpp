@@ -10,7 +10,7 @@
 
 #include "device_fixture.h"
 #include "models/train/trainer.h"
-#include "ops/ops.h"
+#include "ops/arithmetic.h"
 #include "tiny_gpt2.h"
 
 namespace vkf::test {

@@ -12,7 +12,9 @@
 #include "graph/plan.h"
 #include "graph/reference.h"
 #include "models/train/trainer.h"
-#include "ops/ops.h"
+#include "ops/activation.h"
+#include "ops/arithmetic.h"
+#include "ops/view.h"
 #include "tiny_gpt2.h"
 
 namespace vkf::test {

@@ -10,7 +10,6 @@
 #include "models/files/vit_config.h"
 #include "models/train/schedule.h"
 #include "models/train/trainer.h"
-#include "ops/ops.h"
 #include "scratch.h"
 
 namespace vkf::test {

@@ -2,7 +2,8 @@
 
 #include "base/error.h"
 #include "op_check.h"
-#include "ops/ops.h"
+#include "ops/activation.h"
+#include "ops/arithmetic.h"
 
 namespace vkf::test {
 namespace {

@@ -7,8 +7,8 @@
 #include "base/half.h"
 #include "device_fixture.h"
 #include "op_check.h"
+#include "ops/attention.h"
 #include "ops/group_matrices.h"
-#include "ops/ops.h"
 #include "program/program.h"
 
 namespace vkf::test {

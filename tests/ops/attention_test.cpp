@@ -5,7 +5,8 @@
 #include "device_fixture.h"
 #include "graph/chooser.h"
 #include "op_check.h"
-#include "ops/ops.h"
+#include "ops/arithmetic.h"
+#include "ops/attention.h"
 
 namespace vkf::test {
 namespace {

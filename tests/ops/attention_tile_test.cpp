@@ -20,7 +20,7 @@ DeviceTraits gpu(std::uint32_t subgroup, std::optional<MatrixShape> matrices = {
     DeviceTraits made;
     made.cpu = false;
     made.subgroup_size = subgroup;
-    made.units = 64;
+    made.compute_units = 64;
     made.shared_bytes = 32768;
     made.matrices = matrices;
     return made;

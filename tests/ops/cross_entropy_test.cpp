@@ -2,7 +2,9 @@
 
 #include "base/error.h"
 #include "op_check.h"
-#include "ops/ops.h"
+#include "ops/arithmetic.h"
+#include "ops/cross_entropy.h"
+#include "ops/view.h"
 
 namespace vkf::test {
 namespace {

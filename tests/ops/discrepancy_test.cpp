@@ -2,7 +2,9 @@
 
 #include "base/error.h"
 #include "op_check.h"
-#include "ops/ops.h"
+#include "ops/discrepancy.h"
+#include "ops/repeat_heads.h"
+#include "ops/view.h"
 
 namespace vkf::test {
 namespace {

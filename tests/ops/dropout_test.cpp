@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "graph/reference.h"
 #include "op_check.h"
-#include "ops/ops.h"
+#include "ops/dropout.h"
 
 namespace vkf::test {
 namespace {

@@ -1,6 +1,7 @@
+#include "ops/embedding.h"
 #include "base/error.h"
 #include "op_check.h"
-#include "ops/ops.h"
+#include "ops/view.h"
 
 namespace vkf::test {
 namespace {

@@ -14,7 +14,9 @@
 #include "graph/chooser.h"
 #include "graph/narrow.h"
 #include "op_check.h"
-#include "ops/ops.h"
+#include "ops/arithmetic.h"
+#include "ops/attention.h"
+#include "ops/matmul.h"
 #include "program/program.h"
 
 namespace vkf::test {
@@ -44,12 +46,38 @@ std::vector<float> all_between() {
 std::vector<float> telling() {
     constexpr float one = 0x1p-10f, least = 0x1p-24f;  // from 1 to its neighbour, and from 0
     std::vector<float> list;
-    for (const float x : {1 + one / 2, 1 + one * 3 / 2, 1 + one * 3 / 4, 1 + one / 4, 2 - one / 2, 2 - one / 4,
-                          std::nextafter(1 + one / 2, 2.0f), std::nextafter(1 + one / 2, 1.0f), 1023.75f, 4097.5f,
-                          least, least / 2, std::nextafter(least / 2, 1.0f), least * 3 / 2, least * 5 / 2,
-                          least * 7 / 4, least / 4, least * 1022.75f, least * 1023.5f, std::nextafter(0x1p-14f, 0.0f),
-                          0x1p-14f, 0x1p-14f + least / 2, 0x1p-14f + least * 3 / 2, 1e-30f, 65504.0f, 65519.0f,
-                          std::nextafter(65520.0f, 0.0f), 65520.0f, 65536.0f, 1e9f, greatest, infinity})
+    for (const float x : {1 + one / 2,
+                          1 + one * 3 / 2,
+                          1 + one * 3 / 4,
+                          1 + one / 4,
+                          2 - one / 2,
+                          2 - one / 4,
+                          std::nextafter(1 + one / 2, 2.0f),
+                          std::nextafter(1 + one / 2, 1.0f),
+                          1023.75f,
+                          4097.5f,
+                          least,
+                          least / 2,
+                          std::nextafter(least / 2, 1.0f),
+                          least * 3 / 2,
+                          least * 5 / 2,
+                          least * 7 / 4,
+                          least / 4,
+                          least * 1022.75f,
+                          least * 1023.5f,
+                          std::nextafter(0x1p-14f, 0.0f),
+                          0x1p-14f,
+                          0x1p-14f + least / 2,
+                          0x1p-14f + least * 3 / 2,
+                          1e-30f,
+                          65504.0f,
+                          65519.0f,
+                          std::nextafter(65520.0f, 0.0f),
+                          65520.0f,
+                          65536.0f,
+                          1e9f,
+                          greatest,
+                          infinity})
         for (const float sign : {1.0f, -1.0f}) list.push_back(sign * x);
     return list;
 }

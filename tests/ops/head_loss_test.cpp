@@ -4,8 +4,10 @@
 
 #include "base/error.h"
 #include "op_check.h"
+#include "ops/arithmetic.h"
 #include "ops/backward.h"
-#include "ops/ops.h"
+#include "ops/head_loss.h"
+#include "ops/view.h"
 
 namespace vkf::test {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "device_fixture.h"
 #include "graph/reference.h"
-#include "ops/ops.h"
+#include "ops/loss_scale.h"
 #include "program/program.h"
 
 namespace vkf::test {

@@ -6,8 +6,10 @@
 #include "base/error.h"
 #include "device_fixture.h"
 #include "op_check.h"
+#include "ops/activation.h"
+#include "ops/arithmetic.h"
 #include "ops/group_matrices.h"
-#include "ops/ops.h"
+#include "ops/matmul.h"
 #include "program/program.h"
 
 namespace vkf::test {

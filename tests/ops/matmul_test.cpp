@@ -3,7 +3,9 @@
 
 #include "base/error.h"
 #include "op_check.h"
-#include "ops/ops.h"
+#include "ops/activation.h"
+#include "ops/arithmetic.h"
+#include "ops/matmul.h"
 
 namespace vkf::test {
 namespace {

@@ -6,7 +6,10 @@
 #include "base/error.h"
 #include "device_fixture.h"
 #include "graph/reference.h"
-#include "ops/ops.h"
+#include "ops/arithmetic.h"
+#include "ops/optimize.h"
+#include "ops/optimizers.h"
+#include "ops/view.h"
 #include "program/program.h"
 
 #include <gtest/gtest.h>
@@ -102,7 +105,7 @@ TEST_P(DeviceGradients, AddUpInPlaceAndReturnToZero) {
         inputs[text('g', k)] = {type.shape,
                                 drawn(static_cast<std::size_t>(type.shape.elements()), static_cast<unsigned>(k))};
     }
-    add_into(sums, values, 0.375f);
+    vkf::accumulate(sums, values, 0.375f);
     zero(cleared);
     State state(shared_device());
     Program add(shared_device(), adding, state), clear(shared_device(), clearing, state);
@@ -174,7 +177,8 @@ std::vector<std::vector<float>> summed(std::size_t per_node) {
     }
     for (std::size_t first = 0; first < count; first += per_node) {
         const auto part = [&](const std::vector<Tensor>& of) { return std::span(of).subspan(first, per_node); };
-        const std::vector<Tensor> sums = add_into(part(targets), part(values), 0.375f), zeros = zero(part(cleared));
+        const std::vector<Tensor> sums = vkf::accumulate(part(targets), part(values), 0.375f);
+        const std::vector<Tensor> zeros = zero(part(cleared));
         for (std::size_t i = 0; i < per_node; ++i) {
             if (sums[i].elements() == 0) continue;
             graph.output(text("sum", first + i), sums[i]);
@@ -208,7 +212,7 @@ TEST(DeviceGradients, MayStartAtAnOddElement) {
     const Tensor rates = graph.input("rates", {DType::f32, {4}});
     graph.output("norm", global_norm(std::span(&g, 1)).norm);
     sgd(std::span(&slot, 1), rates, {});
-    add_into(std::array{graph.state("sum", {DType::f32, {8}})}, std::array{g}, 2.0f);
+    vkf::accumulate(std::array{graph.state("sum", {DType::f32, {8}})}, std::array{g}, 2.0f);
     State state(shared_device());
     Program program(shared_device(), graph, state);
     program.write("g", std::vector<float>{std::nanf(""), 1, 2, 3, 4, 5, 6, 7, 8, std::nanf("")});

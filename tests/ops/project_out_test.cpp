@@ -5,8 +5,10 @@
 #include "base/error.h"
 #include "device_fixture.h"
 #include "op_check.h"
+#include "ops/arithmetic.h"
 #include "ops/backward.h"
-#include "ops/ops.h"
+#include "ops/project_out.h"
+#include "ops/view.h"
 #include "program/program.h"
 
 namespace vkf::test {

@@ -1,6 +1,6 @@
+#include "ops/reduce.h"
 #include "base/error.h"
 #include "op_check.h"
-#include "ops/ops.h"
 
 namespace vkf::test {
 namespace {

@@ -2,7 +2,8 @@
 
 #include "base/error.h"
 #include "op_check.h"
-#include "ops/ops.h"
+#include "ops/cross_entropy.h"
+#include "ops/soft_cross_entropy.h"
 
 namespace vkf::test {
 namespace {

@@ -1,6 +1,7 @@
+#include "ops/softmax.h"
 #include "base/error.h"
 #include "op_check.h"
-#include "ops/ops.h"
+#include "ops/arithmetic.h"
 
 namespace vkf::test {
 namespace {

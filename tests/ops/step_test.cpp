@@ -9,7 +9,9 @@
 #include "base/error.h"
 #include "device_fixture.h"
 #include "graph/reference.h"
-#include "ops/ops.h"
+#include "ops/arithmetic.h"
+#include "ops/optimizers.h"
+#include "ops/view.h"
 #include "program/program.h"
 
 #include <gtest/gtest.h>
@@ -302,7 +304,7 @@ std::map<std::string, std::vector<float>> stepped(const Rule& rule, std::size_t 
     }
     State state(shared_device());
     DeviceTraits two_units = traits(shared_device());
-    two_units.units = 2;  // then these tensors are cut alike, and SET-Adam's sums over them are the same ones
+    two_units.compute_units = 2;  // then these tensors are cut alike, and SET-Adam's sums over them are the same ones
     Program program(shared_device(), graph, state, {.guarded = true, .traits = two_units});
     for (const auto& [name, array] : inputs) program.write(name, floats(array.at));
     program.write("rates", step_rates(rate, 0.9, 0.999, 3));

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "op_check.h"
-#include "ops/ops.h"
+#include "ops/view.h"
 
 namespace vkf::test {
 namespace {

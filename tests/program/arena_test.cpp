@@ -11,7 +11,7 @@
 #include "device_fixture.h"
 #include "models/gpt2.h"
 #include "models/train/trainer.h"
-#include "ops/ops.h"
+#include "ops/arithmetic.h"
 
 namespace vkf::test {
 namespace {

@@ -15,8 +15,12 @@
 #include "graph/narrow.h"
 #include "graph/place.h"
 #include "op_check.h"
+#include "ops/arithmetic.h"
+#include "ops/attention.h"
 #include "ops/backward.h"
-#include "ops/ops.h"
+#include "ops/norm.h"
+#include "ops/project_out.h"
+#include "ops/view.h"
 #include "program/program.h"
 
 namespace vkf::test {

@@ -9,8 +9,10 @@
 
 #include "device_fixture.h"
 #include "graph/narrow.h"
+#include "ops/arithmetic.h"
+#include "ops/attention.h"
 #include "ops/backward.h"
-#include "ops/ops.h"
+#include "ops/view.h"
 #include "program/program.h"
 
 namespace vkf::test {

@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "device_fixture.h"
 #include "graph/reference.h"
-#include "ops/ops.h"
+#include "ops/arithmetic.h"
+#include "ops/optimize.h"
 
 namespace vkf::test {
 namespace {
@@ -39,7 +40,7 @@ TEST(DeviceProgram, StatesAreSharedByName) {
     State state(shared_device());
     Graph writer, reader;
     const Tensor target = writer.state("s", {DType::f32, {3, 5}});
-    add_into(std::vector{target}, std::vector{writer.input("x", {DType::f32, {3, 5}})}, 0.5f);
+    vkf::accumulate(std::vector{target}, std::vector{writer.input("x", {DType::f32, {3, 5}})}, 0.5f);
     reader.output("y", scale(reader.state("s", {DType::f32, {3, 5}}), 1.0f));
     Program write(shared_device(), writer, state), read(shared_device(), reader, state);
     write.write("x", ramp(15));

@@ -8,7 +8,8 @@
 #include "apps/analysis.h"
 #include "base/error.h"
 #include "device_fixture.h"
-#include "ops/ops.h"
+#include "ops/arithmetic.h"
+#include "ops/optimize.h"
 #include "program/program.h"
 
 namespace vkf::test {
@@ -82,8 +83,8 @@ TEST(DeviceTable, LetsAKernelWaitForWhatItsTensorsNeed) {
     const TensorType type{DType::f32, {5}};
     const Tensor sum = graph.state("sum", type), other = graph.state("other", type);
     const Tensor x = scale(graph.input("x", type), 2.0f);
-    add_into(std::array{sum, other}, std::array{x, x}, 1.0f);  // waits for x
-    graph.output("y", scale(graph.state("sum", type), 1.0f));  // waits for the sum
+    vkf::accumulate(std::array{sum, other}, std::array{x, x}, 1.0f);  // waits for x
+    graph.output("y", scale(graph.state("sum", type), 1.0f));         // waits for the sum
     State state(shared_device());
     Program program(shared_device(), graph, state);
     EXPECT_EQ(program.dispatches(), 3u);

@@ -15,7 +15,9 @@
 #include "base/file.h"
 #include "device_fixture.h"
 #include "op_check.h"
+#include "ops/arithmetic.h"
 #include "ops/elementwise.h"
+#include "ops/matmul.h"
 #include "program/program.h"
 
 namespace vkf::test {

@@ -17,7 +17,7 @@ std::span<const std::uint32_t> words_of(std::string_view name) {
 }
 
 TEST(HostReflect, SaysWhatAKernelReadsAndWrites) {
-    const Reflection found = reflect(words_of("store_rows"));
+    const Reflection found = reflect(words_of("kv_cache_append"));
     const auto member = [&](std::string_view name) {
         return *std::find_if(found.args.begin(), found.args.end(), [&](const ArgMember& m) { return m.name == name; });
     };

@@ -1,11 +1,11 @@
 // A row in registers by pairs of neighbours: the lanes side by side, STRIP pairs each. A row wider than 2 · GROUP ·
 // STRIP comes in several strips. The width is a constant so that a row of one strip needs no bounds but at its end.
 // With ROW_PER_LANE every lane has a short row of its own instead.
-#include "lib/pairs.glsl"
+#include "lib/vector_layout.glsl"
 
 layout(constant_id = 2) const uint WIDTH = 64;
 layout(constant_id = 3) const uint STRIP = 4;
-layout(constant_id = 4) const uint PAIR = APART;  // of every tensor but those with a form of their own
+layout(constant_id = 4) const uint LAYOUT = SCALAR;  // of every tensor but those with a form of their own
 layout(constant_id = 10) const bool ROW_PER_LANE = false;
 
 const uint LANES = ROW_PER_LANE ? 1 : GROUP;  // along a row
@@ -34,7 +34,7 @@ void load_strip(In x, uint at, uint strip, uint form, out vec2 values[STRIP]) {
         const uint c = column(strip, k);
         if (surely_inside(k)) {
             values[k] = load_two(x, at + c, form);
-        } else if (form != APART) {
+        } else if (form != SCALAR) {
             values[k] = load_two(x, at + (c < WIDTH ? c : 0), form);
             if (c >= WIDTH) values[k] = vec2(0.0);
         } else {
@@ -47,20 +47,20 @@ void load_strip(In x, uint at, uint strip, uint form, out vec2 values[STRIP]) {
 }
 
 void load_strip(In x, uint at, uint strip, out vec2 values[STRIP]) {
-    load_strip(x, at, strip, PAIR, values);
+    load_strip(x, at, strip, LAYOUT, values);
 }
 
 // Pair k of this lane and strip into y[at .. at + WIDTH).
 void store_pair(Out y, uint at, uint strip, uint k, vec2 value, uint form) {
     const uint c = column(strip, k);
-    if (surely_inside(k) || (form != APART && c < WIDTH)) {
+    if (surely_inside(k) || (form != SCALAR && c < WIDTH)) {
         store_two(y, at + c, value, form);
-    } else if (form == APART) {
+    } else if (form == SCALAR) {
         if (c < WIDTH) y.at[at + c] = value.x;
         if (c + 1 < WIDTH) y.at[at + c + 1] = value.y;
     }
 }
 
 void store_pair(Out y, uint at, uint strip, uint k, vec2 value) {
-    store_pair(y, at, strip, k, value, PAIR);
+    store_pair(y, at, strip, k, value, LAYOUT);
 }

@@ -1,4 +1,5 @@
-// For kernels that read and write two neighbouring elements at a time (shaders/lib/pairs.glsl, strip_pairs.glsl).
+// For kernels that read and write two neighbouring elements at a time (shaders/lib/vector_layout.glsl,
+// row_registers.glsl).
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace vkf {
 
-/// How pairs of neighbours lie in a tensor's memory, numbered as in shaders/lib/pairs.glsl.
-enum class Pair : std::uint32_t { apart, together, bfloat, half };
+/// How pairs of neighbours lie in a tensor's memory, numbered as in shaders/lib/vector_layout.glsl.
+enum class VectorLayout : std::uint32_t { scalar, vec2, bf16x2, f16x2 };
 
 /// Whether all rows start at even elements. Storage itself always starts at a multiple of 256 bytes.
 inline bool even(Tensor tensor) {
@@ -50,31 +51,31 @@ inline bool all_even(std::span<const Tensor> tensors) {
 }
 
 /// Of 32-bit numbers.
-inline std::uint32_t pair_form(bool aligned) {
-    return static_cast<std::uint32_t>(aligned ? Pair::together : Pair::apart);
+inline std::uint32_t vector_layout(bool aligned) {
+    return static_cast<std::uint32_t>(aligned ? VectorLayout::vec2 : VectorLayout::scalar);
 }
 
 /// Of one tensor, whose 32-bit pairs are `aligned`.
-inline std::uint32_t pair_form(Tensor tensor, bool aligned) {
+inline std::uint32_t vector_layout(Tensor tensor, bool aligned) {
     const Format format = tensor ? tensor.format() : Format::f32;
-    if (format == Format::f32) return pair_form(aligned);
-    return static_cast<std::uint32_t>(format == Format::bf16 ? Pair::bfloat : Pair::half);
+    if (format == Format::f32) return vector_layout(aligned);
+    return static_cast<std::uint32_t>(format == Format::bf16 ? VectorLayout::bf16x2 : VectorLayout::f16x2);
 }
 
-inline std::uint32_t pair_form(Tensor tensor) {
-    return pair_form(tensor, !tensor || even(tensor));
+inline std::uint32_t vector_layout(Tensor tensor) {
+    return vector_layout(tensor, !tensor || even(tensor));
 }
 
 /// Of one whose kernel takes rows that start at odd elements, too.
-inline std::uint32_t pair_form_of_any_rows(Tensor tensor) {
-    return pair_form(tensor, tensor.graph().value(tensor).offset % 2 == 0);
+inline std::uint32_t vector_layout_of_any_rows(Tensor tensor) {
+    return vector_layout(tensor, tensor.graph().value(tensor).offset % 2 == 0);
 }
 
 /// Of several that lie alike: in one 16-bit format all, or in none.
-inline std::uint32_t pair_form(std::span<const Tensor> tensors) {
+inline std::uint32_t vector_layout(std::span<const Tensor> tensors) {
     for (const Tensor& tensor : tensors)
-        if (tensor && tensor.format() != Format::f32) return pair_form(tensor);
-    return pair_form(all_even(tensors));
+        if (tensor && tensor.format() != Format::f32) return vector_layout(tensor);
+    return vector_layout(all_even(tensors));
 }
 
 /// Rows shared out to workgroups whose invocations lie along them, a pair of columns each.
@@ -86,7 +87,7 @@ struct PairRows : RowSweep {
     /// Of these tensors, which lie alike; those that are absent do.
     std::uint32_t form(std::initializer_list<Tensor> tensors) const {
         const std::span list(tensors.begin(), tensors.size());
-        return aligned ? pair_form(list) : pair_form(false);
+        return aligned ? vector_layout(list) : vector_layout(false);
     }
 };
 

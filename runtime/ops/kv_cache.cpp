@@ -1,7 +1,7 @@
 // Rows appended to a state in place: the keys and values of generation.
+#include "ops/kv_cache.h"
 
 #include "base/error.h"
-#include "ops/ops.h"
 
 namespace vkf {
 
@@ -9,7 +9,7 @@ namespace {
 
 class StoreRowsOp : public Op {
 public:
-    std::string_view name() const override { return "store_rows"; }
+    std::string_view name() const override { return "kv_cache_append"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
         const Shape &whole = in[0].shape, &rows = in[1].shape;
@@ -35,7 +35,7 @@ public:
 
     void lower(Lowering& to) const override {
         const Tensor whole = to.out[0], rows = to.in[1];
-        to.dispatch({.kernel = "store_rows",
+        to.dispatch({.kernel = "kv_cache_append",
                      .constants = {{"GROUP", row_group(to.device, rows.width())}},
                      .args = {{"whole", whole},
                               {"rows", rows},
@@ -55,7 +55,7 @@ public:
 
 }  // namespace
 
-Tensor store_rows(Tensor whole, Tensor rows, Tensor length) {
+Tensor kv_cache_append(Tensor whole, Tensor rows, Tensor length) {
     return add_one(whole.graph(), StoreRowsOp(), {whole, rows, length});
 }
 

@@ -1,23 +1,23 @@
 // Two neighbouring numbers in one access, as 32-bit or as packed 16-bit floats. On lavapipe a load costs dozens of
 // additions, whatever its width; everywhere 16 bits are half the traffic.
 //
-// `form` says how a tensor's pairs lie (runtime/ops/pairs.h) and must be a constant. Packed ones need no feature:
-// a word holds elements 2 i, in its low half, and 2 i + 1, so widths, pitches and starts are even and one invocation
+// `form` says how a tensor's pairs lie (runtime/ops/vector_layout.h) and must be a constant. Packed ones need no
+// feature: a word holds elements 2 i, in its low half, and 2 i + 1, so widths, pitches and starts are even and one invocation
 // writes both. Numerics: both formats round to the nearest, ties to even; binary16 from 65520 up to infinity, of which
 // loss scaling (loss_scale.comp) must hear.
 
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 
-const uint APART = 0;     // 32-bit numbers, perhaps not aligned to pairs
-const uint TOGETHER = 1;  // 32-bit numbers, every pair an aligned 64-bit word
-const uint BFLOAT = 2;    // bfloat16
-const uint HALF = 3;      // binary16
+const uint SCALAR = 0;  // 32-bit numbers, perhaps not aligned to pairs
+const uint VEC2 = 1;    // 32-bit numbers, every pair an aligned 64-bit word
+const uint BF16X2 = 2;  // bfloat16
+const uint F16X2 = 3;   // binary16
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) restrict readonly buffer InWide { uint64_t at[]; };
 REFERENCE readonly buffer InWord { uint at[]; };
 REFERENCE writeonly buffer OutWord { uint at[]; };
 
-bool packed(uint form) { return form >= BFLOAT; }
+bool packed(uint form) { return form >= BF16X2; }
 
 uint pack_bfloat(vec2 value) {
     uvec2 word = floatBitsToUint(value);
@@ -48,12 +48,12 @@ uint pack_half(vec2 value) {
 #endif
 
 vec2 unpack(uint word, uint form) {
-    if (form == HALF) return unpackHalf2x16(word);
+    if (form == F16X2) return unpackHalf2x16(word);
     return uintBitsToFloat(uvec2(word << 16, word & 0xffff0000u));
 }
 
 // How many elements lie before the first whole pair of a row that starts at element `at`.
-uint lead_of(uint at, uint form) { return form == TOGETHER ? at % 2 : 0; }
+uint lead_of(uint at, uint form) { return form == VEC2 ? at % 2 : 0; }
 
 float load_one(In x, uint at, uint form) {
     if (!packed(form)) return x.at[at];
@@ -63,7 +63,7 @@ float load_one(In x, uint at, uint form) {
 
 vec2 load_two(In x, uint at, uint form) {
     if (packed(form)) return unpack(InWord(x).at[at / 2], form);
-    if (form == TOGETHER) return uintBitsToFloat(unpackUint2x32(InWide(x).at[at / 2]));
+    if (form == VEC2) return uintBitsToFloat(unpackUint2x32(InWide(x).at[at / 2]));
     return vec2(x.at[at], x.at[at + 1]);
 }
 
@@ -71,7 +71,7 @@ vec2 load_two(In x, uint at, uint form) {
 // has 16 lanes.
 void store_two(Out y, uint at, vec2 value, uint form) {
     if (packed(form)) {
-        OutWord(y).at[at / 2] = form == HALF ? pack_half(value) : pack_bfloat(value);
+        OutWord(y).at[at / 2] = form == F16X2 ? pack_half(value) : pack_bfloat(value);
     } else {
         y.at[at] = value.x;
         y.at[at + 1] = value.y;

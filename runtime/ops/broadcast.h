@@ -8,13 +8,13 @@
 namespace vkf {
 
 /// How an operand that is broadcast is read at element i of the result: at (i / div) % mod.
-struct Stretch {
+struct Broadcast {
     std::int64_t div = 1;
     std::int64_t mod = 1;
 };
 
 /// Matches an operand's extents, aligned at the end, with the result's. False if they are not one run between ones.
-inline bool stretch(const Shape& operand, const Shape& result, Stretch& made) {
+inline bool broadcast(const Shape& operand, const Shape& result, Broadcast& made) {
     if (operand.rank() > result.rank()) return false;
     made = {1, operand.elements()};
     int axis = -1;

@@ -1,8 +1,9 @@
 // Consecutive elements by pairs of neighbours, a workgroup's lanes side by side; an odd last element comes alone:
 //     FOR_PAIRS_IN(first, end, i) step(i, true);
 //     if (odd_end(first, end)) step(end - 1, false);
-// `first` is even, so that pairs start at even elements; PAIR says that they may be moved as one (lib/pairs.glsl).
-#include "lib/pairs.glsl"
+// `first` is even, so that pairs start at even elements; LAYOUT says that they may be moved as one
+// (lib/vector_layout.glsl).
+#include "lib/vector_layout.glsl"
 
 #define FOR_PAIRS_IN(first, end, i) \
     for (uint i = (first) + 2 * gl_LocalInvocationID.x; i + 1 < (end); i += 2 * GROUP)

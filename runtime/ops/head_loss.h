@@ -1,0 +1,20 @@
+// A language model's last map and its loss as one op.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/graph.h"
+
+namespace vkf {
+
+struct HeadLossOptions {
+    std::int64_t logits_bytes = std::int64_t{32} << 20;
+    Tensor d_loss = {};  // [] gradient that the loss will have, known beforehand; absent: 1. Any other costs a pass.
+};
+
+/// cross_entropy(x · wᵀ, targets): x [..., C], w [V, C], targets i32 [...] → []. Logits are made and used up a chunk of
+/// rows at a time, of at most about `logits_bytes`, and never saved: where a gradient is wanted the forward pass makes
+/// it. Where none is wanted that costs nothing.
+Tensor head_loss(Tensor x, Tensor w, Tensor targets, const HeadLossOptions& options = {});
+
+}  // namespace vkf

@@ -1,0 +1,33 @@
+// Launches of project_out's kernels, for the ops that project in one way and in both.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/op.h"
+#include "graph/tensor.h"
+
+namespace vkf {
+
+/// Throws unless o and v are alike and their rows fall into so many groups.
+void require_groups(std::span<const TensorType> o_and_v, std::int64_t groups);
+
+/// Whether every group of a row is made of whole pairs.
+bool even_groups(Tensor o, std::int64_t groups);
+
+/// y = what is left of o in each of `groups` groups of a row.
+Dispatch project_out_launch(const DeviceTraits& device, std::int64_t groups, Tensor o, Tensor v, Tensor y);
+
+/// d_o and d_v of it, given the gradient g of y; with `add` they are added to what is there.
+struct ProjectOutGradients {
+    Tensor o, v, g;
+    Tensor d_o, d_v;
+    bool add = false;
+};
+Dispatch project_out_backward_launch(const DeviceTraits& device, std::int64_t groups, const ProjectOutGradients& at);
+
+/// The node that makes both: d_o and d_v.
+std::vector<Tensor> project_out_backward(Tensor o, Tensor v, Tensor g, std::int64_t groups);
+
+}  // namespace vkf
