@@ -2,9 +2,9 @@
 // additions, whatever its width; everywhere 16 bits are half the traffic.
 //
 // `form` says how a tensor's pairs lie (runtime/ops/vector_layout.h) and must be a constant. Packed ones need no
-// feature: a word holds elements 2 i, in its low half, and 2 i + 1, so widths, pitches and starts are even and one invocation
-// writes both. Numerics: both formats round to the nearest, ties to even; binary16 from 65520 up to infinity, of which
-// loss scaling (loss_scale.comp) must hear.
+// feature: a word holds elements 2 i, in its low half, and 2 i + 1, so widths, pitches and starts are even and one
+// invocation writes both. Numerics: both formats round to the nearest, ties to even; binary16 from 65520 up to
+// infinity, of which loss scaling (loss_scale.comp) must hear.
 
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 
