@@ -38,7 +38,9 @@ std::vector<std::int32_t> read_prompt(const Options& options, const Model& model
         require(!words.empty(), "the prompt is empty, wanted at least one character");
         tokens = model.characters->encode(words);
     }
-    check_tokens("prompt", tokens, model.vocabulary());
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+        require(tokens[i] >= 0 && tokens[i] < model.vocabulary(), "prompt: token ", i, " is ", tokens[i],
+                ", wanted 0 to ", model.vocabulary() - 1, " (vocab_size ", model.vocabulary(), ")");
     return tokens;
 }
 

@@ -131,12 +131,4 @@ TokenDataset open_data(const Model& model, const fs::path& path) {
     return data;
 }
 
-void check_tokens(std::string_view where, std::span<const std::int32_t> tokens, std::int64_t vocab_size,
-                  bool ignore_negative) {
-    for (std::size_t i = 0; i < tokens.size(); ++i)
-        if (tokens[i] >= vocab_size || (tokens[i] < 0 && !ignore_negative))
-            throw InputError(where, ": token ", i, " is ", tokens[i], ", wanted 0 to ", vocab_size - 1, " (vocab_size ",
-                             vocab_size, ")");
-}
-
 }  // namespace vkf

@@ -54,9 +54,4 @@ std::string model_type(const std::filesystem::path& path);
 /// a token beyond it.
 TokenDataset open_data(const Model& model, const std::filesystem::path& path);
 
-/// Throws InputError "WHERE: token K is …" unless all are below the vocabulary's size. Negative
-/// ones pass if they mean "ignored".
-void check_tokens(std::string_view where, std::span<const std::int32_t> tokens, std::int64_t vocab_size,
-                  bool ignore_negative = false);
-
 }  // namespace vkf
