@@ -36,7 +36,7 @@ AttentionTile of_few_queries(const DeviceTraits& device, const AttentionSize& si
 }
 
 /// More rows to a lane mean fewer loads per multiply-add, but registers that spill, and each unrolled multiply-add
-/// costs compile time. The bounds are measured on lavapipe (docs/performance.md). Within them the rows divide the
+/// costs compile time. The bounds are measured on lavapipe (docs/lab/attention.md). Within them the rows divide the
 /// positions as evenly as they can.
 AttentionTile in_registers(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
     constexpr std::int64_t unrolled = 512;  // multiply-adds of a product

@@ -12,7 +12,7 @@ std::vector<int> threads();
 /// that the process may use; does nothing if there are not as many of the one as of the other.
 ///
 /// Why: a dispatch wakes all workers at once and waits for the last. Linux often wakes two on one processor and leaves
-/// another idle for seconds, which made training 1.5 times slower (docs/performance.md).
+/// another idle for seconds, which made training 1.5 times slower (docs/lab/cpu-driver.md).
 void spread_workers(const std::vector<int>& before);
 
 }  // namespace vkf
