@@ -92,7 +92,7 @@ void add_self_attention(Cases& list, const std::string& name, std::int64_t batch
              return split(operands.numbers({batch, length, 3 * channels}), std::array{channels, channels, channels});
          },
          [=](std::span<const Tensor> in) {
-             return attention(in[0], in[1], in[2], {.heads = heads, .causal = causal});
+             return attention(in[0], in[1], in[2], {.heads = heads, .mask = {.causal = causal}});
          }});
 }
 
@@ -106,7 +106,7 @@ void add_attention(Cases& list) {
         {"attention", "GPT-2, one token", "1x1 of 1024, 12 heads of 64", "", [](Operands& operands) -> Repetition {
              const Tensor q = operands.numbers({1, 1, 768});
              const Tensor k = operands.numbers({1, 1024, 768}), v = operands.numbers({1, 1024, 768});
-             return [=] { return std::vector{attention(q, k, v, {.heads = 12, .causal = true})}; };
+             return [=] { return std::vector{attention(q, k, v, {.heads = 12, .mask = {.causal = true}})}; };
          }});
 }
 

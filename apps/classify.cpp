@@ -78,7 +78,7 @@ public:
         for (std::size_t i = 0; i < looks_.size(); ++i) {
             const AttentionOptions& options = looks_[i].options;
             blocks.push_back(attention_weights(program_->read(text("q", i)), program_->read(text("k", i)), heads,
-                                               tokens, options.scale_for(config_.head_width()), options.mask_diagonal));
+                                               tokens, options.scale_for(config_.head_width()), options.mask));
         }
         return blocks;
     }

@@ -30,11 +30,10 @@ Tensor attention_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor
     const Tensor q = part[0], v = part[2];
     Tensor keys = part[1], values = v;
     AttentionOptions options{.heads = c.n_head,
-                             .causal = true,
-                             .mask_diagonal = c.attention.mask_diagonal,
                              .dropout = scope.noise().dropout,
                              .seed = scope.noise().seed,
-                             .salt = scope.salt()};
+                             .salt = scope.salt(),
+                             .mask = {.causal = true, .diagonal = c.attention.mask_diagonal}};
     if (cache) {
         const std::int64_t batch = x.shape()[0];
         const auto stored = [&](std::string_view name, Tensor fresh) {
@@ -44,7 +43,7 @@ Tensor attention_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor
         };
         keys = stored("cached_keys", keys);
         values = stored("cached_values", values);
-        options.length = cache->length;
+        options.mask.key_lengths = cache->length;
     }
     const Tensor o = attention(q, keys, values, options);
     const Signals signals = variant_named(c.attention.variant).apply({o, v, c.n_head, c.n_head, c.attention});

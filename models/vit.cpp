@@ -114,8 +114,8 @@ Tensor attention_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor 
     const bool local = c.locality != Locality::none;
     const Tensor q = local ? heated(scope, c, part[0]) : part[0], v = part[2];
     const AttentionOptions options{.heads = c.num_attention_heads,
-                                   .mask_diagonal = local || c.attention.mask_diagonal,
-                                   .scale = local ? 1.0f : 0.0f};
+                                   .scale = local ? 1.0f : 0.0f,
+                                   .mask = {.diagonal = local || c.attention.mask_diagonal}};
     if (looks) looks->push_back({q, part[1], options});
     const Tensor o = attention(q, part[1], v, options);
     const Signals signals =

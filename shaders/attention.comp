@@ -1,37 +1,18 @@
 // o = softmax(scale q kᵀ) v by blocks of query rows, the running maximum subtracted (FlashAttention-2,
 // algorithm 1; BeliefFormer eq 6-9).
 //
-// Shapes: q [B,T,M·D], k v [B,S,N·D], each with its pitch; o [B,T,M·D] and lse [B,M,T] dense. Query head m
-//   reads key head m / SHARE. Row i stands at position i + keys - T.
-// Owner: one subgroup makes BLOCKS · SUBGROUP rows of one head of o. Keys behind the causal edge are not visited.
+// Shapes: q [B,T,M·D], k [B,S,N·D], v [B,S,N·D_V], each with its pitch; o [B,T,M·D_V] and lse [B,M,T] dense. Query head
+//   m reads key head m / GQA_GROUP. Who sees whom: lib/attention_mask.glsl.
+// Owner: one subgroup makes ROWS_PER_LANE · SUBGROUP rows of one head of o. Keys that none of them sees are not
+//   visited, but for those in a block with others.
 // Numerics: fp32; exponents of differences. Logits and lse are in base 2: what is raised is 2, not e. A row that sees
 //   no key: o = 0 and lse = +inf, which makes the backward pass's 2^(s - lse) zero.
 #version 460
 #include "lib/args.glsl"
 #include "lib/attention.glsl"
 
-layout(constant_id = 8) const bool LENGTH = false;  // there are length[0] keys, `keys` is only room for them
-
-layout(push_constant, scalar) uniform Args {
-    In q;
-    In k;
-    In v;
-    Out o;
-    Out lse;
-    InInt length;
-    InInt seed;
-    uint batches;
-    uint queries;
-    uint keys;
-    uint q_pitch;
-    uint k_pitch;
-    uint v_pitch;
-    float scale;
-    float drop;
-    uint salt;
-};
-
-#include "lib/attention_mask.glsl"
+#define ARGS Out o; Out lse;
+#include "lib/attention_args.glsl"
 
 void main() {
     const uint blocks = (queries + ROWS - 1) / ROWS;
@@ -40,66 +21,62 @@ void main() {
     const uint batch = index / blocks / HEADS;
     if (batch >= batches) return;
     const uint first = fair_block(index % blocks, blocks) * ROWS;
-    const uint plane = batch * HEADS + head;
-    const uint count = LENGTH ? min(uint(max(length.at[0], 0)), keys) : keys;
-    const int shift = int(count) - int(queries);
-    const uint end = CAUSAL ? uint(clamp(int(first + ROWS) + shift, 0, int(count))) : count;
+    const uint batch_head = batch * HEADS + head;
+    const MaskRow mask = mask_row(batch);
+    const uvec2 visited = keys_of(mask, first, ROWS);
 
-    float row[HELD];
-    float sum[HELD];
-    float weight[BLOCKS];  // sum of the row's exponentials so far
-    float top[BLOCKS];
-    uint row_word[BLOCKS];
-    load_own(q, batch * queries * q_pitch + head * D, q_pitch, first, queries, row);
+    float q_tile[OWN];
+    float sum[OWN];
+    float weight[ROWS_PER_LANE];  // sum of the row's exponentials so far
+    float top[ROWS_PER_LANE];
+    uint row_word[ROWS_PER_LANE];
+    load_own(q, D, batch * queries * q_pitch + head * D, q_pitch, first, queries, q_tile);
     const float in_base_2 = scale * LOG2_E;
-    [[unroll]] for (uint i = 0; i < HELD; ++i) {
-        row[i] *= in_base_2;
-        sum[i] = 0.0;
-    }
-    [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
-        weight[b] = 0.0;
-        top[b] = LOWEST;
-        if (DROPOUT) row_word[b] = query_word(plane, own_row(first, b));
+    [[unroll]] for (uint i = 0; i < ROWS_PER_LANE * D; ++i) q_tile[i] *= in_base_2;
+    [[unroll]] for (uint i = 0; i < ROWS_PER_LANE * D_V; ++i) sum[i] = 0.0;
+    [[unroll]] for (uint r = 0; r < ROWS_PER_LANE; ++r) {
+        weight[r] = 0.0;
+        top[r] = LOWEST;
+        if (DROPOUT) row_word[r] = query_word(batch_head, own_row(first, r));
     }
 
-    const uint k_base = batch * keys * k_pitch + head / SHARE * D;
-    const uint v_base = batch * keys * v_pitch + head / SHARE * D;
-    [[dont_unroll]] for (uint start = 0; start < end; start += TURN) {
-        float met[MET];
+    const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
+    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D_V;
+    [[dont_unroll]] for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
+        float kv_tile[BLOCK];
         float p[TILE];
-        load_met(k, k_base, k_pitch, start, count, met);
-        dot_rows(row, met, p);
-        const uint word = DROPOUT ? key_word(plane, start + lane()) : 0;
-        [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
-            float highest = top[b];
-            [[unroll]] for (uint j = 0; j < TURN; ++j) {
+        load_block(k, D, k_base, k_pitch, start, mask.keys, kv_tile);
+        dot_rows(D, q_tile, kv_tile, p);
+        const uint word = DROPOUT ? key_word(batch_head, start + lane()) : 0;
+        [[unroll]] for (uint r = 0; r < ROWS_PER_LANE; ++r) {
+            float highest = top[r];
+            [[unroll]] for (uint j = 0; j < BLOCK_K; ++j) {
                 const uint key = start + j;
-                const bool seen = key < count && visible(int(key), int(own_row(first, b)) + shift);
-                const float x = p[j * BLOCKS + b];
-                p[j * BLOCKS + b] = seen ? x : HIDDEN;
-                highest = larger(p[j * BLOCKS + b], highest);
+                const bool seen = key < mask.keys && visible(int(key), int(own_row(first, r)) + mask.shift);
+                const float x = p[j * ROWS_PER_LANE + r];
+                p[j * ROWS_PER_LANE + r] = seen ? x : HIDDEN;
+                highest = larger(p[j * ROWS_PER_LANE + r], highest);
             }
-            const float less = exp2_below(top[b] - highest);
-            top[b] = highest;
-            weight[b] *= less;
-            [[unroll]] for (uint j = 0; j < TURN; ++j) {
-                const float e = exp2_below(p[j * BLOCKS + b] - highest);
-                weight[b] += e;
-                p[j * BLOCKS + b] = DROPOUT ? e * kept(row_word[b], subgroupBroadcast(word, j)) : e;
+            const float less = exp2_below(top[r] - highest);
+            top[r] = highest;
+            weight[r] *= less;
+            [[unroll]] for (uint j = 0; j < BLOCK_K; ++j) {
+                const float e = exp2_below(p[j * ROWS_PER_LANE + r] - highest);
+                weight[r] += e;
+                p[j * ROWS_PER_LANE + r] = DROPOUT ? e * kept(row_word[r], subgroupBroadcast(word, j)) : e;
             }
-            [[unroll]] for (uint d = 0; d < D; ++d) sum[b * D + d] *= less;
+            [[unroll]] for (uint d = 0; d < D_V; ++d) sum[r * D_V + d] *= less;
         }
-        load_met(v, v_base, v_pitch, start, count, met);
-        add_rows(p, met, sum);
+        load_block(v, D_V, v_base, v_pitch, start, mask.keys, kv_tile);
+        add_rows(D_V, p, kv_tile, sum);
     }
 
-    [[unroll]] for (uint b = 0; b < BLOCKS; ++b) {
-        const bool some = weight[b] > 0.0;
-        const float inverse = some ? 1.0 / weight[b] : 0.0;
-        [[unroll]] for (uint d = 0; d < D; ++d) sum[b * D + d] *= inverse;
-        if (own_row(first, b) < queries)
-            lse.at[plane * queries + own_row(first, b)] =
-                some ? top[b] + log2(weight[b]) : uintBitsToFloat(0x7F800000);
+    [[unroll]] for (uint r = 0; r < ROWS_PER_LANE; ++r) {
+        const uint row = own_row(first, r);
+        const bool some = weight[r] > 0.0 && (!QUERY_LENGTHS || row < mask.queries);
+        scale_row(D_V, r, !QUERY_LENGTHS || some, some ? 1.0 / weight[r] : 0.0, sum);
+        if (row < queries)
+            lse.at[batch_head * queries + row] = some ? top[r] + log2(weight[r]) : uintBitsToFloat(0x7F800000);
     }
-    store_own(o, batch * queries * HEADS * D + head * D, HEADS * D, first, queries, sum);
+    store_own(o, D_V, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, queries, sum);
 }

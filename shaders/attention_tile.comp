@@ -9,28 +9,8 @@
 #include "lib/args.glsl"
 #include "lib/attention_tile.glsl"
 
-layout(constant_id = 8) const bool LENGTH = false;  // there are length[0] keys, `keys` is only room for them
-
-layout(push_constant, scalar) uniform Args {
-    In q;
-    In k;
-    In v;
-    Out o;
-    Out lse;
-    InInt length;
-    InInt seed;
-    uint batches;
-    uint queries;
-    uint keys;
-    uint q_pitch;
-    uint k_pitch;
-    uint v_pitch;
-    float scale;
-    float drop;
-    uint salt;
-};
-
-#include "lib/attention_mask.glsl"
+#define ARGS Out o; Out lse;
+#include "lib/attention_args.glsl"
 
 shared float factors[ROWS];  // for each row of the sum
 shared uint tile_word[DROPOUT ? TILE : 1];
@@ -46,15 +26,14 @@ void main() {
     const uint batch = group_index() / blocks / HEADS;
     if (batch >= batches) return;  // the whole workgroup
     const uint first = fair_block(group_index() % blocks, blocks) * ROWS;
-    const uint plane = batch * HEADS + head;
-    const uint count = LENGTH ? min(uint(max(length.at[0], 0)), keys) : keys;
-    const int shift = int(count) - int(queries);
-    const uint end = CAUSAL ? uint(clamp(int(first + ROWS) + shift, 0, int(count))) : count;
+    const uint batch_head = batch * HEADS + head;
+    const MaskRow mask = mask_row(batch);
+    const uvec2 visited = keys_of(mask, first, ROWS);
 
     const float in_base_2 = scale * LOG2_E;
     const uint q_base = batch * queries * q_pitch + head * D;
-    const uint k_base = batch * keys * k_pitch + head / SHARE * D;
-    const uint v_base = batch * keys * v_pitch + head / SHARE * D;
+    const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
+    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D;
     vec4 sum[SUMS];
     float weight[HEIGHT];  // this invocation's share of each row's sum of exponentials
     float top[HEIGHT];
@@ -63,13 +42,13 @@ void main() {
     [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
         weight[i] = 0.0;
         top[i] = LOWEST;
-        if (DROPOUT) row_word[i] = query_word(plane, first + tile_row(i));
+        if (DROPOUT) row_word[i] = query_word(batch_head, first + tile_row(i));
     }
 
     vec4 next[FETCH];
-    if (end > 0) fetch(0, k, k_base, k_pitch, 0, count, next);
+    if (visited.x < visited.y) fetch(0, k, k_base, k_pitch, visited.x, mask.keys, next);
     if (WHOLE) hold(0, 0, q, q_base, q_pitch, first, queries, in_base_2);
-    for (uint start = 0; start < end; start += TILE) {
+    for (uint start = visited.x; start < visited.y; start += TILE) {
         vec4 p[HEIGHT];
         clear_tile(p);
         [[dont_unroll]] for (uint s = 0; s < SLICES; ++s) {
@@ -77,18 +56,18 @@ void main() {
             stage(next, 1.0);
             if (!WHOLE) hold(0, s, q, q_base, q_pitch, first, queries, in_base_2);
             if (DROPOUT && s == 0)
-                for (uint j = place(); j < TILE; j += GROUP) tile_word[j] = key_word(plane, start + j);
+                for (uint j = place(); j < TILE; j += GROUP) tile_word[j] = key_word(batch_head, start + j);
             barrier();
-            if (s + 1 < SLICES) fetch(s + 1, k, k_base, k_pitch, start, count, next);
-            else fetch(0, v, v_base, v_pitch, start, count, next);
+            if (s + 1 < SLICES) fetch(s + 1, k, k_base, k_pitch, start, mask.keys, next);
+            else fetch(0, v, v_base, v_pitch, start, mask.keys, next);
             dot_slice(0, s, p);
         }
         [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
-            const int position = int(first + tile_row(i)) + shift;
+            const int position = int(first + tile_row(i)) + mask.shift;
             float highest = top[i];
             [[unroll]] for (uint j = 0; j < 4; ++j) {
                 const uint key = start + tile_column() + j;
-                const bool seen = key < count && visible(int(key), position);
+                const bool seen = key < mask.keys && visible(int(key), position);
                 p[i][j] = seen ? p[i][j] : HIDDEN;
                 highest = larger(p[i][j], highest);
             }
@@ -108,10 +87,10 @@ void main() {
             barrier();
             stage(next, 1.0);
             barrier();
-            if (s + 1 < SLICES) fetch(s + 1, v, v_base, v_pitch, start, count, next);
-            else if (start + TILE < end) fetch(0, k, k_base, k_pitch, start + TILE, count, next);
+            if (s + 1 < SLICES) fetch(s + 1, v, v_base, v_pitch, start, mask.keys, next);
+            else if (start + TILE < visited.y) fetch(0, k, k_base, k_pitch, start + TILE, mask.keys, next);
             if (s == 0) scale_rows(sum);
-            add_slice(s, end - start, sum);
+            add_slice(s, visited.y - start, sum);
         }
     }
 
@@ -122,7 +101,7 @@ void main() {
         const uint row = first + tile_row(i);
         if (leads_row()) factors[tile_row(i)] = some ? 1.0 / total : 0.0;
         if (leads_row() && row < queries)
-            lse.at[plane * queries + row] = some ? top[i] + log2(total) : uintBitsToFloat(0x7F800000);
+            lse.at[batch_head * queries + row] = some ? top[i] + log2(total) : uintBitsToFloat(0x7F800000);
     }
     barrier();
     scale_rows(sum);

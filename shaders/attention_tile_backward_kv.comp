@@ -11,31 +11,8 @@
 
 layout(constant_id = 8) const bool ADDEND = false;  // dense, as dv
 
-layout(push_constant, scalar) uniform Args {
-    In q;
-    In k;
-    In v;
-    In lse;
-    In g;
-    In delta;
-    In addend;
-    Out dk;
-    Out dv;
-    InInt seed;
-    uint batches;
-    uint queries;
-    uint keys;
-    uint q_pitch;
-    uint k_pitch;
-    uint v_pitch;
-    uint dk_pitch;
-    uint dv_pitch;
-    float scale;
-    float drop;
-    uint salt;
-};
-
-#include "lib/attention_mask.glsl"
+#define ARGS In lse; In g; In delta; In addend; Out dk; Out dv; uint dk_pitch; uint dv_pitch;
+#include "lib/attention_args.glsl"
 
 // Of the queries met.
 shared float tile_lse[TILE];
@@ -44,13 +21,13 @@ shared uint tile_word[DROPOUT ? TILE : 1];
 
 void main() {
     const uint blocks = (keys + ROWS - 1) / ROWS;
-    const uint key_heads = HEADS / SHARE;
+    const uint key_heads = HEADS / GQA_GROUP;
     const uint key_head = group_index() / blocks % key_heads;
     const uint batch = group_index() / blocks / key_heads;
     if (batch >= batches) return;  // the whole workgroup
     const uint first = fair_block(group_index() % blocks, blocks) * ROWS;
-    const int shift = int(keys) - int(queries);
-    const uint begin = CAUSAL ? uint(max(int(first) - shift, 0)) : 0;
+    const MaskRow mask = mask_row(batch);
+    const uvec2 visitors = queries_of(mask, first, ROWS);
 
     const float in_base_2 = scale * LOG2_E;
     const uint k_base = batch * keys * k_pitch + key_head * D;
@@ -64,17 +41,17 @@ void main() {
         hold(0, 0, k, k_base, k_pitch, first, keys, 1.0);
         hold(1, 0, v, v_base, v_pitch, first, keys, 1.0);
     }
-    [[dont_unroll]] for (uint head = key_head * SHARE; head < (key_head + 1) * SHARE; ++head) {
-        const uint plane = batch * HEADS + head;
+    [[dont_unroll]] for (uint head = key_head * GQA_GROUP; head < (key_head + 1) * GQA_GROUP; ++head) {
+        const uint batch_head = batch * HEADS + head;
         const uint q_base = batch * queries * q_pitch + head * D;
         const uint g_base = batch * queries * g_pitch + head * D;
         uint row_word[HEIGHT];
         [[unroll]] for (uint i = 0; i < HEIGHT; ++i)
-            if (DROPOUT) row_word[i] = key_word(plane, first + tile_row(i));
+            if (DROPOUT) row_word[i] = key_word(batch_head, first + tile_row(i));
 
         vec4 next[FETCH];
-        fetch(0, q, q_base, q_pitch, begin, queries, next);
-        for (uint start = begin; start < queries; start += TILE) {
+        if (visitors.x < visitors.y) fetch(0, q, q_base, q_pitch, visitors.x, mask.queries, next);
+        for (uint start = visitors.x; start < visitors.y; start += TILE) {
             vec4 p[HEIGHT];
             vec4 ds[HEIGHT];
             clear_tile(p);
@@ -86,14 +63,14 @@ void main() {
                 if (!WHOLE) hold(0, s, k, k_base, k_pitch, first, keys, 1.0);
                 if (s == 0)
                     for (uint j = place(); j < TILE; j += GROUP) {
-                        const uint at = plane * queries + min(start + j, queries - 1);
+                        const uint at = batch_head * queries + min(start + j, mask.queries - 1);
                         tile_lse[j] = lse.at[at];
                         tile_delta[j] = delta.at[at];
-                        if (DROPOUT) tile_word[j] = query_word(plane, start + j);
+                        if (DROPOUT) tile_word[j] = query_word(batch_head, start + j);
                     }
                 barrier();
-                if (s + 1 < SLICES) fetch(s + 1, q, q_base, q_pitch, start, queries, next);
-                else fetch(0, g, g_base, g_pitch, start, queries, next);
+                if (s + 1 < SLICES) fetch(s + 1, q, q_base, q_pitch, start, mask.queries, next);
+                else fetch(0, g, g_base, g_pitch, start, mask.queries, next);
                 dot_slice(0, s, p);
             }
             [[dont_unroll]] for (uint s = 0; s < SLICES; ++s) {
@@ -101,19 +78,19 @@ void main() {
                 stage(next, 1.0);
                 if (!WHOLE) hold(1, s, v, v_base, v_pitch, first, keys, 1.0);
                 barrier();
-                if (SLICES > 1) fetch((s + 1) % SLICES, g, g_base, g_pitch, start, queries, next);
+                if (SLICES > 1) fetch((s + 1) % SLICES, g, g_base, g_pitch, start, mask.queries, next);
                 dot_slice(1, s, ds);
             }
             [[unroll]] for (uint i = 0; i < HEIGHT; ++i)
                 [[unroll]] for (uint j = 0; j < 4; ++j) {
                     const uint column = tile_column() + j, query = start + column;
-                    const int position = int(query) + shift;
-                    const bool seen = query < queries && visible(int(first + tile_row(i)), position);
+                    const int position = int(query) + mask.shift;
+                    const bool seen = query < visitors.y && visible(int(first + tile_row(i)), position);
                     const float e = exp2_below(p[i][j] - tile_lse[column]);
                     const float keep = DROPOUT ? kept(tile_word[column], row_word[i]) : 1.0;
                     const float shown = e * keep, d_logit = e * (ds[i][j] * keep - tile_delta[column]);
                     p[i][j] = seen ? shown : 0.0;
-                    ds[i][j] = seen && !lone(position) ? d_logit : 0.0;
+                    ds[i][j] = seen && !lone(mask, position) ? d_logit : 0.0;
                 }
             give(p);
             [[unroll]] for (uint s = 0; s < SLICES; ++s) {  // g's only slice is still there
@@ -122,9 +99,9 @@ void main() {
                     stage(next, 1.0);
                     barrier();
                 }
-                if (s + 1 < SLICES) fetch(s + 1, g, g_base, g_pitch, start, queries, next);
-                else fetch(0, q, q_base, q_pitch, start, queries, next);
-                add_slice(s, queries - start, v_sum);
+                if (s + 1 < SLICES) fetch(s + 1, g, g_base, g_pitch, start, mask.queries, next);
+                else fetch(0, q, q_base, q_pitch, start, mask.queries, next);
+                add_slice(s, visitors.y - start, v_sum);
             }
             barrier();
             give(ds);
@@ -132,9 +109,9 @@ void main() {
                 barrier();
                 stage(next, in_base_2);
                 barrier();
-                if (s + 1 < SLICES) fetch(s + 1, q, q_base, q_pitch, start, queries, next);
-                else if (start + TILE < queries) fetch(0, q, q_base, q_pitch, start + TILE, queries, next);
-                add_slice(s, queries - start, k_sum);
+                if (s + 1 < SLICES) fetch(s + 1, q, q_base, q_pitch, start, mask.queries, next);
+                else if (start + TILE < visitors.y) fetch(0, q, q_base, q_pitch, start + TILE, mask.queries, next);
+                add_slice(s, visitors.y - start, k_sum);
             }
         }
     }

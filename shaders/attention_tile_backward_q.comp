@@ -8,29 +8,8 @@
 #include "lib/args.glsl"
 #include "lib/attention_tile.glsl"
 
-layout(push_constant, scalar) uniform Args {
-    In q;
-    In k;
-    In v;
-    In o;
-    In lse;
-    In g;
-    Out delta;
-    Out dq;
-    InInt seed;
-    uint batches;
-    uint queries;
-    uint keys;
-    uint q_pitch;
-    uint k_pitch;
-    uint v_pitch;
-    uint dq_pitch;
-    float scale;
-    float drop;
-    uint salt;
-};
-
-#include "lib/attention_mask.glsl"
+#define ARGS In o; In lse; In g; Out delta; Out dq; uint dq_pitch;
+#include "lib/attention_args.glsl"
 
 shared uint tile_word[DROPOUT ? TILE : 1];
 
@@ -40,14 +19,14 @@ void main() {
     const uint batch = group_index() / blocks / HEADS;
     if (batch >= batches) return;  // the whole workgroup
     const uint first = fair_block(group_index() % blocks, blocks) * ROWS;
-    const uint plane = batch * HEADS + head;
-    const int shift = int(keys) - int(queries);
-    const uint end = CAUSAL ? uint(clamp(int(first + ROWS) + shift, 0, int(keys))) : keys;
+    const uint batch_head = batch * HEADS + head;
+    const MaskRow mask = mask_row(batch);
+    const uvec2 visited = keys_of(mask, first, ROWS);
 
     const float in_base_2 = scale * LOG2_E;
     const uint q_base = batch * queries * q_pitch + head * D;
-    const uint k_base = batch * keys * k_pitch + head / SHARE * D;
-    const uint v_base = batch * keys * v_pitch + head / SHARE * D;
+    const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
+    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D;
     const uint g_base = batch * queries * HEADS * D + head * D, g_pitch = HEADS * D;
     vec4 sum[SUMS];
     float row_lse[HEIGHT];
@@ -60,18 +39,18 @@ void main() {
         for (uint quad = tile_column() / 4; quad < WIDTH; quad += ACROSS)
             part += dot(load_word(g, g_base, g_pitch, inside, quad), load_word(o, g_base, g_pitch, inside, quad));
         row_delta[i] = join_row(part, false);
-        row_lse[i] = lse.at[plane * queries + inside];
-        if (leads_row() && row < queries) delta.at[plane * queries + row] = row_delta[i];
-        if (DROPOUT) row_word[i] = query_word(plane, row);
+        row_lse[i] = lse.at[batch_head * queries + inside];
+        if (leads_row() && row < queries) delta.at[batch_head * queries + row] = row_delta[i];
+        if (DROPOUT) row_word[i] = query_word(batch_head, row);
     }
 
     vec4 next[FETCH];
-    if (end > 0) fetch(0, v, v_base, v_pitch, 0, keys, next);
+    if (visited.x < visited.y) fetch(0, v, v_base, v_pitch, visited.x, mask.keys, next);
     if (WHOLE) {
         hold(0, 0, q, q_base, q_pitch, first, queries, in_base_2);
         hold(1, 0, g, g_base, g_pitch, first, queries, 1.0);
     }
-    for (uint start = 0; start < end; start += TILE) {
+    for (uint start = visited.x; start < visited.y; start += TILE) {
         vec4 p[HEIGHT];
         vec4 ds[HEIGHT];
         clear_tile(p);
@@ -81,10 +60,10 @@ void main() {
             stage(next, 1.0);
             if (!WHOLE) hold(1, s, g, g_base, g_pitch, first, queries, 1.0);
             if (DROPOUT && s == 0)
-                for (uint j = place(); j < TILE; j += GROUP) tile_word[j] = key_word(plane, start + j);
+                for (uint j = place(); j < TILE; j += GROUP) tile_word[j] = key_word(batch_head, start + j);
             barrier();
-            if (s + 1 < SLICES) fetch(s + 1, v, v_base, v_pitch, start, keys, next);
-            else fetch(0, k, k_base, k_pitch, start, keys, next);
+            if (s + 1 < SLICES) fetch(s + 1, v, v_base, v_pitch, start, mask.keys, next);
+            else fetch(0, k, k_base, k_pitch, start, mask.keys, next);
             dot_slice(1, s, ds);
         }
         [[dont_unroll]] for (uint s = 0; s < SLICES; ++s) {
@@ -92,18 +71,18 @@ void main() {
             stage(next, 1.0);
             if (!WHOLE) hold(0, s, q, q_base, q_pitch, first, queries, in_base_2);
             barrier();
-            if (SLICES > 1) fetch((s + 1) % SLICES, k, k_base, k_pitch, start, keys, next);
+            if (SLICES > 1) fetch((s + 1) % SLICES, k, k_base, k_pitch, start, mask.keys, next);
             dot_slice(0, s, p);
         }
         [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
-            const int position = int(first + tile_row(i)) + shift;
+            const int position = int(first + tile_row(i)) + mask.shift;
             [[unroll]] for (uint j = 0; j < 4; ++j) {
                 const uint column = tile_column() + j, key = start + column;
-                const bool seen = key < keys && visible(int(key), position);
+                const bool seen = key < mask.keys && visible(int(key), position);
                 const float e = exp2_below(p[i][j] - row_lse[i]);
                 if (DROPOUT) ds[i][j] *= kept(row_word[i], tile_word[column]);
                 const float d_logit = e * (ds[i][j] - row_delta[i]);
-                ds[i][j] = seen && !lone(position) ? d_logit : 0.0;
+                ds[i][j] = seen && !lone(mask, position) ? d_logit : 0.0;
             }
         }
         give(ds);
@@ -113,9 +92,9 @@ void main() {
                 stage(next, 1.0);
                 barrier();
             }
-            if (s + 1 < SLICES) fetch(s + 1, k, k_base, k_pitch, start, keys, next);
-            else if (start + TILE < end) fetch(0, v, v_base, v_pitch, start + TILE, keys, next);
-            add_slice(s, end - start, sum);
+            if (s + 1 < SLICES) fetch(s + 1, k, k_base, k_pitch, start, mask.keys, next);
+            else if (start + TILE < visited.y) fetch(0, v, v_base, v_pitch, start + TILE, mask.keys, next);
+            add_slice(s, visited.y - start, sum);
         }
     }
     store_rows(sum, scale, dq, batch * queries * dq_pitch + head * D, dq_pitch, first, queries);

@@ -1,8 +1,7 @@
 // y = softmax(x) over the columns that a row may see; zeros elsewhere, and all zeros in a row that sees none.
 //
 // Shapes: x [rows, WIDTH] with its pitch, y [rows, WIDTH]. Row r is query r mod `queries` of a
-// [queries, WIDTH] matrix and stands at column r mod `queries` + WIDTH − queries: CAUSAL hides the
-// columns behind it, MASK_DIAGONAL that one. A workgroup takes `per_group` rows one after the
+// [queries, WIDTH] matrix: lib/attention_mask.glsl. A workgroup takes `per_group` rows one after the
 // other. y may be x: a lane writes what only it has read.
 // Numerics: fp32; exponents of differences to the row's maximum.
 #version 460
@@ -10,9 +9,7 @@
 #include "lib/group.glsl"
 #include "lib/exponential.glsl"
 #include "lib/row_registers.glsl"
-
-layout(constant_id = 5) const bool CAUSAL = false;
-layout(constant_id = 6) const bool MASK_DIAGONAL = false;
+#include "lib/attention_mask.glsl"
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -23,18 +20,14 @@ layout(push_constant, scalar) uniform Args {
     uint per_group;
 };
 
-// Which columns a row may see.
-struct Sight {
-    uint end;
-    uint skip;
-};
+float seen(uint end, int position, uint c, float value) {
+    return c < end && visible(int(c), position) ? value : HIDDEN;
+}
 
-float seen(Sight sight, uint c, float value) { return c < sight.end && c != sight.skip ? value : HIDDEN; }
-
-vec2 seen(Sight sight, uint strip, uint k, vec2 value) {
-    if (surely_inside(k) && !CAUSAL && !MASK_DIAGONAL) return value;
+vec2 seen(uint end, int position, uint strip, uint k, vec2 value) {
+    if (surely_inside(k) && !MASKED) return value;
     const uint c = column(strip, k);
-    return vec2(seen(sight, c, value.x), seen(sight, c + 1, value.y));
+    return vec2(seen(end, position, c, value.x), seen(end, position, c + 1, value.y));
 }
 
 void main() {
@@ -42,14 +35,15 @@ void main() {
     const uint last = min(first + per_group, rows);
     for (uint row = first; row < last; ++row) {
         const uint at = row * x_pitch;
-        const int place = int(row % queries + WIDTH) - int(queries);
-        const Sight sight = Sight(CAUSAL ? uint(max(place + 1, 0)) : WIDTH, MASK_DIAGONAL ? uint(place) : WIDTH);
+        const MaskRow mask = MaskRow(queries, WIDTH, int(WIDTH) - int(queries));
+        const uint query = row % queries, end = keys_of(mask, query, 1).y;
+        const int position = int(query) + mask.shift;
         vec2 v[STRIP];
         float top = LOWEST;
         for (uint s = 0; s < STRIPS; ++s) {
             load_strip(x, at, s, v);
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {
-                v[k] = seen(sight, s, k, v[k]);
+                v[k] = seen(end, position, s, k, v[k]);
                 top = larger(v[k].x, larger(v[k].y, top));
             }
         }
@@ -59,7 +53,7 @@ void main() {
         for (uint s = 0; s < STRIPS; ++s) {
             if (STRIPS > 1) load_strip(x, at, s, v);
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {
-                if (STRIPS > 1) v[k] = seen(sight, s, k, v[k]);
+                if (STRIPS > 1) v[k] = seen(end, position, s, k, v[k]);
                 v[k] = vec2(exp_below(v[k].x - top), exp_below(v[k].y - top));
                 sum += sum_of(v[k]);
             }
@@ -71,7 +65,7 @@ void main() {
             if (STRIPS > 1) load_strip(x, at, s, v);
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {
                 if (STRIPS > 1) {
-                    v[k] = seen(sight, s, k, v[k]);
+                    v[k] = seen(end, position, s, k, v[k]);
                     v[k] = vec2(exp_below(v[k].x - top), exp_below(v[k].y - top));
                 }
                 store_pair(y, row * WIDTH, s, k, v[k] * scale);

@@ -39,7 +39,9 @@ Between between(double at, std::size_t n) {
 }  // namespace
 
 AttentionWeights attention_weights(std::span<const float> q, std::span<const float> k, std::size_t heads,
-                                   std::size_t tokens, double scale, bool mask_diagonal) {
+                                   std::size_t tokens, double scale, const AttentionMask& mask) {
+    const auto length = static_cast<std::int64_t>(tokens);
+    const MaskRow seen = mask.row(length, length);
     AttentionWeights made{heads, tokens, std::vector<double>(heads * tokens * tokens)};
     const std::size_t pitch = q.size() / tokens, width = pitch / heads;
     for (std::size_t h = 0; h < heads; ++h)
@@ -49,7 +51,8 @@ AttentionWeights attention_weights(std::span<const float> q, std::span<const flo
                 double sum = 0;
                 for (std::size_t d = h * width; d < (h + 1) * width; ++d)
                     sum += static_cast<double>(q[i * pitch + d]) * static_cast<double>(k[j * pitch + d]);
-                row[j] = mask_diagonal && i == j ? -INFINITY : scale * sum;
+                row[j] =
+                    seen.visible(static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)) ? scale * sum : -INFINITY;
             }
             softmax_row(row);
         }

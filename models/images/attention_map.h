@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/images/image.h"
+#include "ops/attention_mask.h"
 
 namespace vkf {
 
@@ -20,10 +21,10 @@ struct AttentionWeights {
     }
 };
 
-/// softmax(scale·q·kᵀ) head by head, each row's own token left out if `mask_diagonal`; a row that sees nothing is zero.
+/// softmax(scale·q·kᵀ) head by head, a token as query and as key at its own position; a row that sees nothing is zero.
 /// Shapes: q, k [T, heads·D].
 AttentionWeights attention_weights(std::span<const float> q, std::span<const float> k, std::size_t heads,
-                                   std::size_t tokens, double scale, bool mask_diagonal);
+                                   std::size_t tokens, double scale, const AttentionMask& mask);
 
 /// Attention rollout: what reaches the class token from every patch through all blocks, each block being the mean of
 /// its heads' weights and the identity of its residual connection, half and half (Abnar and Zuidema, Quantifying

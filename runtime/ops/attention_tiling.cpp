@@ -12,11 +12,27 @@ namespace vkf {
 
 namespace {
 
-constexpr std::int64_t few = 4;  // queries: decoding
+constexpr std::int64_t decoded = 4;  // queries at once, at most
 
 std::int64_t up(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
 }
+
+/// As a kernel sees it: `rows` positions of its own in each of `batch_heads` heads, which each visit `visits` of the
+/// other side's. Where heads of keys and values differ in width, room is made for the wider.
+struct Rows {
+    std::int64_t batch_heads, rows, visits, head_width;
+
+    Rows(AttentionPass pass, const AttentionSize& size)
+        : batch_heads(size.batch_heads),
+          rows(size.q_len),
+          visits(size.kv_len),
+          head_width(std::max(size.head_width, size.value_width)) {
+        if (pass != AttentionPass::key_gradient) return;
+        batch_heads /= size.gqa_group;
+        std::swap(rows, visits);
+    }
+};
 
 const char* kernel_suffix(AttentionPass pass) {
     return pass == AttentionPass::forward ? "" : pass == AttentionPass::query_gradient ? "_backward_q" : "_backward_kv";
@@ -28,28 +44,30 @@ std::int64_t subgroups_together(const DeviceTraits& device) {
 }
 
 /// Decoding: the lanes lie along the keys.
-AttentionTile of_few_queries(const DeviceTraits& device, const AttentionSize& size) {
+AttentionTile for_decoding(const DeviceTraits& device, const Rows& size) {
     const std::int64_t subgroups = subgroups_together(device);
-    return {"attention_few",
+    return {"attention_decode",
             {{"GROUP", extent(subgroups * device.subgroup_size)}, {"ROWS", extent(size.rows)}},
-            static_cast<std::uint64_t>(up(size.planes, subgroups))};
+            static_cast<std::uint64_t>(up(size.batch_heads, subgroups))};
 }
 
 /// More rows to a lane mean fewer loads per multiply-add, but registers that spill, and each unrolled multiply-add
 /// costs compile time. The bounds are measured on lavapipe (docs/lab/attention.md). Within them the rows divide the
 /// positions as evenly as they can.
-AttentionTile in_registers(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
+AttentionTile in_registers(const DeviceTraits& device, AttentionPass pass, const Rows& size) {
     constexpr std::int64_t unrolled = 512;  // multiply-adds of a product
     const std::int64_t lanes = device.subgroup_size, width = size.head_width;
-    std::int64_t turn = width > 128 || (width >= 64 && pass != AttentionPass::forward) ? 2 : 4;
-    if (turn == 4 && lanes > 4 && 5 * up(size.others, 5) < 4 * up(size.others, 4)) turn = 5;
+    std::int64_t block_k = width > 128 || (width >= 64 && pass != AttentionPass::forward) ? 2 : 4;
+    if (block_k == 4 && lanes > 4 && 5 * up(size.visits, 5) < 4 * up(size.visits, 4)) block_k = 5;
     const std::int64_t held = width <= 16 ? 80 : width <= 32 ? 48 : 32;  // rows
-    const std::int64_t most = std::max<std::int64_t>(1, std::min(unrolled / (turn * width), held / lanes));
+    const std::int64_t most = std::max<std::int64_t>(1, std::min(unrolled / (block_k * width), held / lanes));
     const std::int64_t needed = up(size.rows, lanes), parts = up(needed, most);
     const std::int64_t subgroups = subgroups_together(device);
     return {text("attention", kernel_suffix(pass)),
-            {{"GROUP", extent(subgroups * lanes)}, {"BLOCKS", extent(up(needed, parts))}, {"TURN", extent(turn)}},
-            static_cast<std::uint64_t>(up(size.planes * parts, subgroups))};
+            {{"GROUP", extent(subgroups * lanes)},
+             {"ROWS_PER_LANE", extent(up(needed, parts))},
+             {"BLOCK_K", extent(block_k)}},
+            static_cast<std::uint64_t>(up(size.batch_heads * parts, subgroups))};
 }
 
 /// All GPUs. What a workgroup has in shared memory are its own rows, with all their columns or a slice of them, a slice
@@ -57,7 +75,7 @@ AttentionTile in_registers(const DeviceTraits& device, AttentionPass pass, const
 struct SharedTile {
     const DeviceTraits& device;
     AttentionPass pass;
-    AttentionSize size;
+    Rows size;
     std::int64_t others = 4 * std::min(8u, device.subgroup_size);  // lanes that share a row are of one subgroup
     std::int64_t slice =
         std::clamp<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size.head_width)), 8, others);
@@ -67,7 +85,7 @@ struct SharedTile {
     std::int64_t height = sums * size.head_width * 4 * 4 / others > device.registers / 2 ? 2 : 4;
 
     std::int64_t group(std::int64_t rows) const { return rows * others / (4 * height); }
-    std::int64_t groups(std::int64_t rows) const { return size.planes * up(size.rows, rows); }
+    std::int64_t groups(std::int64_t rows) const { return size.batch_heads * up(size.rows, rows); }
     std::int64_t computed(std::int64_t rows) const { return up(size.rows, rows) * rows; }
     std::int64_t bytes(std::int64_t rows, bool whole) const {
         constexpr std::int64_t word = 16;
@@ -86,8 +104,7 @@ struct SharedTile {
 
 /// As many rows as fit, for each element of the others that is read serves all of them; but fewer where that leaves a
 /// fifth less to compute, or where workgroups are too few to keep the device busy. Nothing, if none fit.
-std::optional<AttentionTile> in_shared_memory(const DeviceTraits& device, AttentionPass pass,
-                                              const AttentionSize& size) {
+std::optional<AttentionTile> in_shared_memory(const DeviceTraits& device, AttentionPass pass, const Rows& size) {
     const SharedTile tile{device, pass, size};
     constexpr std::int64_t least = 16;
     std::int64_t rows = 64;
@@ -112,13 +129,13 @@ struct MatrixTile {
     static constexpr std::int64_t others = 32;  // rows that its rows meet at a time
     const DeviceTraits& device;
     AttentionPass pass;
-    AttentionSize size;
+    Rows size;
     const MatrixShape& of = *device.matrices;
     std::int64_t width = up(size.head_width, std::max(of.n, of.k)) * std::max(of.n, of.k);
 
     std::int64_t rows(std::int64_t subgroups, std::int64_t stack) const { return subgroups * stack * of.m; }
     std::int64_t groups(std::int64_t subgroups, std::int64_t stack) const {
-        return size.planes * up(size.rows, rows(subgroups, stack));
+        return size.batch_heads * up(size.rows, rows(subgroups, stack));
     }
     bool fits_shared(std::int64_t subgroups, std::int64_t stack) const {
         const std::int64_t staged = 2 * others * (2 * width + 16), numbers = 3 * others * 4;
@@ -135,7 +152,7 @@ struct MatrixTile {
 
 /// With a second matrix below the first, rows from shared memory serve both, as long as there are registers for that
 /// and workgroups enough to keep the device busy.
-AttentionTile in_matrices(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
+AttentionTile in_matrices(const DeviceTraits& device, AttentionPass pass, const Rows& size) {
     const MatrixTile tile{device, pass, size};
     const MatrixShape& of = tile.of;
     std::int64_t subgroups = std::max(1u, std::min(128u, device.max_group) / device.subgroup_size);
@@ -159,8 +176,9 @@ AttentionTile in_matrices(const DeviceTraits& device, AttentionPass pass, const 
 bool suits_matrices(const DeviceTraits& device, const AttentionSize& size) {
     if (!device.matrices || device.subgroup_size < 8) return false;
     const MatrixShape& of = *device.matrices;
-    return device.subgroup_size <= 4 * of.m && std::min(size.rows, size.others) >= std::max(of.m, of.n) &&
-           size.head_width <= 128 && MatrixTile{device, AttentionPass::forward, size}.fits_shared(1, 1);
+    return device.subgroup_size <= 4 * of.m && std::min(size.q_len, size.kv_len) >= std::max(of.m, of.n) &&
+           size.head_width <= 128 &&
+           MatrixTile{device, AttentionPass::forward, Rows(AttentionPass::forward, size)}.fits_shared(1, 1);
 }
 
 /// A workgroup's matrices: tiles of pairs, and whole rows. More rows mean less to load, fewer a shorter causal edge. A
@@ -186,11 +204,11 @@ std::string way_of(const GroupTile& tile) {
 
 /// Whether they are worth their padding.
 bool suits(const GroupTile& tile, const DeviceTraits& device, const AttentionSize& size) {
-    return device.matrices && size.head_width <= 128 && std::min(size.rows, size.others) >= tile.rows / 2;
+    return device.matrices && size.head_width <= 128 && std::min(size.q_len, size.kv_len) >= tile.rows / 2;
 }
 
 AttentionTile in_group_matrices(const DeviceTraits& device, const GroupTile& tile, AttentionPass pass,
-                                const AttentionSize& size) {
+                                const Rows& size) {
     const char* of = by_subgroups(device)                              ? "_subgroup"
                      : device.matrices->element == MatrixElement::bf16 ? "_bf16"
                                                                        : "";
@@ -199,18 +217,19 @@ AttentionTile in_group_matrices(const DeviceTraits& device, const GroupTile& til
              {"ROWS", extent(tile.rows)},
              {"OTHERS", extent(tile.others)},
              {"WIDTH", extent(up(size.head_width, tile.granule) * tile.granule)}},
-            static_cast<std::uint64_t>(size.planes * up(size.rows, tile.rows))};
+            static_cast<std::uint64_t>(size.batch_heads * up(size.rows, tile.rows))};
 }
 
 bool suits_shared_memory(const DeviceTraits& device, const AttentionSize& size) {
     constexpr std::array passes{AttentionPass::forward, AttentionPass::query_gradient, AttentionPass::key_gradient};
-    const auto fits = [&](AttentionPass pass) { return in_shared_memory(device, pass, size).has_value(); };
-    return size.rows > few && std::ranges::all_of(passes, fits);
+    const auto fits = [&](AttentionPass pass) { return in_shared_memory(device, pass, Rows(pass, size)).has_value(); };
+    return size.q_len > decoded && std::ranges::all_of(passes, fits);
 }
 
 }  // namespace
 
 std::vector<std::string> attention_ways(const DeviceTraits& device, const AttentionSize& size) {
+    if (size.value_width != size.head_width) return {"lanes"};
     std::vector<std::string> ways;
     if (suits_matrices(device, size)) ways.emplace_back("coopmat");
     if (suits_shared_memory(device, size)) ways.emplace_back("tile");
@@ -223,12 +242,13 @@ std::vector<std::string> attention_ways(const DeviceTraits& device, const Attent
 
 AttentionTile attention_tile(const DeviceTraits& device, std::string_view way, AttentionPass pass,
                              const AttentionSize& size) {
-    if (way == "coopmat") return in_matrices(device, pass, size);
-    if (way == "tile") return in_shared_memory(device, pass, size).value();
+    const Rows own(pass, size);
+    if (way == "coopmat") return in_matrices(device, pass, own);
+    if (way == "tile") return in_shared_memory(device, pass, own).value();
     for (const GroupTile& tile : group_tiles(device))
-        if (way == way_of(tile)) return in_group_matrices(device, tile, pass, size);
-    if (pass == AttentionPass::forward && size.rows <= few) return of_few_queries(device, size);
-    return in_registers(device, pass, size);
+        if (way == way_of(tile)) return in_group_matrices(device, tile, pass, own);
+    if (pass == AttentionPass::forward && size.q_len <= decoded) return for_decoding(device, own);
+    return in_registers(device, pass, own);
 }
 
 }  // namespace vkf

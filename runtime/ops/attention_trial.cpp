@@ -67,8 +67,8 @@ public:
           sampled_(sampled),
           rounding_(element ? rounding(*element) : 0.0),
           tiny_(element == MatrixElement::fp16 ? 0x1p-25 : 0.0),
-          q_(batches, of.size.rows, heads, of.size.head_width),
-          k_(batches, of.size.others, key_heads(), of.size.head_width),
+          q_(batches, of.size.q_len, heads, of.size.head_width),
+          k_(batches, of.size.kv_len, key_heads(), of.size.head_width),
           v_(k_),
           g_(q_) {
         Random random(1, "operands of attention");
@@ -85,7 +85,7 @@ public:
         };
         const std::array qkv{operand("q", q_), operand("k", k_), operand("v", v_)};
         const AttentionOptions options{
-            .heads = heads, .kv_heads = key_heads(), .causal = of_.causal, .mask_diagonal = of_.mask_diagonal};
+            .heads = heads, .kv_heads = key_heads(), .mask = {.causal = of_.causal, .diagonal = of_.mask_diagonal}};
         const Tensor o = attention(qkv[0], qkv[1], qkv[2], options);
         std::vector<Tensor> results{o};
         if (of_.backward) {
@@ -230,8 +230,8 @@ private:
 
 std::string describe(const AttentionKind& of, std::optional<MatrixElement> element) {
     const AttentionSize& size = of.size;
-    return text("attention", of.backward ? " backward " : " ", size.planes, " of ", size.rows, 'x', size.others, 'x',
-                size.head_width, of.causal ? " causal" : "", of.mask_diagonal ? " off the diagonal" : "",
+    return text("attention", of.backward ? " backward " : " ", size.batch_heads, " of ", size.q_len, 'x', size.kv_len,
+                'x', size.head_width, of.causal ? " causal" : "", of.mask_diagonal ? " off the diagonal" : "",
                 of.shared ? " grouped " : " ", name(of.format), " by ", element ? to_string(*element) : "fp32");
 }
 
@@ -240,16 +240,16 @@ AttentionKind bounded(AttentionKind of, const DeviceTraits& device) {
     constexpr double seconds = 5e-3;
     constexpr std::int64_t longest = 1024, elements = 1 << 24;
     AttentionSize& size = of.size;
-    size.rows = std::min(size.rows, longest);
-    size.others = std::min(size.others, longest);
+    size.q_len = std::min(size.q_len, longest);
+    size.kv_len = std::min(size.kv_len, longest);
     const auto too_large = [&] {
-        const double pairs = static_cast<double>(size.planes) * static_cast<double>(size.rows * size.others);
+        const double pairs = static_cast<double>(size.batch_heads) * static_cast<double>(size.q_len * size.kv_len);
         return 4 * pairs * static_cast<double>(size.head_width) > seconds * device.flops_per_second ||
-               size.planes * std::max(size.rows, size.others) * size.head_width > elements;
+               size.batch_heads * std::max(size.q_len, size.kv_len) * size.head_width > elements;
     };
-    while (size.planes > 2 && too_large()) size.planes /= 2;
-    while (std::max(size.rows, size.others) > 64 && too_large())
-        (size.rows > size.others ? size.rows : size.others) /= 2;
+    while (size.batch_heads > 2 && too_large()) size.batch_heads /= 2;
+    while (std::max(size.q_len, size.kv_len) > 64 && too_large())
+        (size.q_len > size.kv_len ? size.q_len : size.kv_len) /= 2;
     return of;
 }
 
@@ -257,9 +257,9 @@ AttentionKind bounded(AttentionKind of, const DeviceTraits& device) {
 
 Question question(const DeviceTraits& device, const AttentionKind& of) {
     AttentionKind kind = of;
-    kind.size.planes = rounded_up(of.size.planes);
-    kind.size.rows = rounded_up(of.size.rows);
-    kind.size.others = rounded_up(of.size.others);
+    kind.size.batch_heads = rounded_up(of.size.batch_heads);
+    kind.size.q_len = rounded_up(of.size.q_len);
+    kind.size.kv_len = rounded_up(of.size.kv_len);
     const std::optional<MatrixElement> element = element_of(device, of.size);
     const auto make = [element](const AttentionKind& at, std::int64_t batches, bool sampled) {
         auto trial = std::make_unique<Trial>();
@@ -271,13 +271,13 @@ Question question(const DeviceTraits& device, const AttentionKind& of) {
     Question made{.kind = describe(kind, element), .candidates = attention_ways(device, of.size)};
     made.awkward = [=] {  // a workgroup of rows and a few more, tiles and a part of one
         AttentionKind odd = kind;
-        odd.size.rows = 69;
-        odd.size.others = 75;
+        odd.size.q_len = 69;
+        odd.size.kv_len = 75;
         return make(odd, 1, false);
     };
     made.typical = [=] {
         const AttentionKind large = bounded(kind, device);
-        return make(large, large.size.planes / 2, true);
+        return make(large, large.size.batch_heads / 2, true);
     };
     return made;
 }

@@ -12,21 +12,10 @@ namespace vkf {
 
 namespace {
 
-/// Row r of [..., queries, width] stands at column r % queries + width − queries.
-struct Sight {
-    SoftmaxOptions options;
-    std::int64_t queries;
-    std::int64_t width;
-
-    Sight(const SoftmaxOptions& given, const Shape& shape)
-        : options(given), queries(shape.rank() > 1 ? shape[-2] : 1), width(shape.width()) {}
-
-    bool sees(std::size_t row, std::size_t column) const {
-        const std::int64_t place = static_cast<std::int64_t>(row) % queries + width - queries;
-        const auto j = static_cast<std::int64_t>(column);
-        return (!options.causal || j <= place) && (!options.mask_diagonal || j != place);
-    }
-};
+/// Rows of [..., queries, width].
+std::int64_t queries_of(const Shape& shape) {
+    return shape.rank() > 1 ? shape[-2] : 1;
+}
 
 class SoftmaxBackwardOp : public Op {
 public:
@@ -71,25 +60,31 @@ public:
 
 class SoftmaxOp : public Op {
 public:
-    explicit SoftmaxOp(const SoftmaxOptions& options) : options_(options) {}
+    explicit SoftmaxOp(const AttentionMask& mask) : mask_(mask) {}
 
     std::string_view name() const override { return "softmax"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
         require(in[0].dtype == DType::f32, "wants f32, not ", in[0]);
+        mask_.check(1, {}, {});
+        require(!mask_.query_lengths && !mask_.key_lengths, "takes no lengths");
         return {in[0]};
     }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
-        const Sight sight(options_, in[0].shape);
-        const auto width = static_cast<std::size_t>(sight.width);
+        const std::int64_t queries = queries_of(in[0].shape);
+        const MaskRow mask = mask_.row(queries, in[0].shape.width());
+        const auto width = static_cast<std::size_t>(in[0].shape.width());
         for (std::size_t row = 0; row * width < in[0].at.size(); ++row) {
             const double* x = in[0].at.data() + row * width;
             double* y = out[0].at.data() + row * width;
+            const auto sees = [&](std::size_t j) {
+                return mask.visible(static_cast<std::int64_t>(row) % queries, static_cast<std::int64_t>(j));
+            };
             double top = -INFINITY, sum = 0;
             for (std::size_t j = 0; j < width; ++j)
-                if (sight.sees(row, j)) top = std::max(top, x[j]);
-            for (std::size_t j = 0; j < width; ++j) sum += y[j] = sight.sees(row, j) ? std::exp(x[j] - top) : 0.0;
+                if (sees(j)) top = std::max(top, x[j]);
+            for (std::size_t j = 0; j < width; ++j) sum += y[j] = sees(j) ? std::exp(x[j] - top) : 0.0;
             for (std::size_t j = 0; j < width && sum > 0; ++j) y[j] /= sum;
         }
         return true;
@@ -102,34 +97,34 @@ public:
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0];
         const PairRows grid = pair_rows(to.device, x.rows(), x.width());
+        const std::int64_t queries = queries_of(x.shape());
         to.dispatch({.kernel = "softmax",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(x.width())},
                                    {"STRIP", grid.strip},
-                                   {"LAYOUT", grid.form({x, to.out[0]})},
-                                   {"CAUSAL", options_.causal},
-                                   {"MASK_DIAGONAL", options_.mask_diagonal}},
+                                   {"LAYOUT", grid.form({x, to.out[0]})}},
                      .args = {{"x", x},
                               {"y", to.out[0]},
                               {"rows", extent(x.rows())},
                               {"x_pitch", extent(x.pitch())},
-                              {"queries", extent(Sight(options_, x.shape()).queries)},
+                              {"queries", extent(queries)},
                               {"per_group", grid.per_group}},
                      .groups = grid.groups,
                      .flops = 30.0 * static_cast<double>(x.elements()),
                      .bytes = 8.0 * static_cast<double>(x.elements())});
+        mask_.append_windows(to.dispatches.back(), queries, x.width());
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }
 
 private:
-    SoftmaxOptions options_;
+    AttentionMask mask_;
 };
 
 }  // namespace
 
-Tensor softmax(Tensor x, const SoftmaxOptions& options) {
-    return add_one(x.graph(), SoftmaxOp(options), {x});
+Tensor softmax(Tensor x, const AttentionMask& mask) {
+    return add_one(x.graph(), SoftmaxOp(mask), {x});
 }
 
 }  // namespace vkf

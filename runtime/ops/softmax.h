@@ -2,15 +2,12 @@
 #pragma once
 
 #include "graph/graph.h"
+#include "ops/attention_mask.h"
 
 namespace vkf {
 
-struct SoftmaxOptions {
-    bool causal = false;         // row i of the last two axes [T, S] sees columns j ≤ i + S − T
-    bool mask_diagonal = false;  // and not j = i + S − T
-};
-
-/// softmax over the last axis of the columns a row may see; a row that sees none gives zeros.
-Tensor softmax(Tensor x, const SoftmaxOptions& options = {});
+/// softmax over the last axis of the columns a row may see; a row that sees none gives zeros. Of the last two axes
+/// [T, S], rows are queries and columns keys. The mask has no lengths.
+Tensor softmax(Tensor x, const AttentionMask& mask = {});
 
 }  // namespace vkf

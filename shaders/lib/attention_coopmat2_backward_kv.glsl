@@ -9,31 +9,8 @@
 
 layout(constant_id = 8) const bool ADDEND = false;  // dense, as dv
 
-layout(push_constant, scalar) uniform Args {
-    In q;
-    In k;
-    In v;
-    In lse;
-    In g;
-    In delta;
-    In addend;
-    Out dk;
-    Out dv;
-    InInt seed;
-    uint batches;
-    uint queries;
-    uint keys;
-    uint q_pitch;
-    uint k_pitch;
-    uint v_pitch;
-    uint dk_pitch;
-    uint dv_pitch;
-    float scale;
-    float drop;
-    uint salt;
-};
-
-#include "lib/attention_mask.glsl"
+#define ARGS In lse; In g; In delta; In addend; Out dk; Out dv; uint dk_pitch; uint dv_pitch;
+#include "lib/attention_args.glsl"
 
 // p of a pair; `at` is the tile's first key, its first query and where the head's queries begin in lse and delta.
 float probability(const in uint row, const in uint column, const in float product, const in uvec3 at) {
@@ -50,7 +27,7 @@ float dropped(const in uint row, const in uint column, const in float p) {
 // ds of a pair from <g, v> and p; `at` as above.
 float slope(const in uint row, const in uint column, const in float up, const in float p, const in uvec3 at) {
     const uint query = at.y + column;
-    if (query >= queries || lone(int(query) + int(keys) - int(queries))) return 0.0;
+    if (query >= queries || lone(mask_row(0), int(query) + int(keys) - int(queries))) return 0.0;
     return p * ((DROPOUT ? up * kept(met_word[column], own_word[row]) : up) - delta.at[at.z + query]);
 }
 
@@ -59,18 +36,18 @@ float scaled(const in uint row, const in uint column, const in float x) { return
 // `at` is the first key and where its head begins in the addend.
 float with_addend(const in uint row, const in uint column, const in float x, const in uvec2 at) {
     if (at.x + row >= keys || column >= D) return x;  // not stored
-    return x + load_one(addend, at.y + (at.x + row) * (HEADS / SHARE) * D + column, LAYOUT);
+    return x + load_one(addend, at.y + (at.x + row) * (HEADS / GQA_GROUP) * D + column, LAYOUT);
 }
 
 void main() {
     const uint blocks = (keys + ROWS - 1) / ROWS;
-    const uint key_heads = HEADS / SHARE;
+    const uint key_heads = HEADS / GQA_GROUP;
     const uint key_head = group_index() / blocks % key_heads;
     const uint batch = group_index() / blocks / key_heads;
     if (batch >= batches) return;  // the whole workgroup
     const uint first = fair_block(group_index() % blocks, blocks) * ROWS;
-    const int shift = int(keys) - int(queries);
-    const uint begin = CAUSAL ? uint(max(int(first) - shift, 0)) : 0;
+    const MaskRow mask = mask_row(batch);
+    const uvec2 visitors = queries_of(mask, first, ROWS);
     const uint k_base = batch * keys * k_pitch + key_head * D;
     const uint v_base = batch * keys * v_pitch + key_head * D;
     const uint dk_base = batch * keys * dk_pitch + key_head * D;
@@ -81,19 +58,20 @@ void main() {
     LOAD(v_rows, v, LAYOUT, v_base, v_pitch, uvec2(keys, D), uvec2(first, 0), OWN);
     TOTAL k_sum = TOTAL(0.0), v_sum = TOTAL(0.0);
 
-    [[dont_unroll]] for (uint head = key_head * SHARE; head < (key_head + 1) * SHARE; ++head) {
-        const uint plane = batch * HEADS + head;
+    [[dont_unroll]] for (uint head = key_head * GQA_GROUP; head < (key_head + 1) * GQA_GROUP; ++head) {
+        const uint batch_head = batch * HEADS + head;
         const uint q_base = batch * queries * q_pitch + head * D;
         const uint g_base = batch * queries * HEADS * D + head * D;
-        for (uint start = begin; start < queries; start += OTHERS) {
+        for (uint start = visitors.x; start < visitors.y; start += OTHERS) {
             if (DROPOUT) {
                 barrier();  // everyone is done with the previous words
-                for (uint i = gl_LocalInvocationID.x; i < ROWS; i += GROUP) own_word[i] = key_word(plane, first + i);
+                for (uint i = gl_LocalInvocationID.x; i < ROWS; i += GROUP)
+                    own_word[i] = key_word(batch_head, first + i);
                 for (uint j = gl_LocalInvocationID.x; j < OTHERS; j += GROUP)
-                    met_word[j] = query_word(plane, start + j);
+                    met_word[j] = query_word(batch_head, start + j);
                 barrier();
             }
-            const uvec3 at = uvec3(first, start, plane * queries);
+            const uvec3 at = uvec3(first, start, batch_head * queries);
             RIGHT(WIDTH, OTHERS) columns;
             RIGHT(OTHERS, WIDTH) others;
             LOAD_TRANSPOSED(columns, q, LAYOUT, q_base, q_pitch, uvec2(queries, D), uvec2(start, 0), MET);

@@ -6,29 +6,8 @@
 //   lse = +inf, hence p = 0, delta = 0 and dq = 0 exactly.
 #include "lib/attention_coopmat2.glsl"
 
-layout(push_constant, scalar) uniform Args {
-    In q;
-    In k;
-    In v;
-    In o;
-    In lse;
-    In g;
-    Out delta;
-    Out dq;
-    InInt seed;
-    uint batches;
-    uint queries;
-    uint keys;
-    uint q_pitch;
-    uint k_pitch;
-    uint v_pitch;
-    uint dq_pitch;
-    float scale;
-    float drop;
-    uint salt;
-};
-
-#include "lib/attention_mask.glsl"
+#define ARGS In o; In lse; In g; Out delta; Out dq; uint dq_pitch;
+#include "lib/attention_args.glsl"
 
 // A term of delta; `at` is the first query and where its head begins in o and g.
 float share_of_delta(const in uint row, const in uint column, const in float x, const in uvec2 at) {
@@ -36,7 +15,7 @@ float share_of_delta(const in uint row, const in uint column, const in float x, 
     return at.x + row < queries && column < D ? load_one(g, i, LAYOUT) * load_one(o, i, LAYOUT) : 0.0;
 }
 
-// The first column of each row's delta leaves; `at` is (plane, first query).
+// The first column of each row's delta leaves; `at` is (batch_head, first query).
 float keep_delta(const in uint row, const in uint column, const in float x, const in uvec2 at) {
     if (column == 0 && at.y + row < queries) delta.at[at.x * queries + at.y + row] = x;
     return x;
@@ -50,7 +29,7 @@ float lse_of(const in uint row, const in uint column, const in float x, const in
 float slope(const in uint row, const in uint column, const in float up, const in float product, const in float row_lse,
             const in float row_delta, const in ivec2 at) {
     const int key = at.y + int(column), position = at.x + int(row);
-    if (uint(key) >= keys || !visible(key, position) || lone(position)) return 0.0;
+    if (uint(key) >= keys || !visible(key, position) || lone(mask_row(0), position)) return 0.0;
     const float p = exp2_below(product * (scale * LOG2_E) - row_lse);
     return p * ((DROPOUT ? up * kept(own_word[row], met_word[column]) : up) - row_delta);
 }
@@ -63,32 +42,32 @@ void main() {
     const uint batch = group_index() / blocks / HEADS;
     if (batch >= batches) return;  // the whole workgroup
     const uint first = fair_block(group_index() % blocks, blocks) * ROWS;
-    const uint plane = batch * HEADS + head;
-    const int shift = int(keys) - int(queries);
-    const uint end = CAUSAL ? uint(clamp(int(first + ROWS) + shift, 0, int(keys))) : keys;
+    const uint batch_head = batch * HEADS + head;
+    const MaskRow mask = mask_row(batch);
+    const uvec2 visited = keys_of(mask, first, ROWS);
     const uint q_base = batch * queries * q_pitch + head * D;
     const uint o_base = batch * queries * HEADS * D + head * D;
-    const uint k_base = batch * keys * k_pitch + head / SHARE * D;
-    const uint v_base = batch * keys * v_pitch + head / SHARE * D;
+    const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
+    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D;
     const uint dq_base = batch * queries * dq_pitch + head * D;
 
     LEFT(ROWS, WIDTH) q_rows, g_rows;
     LOAD(q_rows, q, LAYOUT, q_base, q_pitch, uvec2(queries, D), uvec2(first, 0), OWN);
     LOAD(g_rows, g, LAYOUT, o_base, HEADS * D, uvec2(queries, D), uvec2(first, 0), OWN);
     if (DROPOUT)
-        for (uint i = gl_LocalInvocationID.x; i < ROWS; i += GROUP) own_word[i] = query_word(plane, first + i);
+        for (uint i = gl_LocalInvocationID.x; i < ROWS; i += GROUP) own_word[i] = query_word(batch_head, first + i);
     TOTAL sum = TOTAL(0.0);
     TILE row_delta, row_lse;
     coopMatPerElementNV(sum, sum, share_of_delta, uvec2(first, o_base));
     coopMatReduceNV(row_delta, sum, gl_CooperativeMatrixReduceRowNV, sum_of);
-    coopMatPerElementNV(row_delta, row_delta, keep_delta, uvec2(plane, first));
-    coopMatPerElementNV(row_lse, TILE(0.0), lse_of, uvec2(plane, first));
+    coopMatPerElementNV(row_delta, row_delta, keep_delta, uvec2(batch_head, first));
+    coopMatPerElementNV(row_lse, TILE(0.0), lse_of, uvec2(batch_head, first));
     sum = TOTAL(0.0);
 
-    for (uint start = 0; start < end; start += OTHERS) {
+    for (uint start = visited.x; start < visited.y; start += OTHERS) {
         if (DROPOUT) {
             barrier();  // everyone is done with the previous words
-            for (uint j = gl_LocalInvocationID.x; j < OTHERS; j += GROUP) met_word[j] = key_word(plane, start + j);
+            for (uint j = gl_LocalInvocationID.x; j < OTHERS; j += GROUP) met_word[j] = key_word(batch_head, start + j);
             barrier();
         }
         RIGHT(WIDTH, OTHERS) columns;
@@ -96,7 +75,7 @@ void main() {
         TILE product = coopMatMulAdd(q_rows, columns, TILE(0.0));
         LOAD_TRANSPOSED(columns, v, LAYOUT, v_base, v_pitch, uvec2(keys, D), uvec2(start, 0), MET);
         TILE ds = coopMatMulAdd(g_rows, columns, TILE(0.0));
-        coopMatPerElementNV(ds, ds, slope, product, row_lse, row_delta, ivec2(int(first) + shift, start));
+        coopMatPerElementNV(ds, ds, slope, product, row_lse, row_delta, ivec2(int(first) + mask.shift, start));
         RIGHT(OTHERS, WIDTH) others;
         LOAD(others, k, LAYOUT, k_base, k_pitch, uvec2(keys, D), uvec2(start, 0), MET);
         sum = coopMatMulAdd(as_weights(ds), others, sum);

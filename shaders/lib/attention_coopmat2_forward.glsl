@@ -7,28 +7,8 @@
 //   maxima, sums of exponentials, lse and o are fp32.
 #include "lib/attention_coopmat2.glsl"
 
-layout(constant_id = 8) const bool LENGTH = false;  // there are length[0] keys, `keys` is only room for them
-
-layout(push_constant, scalar) uniform Args {
-    In q;
-    In k;
-    In v;
-    Out o;
-    Out lse;
-    InInt length;
-    InInt seed;
-    uint batches;
-    uint queries;
-    uint keys;
-    uint q_pitch;
-    uint k_pitch;
-    uint v_pitch;
-    float scale;
-    float drop;
-    uint salt;
-};
-
-#include "lib/attention_mask.glsl"
+#define ARGS Out o; Out lse;
+#include "lib/attention_args.glsl"
 
 // The logit of a pair in base 2; `at` is the tile's first position, its first key and the number of keys.
 float logit(const in uint row, const in uint column, const in float product, const in ivec3 at) {
@@ -52,7 +32,7 @@ float inverse(const in uint row, const in uint column, const in float weight) {
     return weight > 0.0 ? 1.0 / weight : 0.0;
 }
 
-// The first column of each row's maximum goes to lse, with the row's weight; `at` is (plane, first row).
+// The first column of each row's maximum goes to lse, with the row's weight; `at` is (batch_head, first row).
 float keep_lse(const in uint row, const in uint column, const in float top, const in float weight, const in uvec2 at) {
     if (column == 0 && at.y + row < queries)
         lse.at[at.x * queries + at.y + row] = weight > 0.0 ? top + log2(weight) : uintBitsToFloat(0x7F800000);
@@ -65,33 +45,32 @@ void main() {
     const uint batch = group_index() / blocks / HEADS;
     if (batch >= batches) return;  // the whole workgroup
     const uint first = fair_block(group_index() % blocks, blocks) * ROWS;
-    const uint plane = batch * HEADS + head;
-    const uint count = LENGTH ? min(uint(max(length.at[0], 0)), keys) : keys;
-    const int shift = int(count) - int(queries);
-    const uint end = CAUSAL ? uint(clamp(int(first + ROWS) + shift, 0, int(count))) : count;
+    const uint batch_head = batch * HEADS + head;
+    const MaskRow mask = mask_row(batch);
+    const uvec2 visited = keys_of(mask, first, ROWS);
     const uint q_base = batch * queries * q_pitch + head * D;
-    const uint k_base = batch * keys * k_pitch + head / SHARE * D;
-    const uint v_base = batch * keys * v_pitch + head / SHARE * D;
+    const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
+    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D;
     const uint o_base = batch * queries * HEADS * D + head * D;
 
     LEFT(ROWS, WIDTH) rows;
     LOAD(rows, q, LAYOUT, q_base, q_pitch, uvec2(queries, D), uvec2(first, 0), OWN);
     if (DROPOUT)
-        for (uint i = gl_LocalInvocationID.x; i < ROWS; i += GROUP) own_word[i] = query_word(plane, first + i);
+        for (uint i = gl_LocalInvocationID.x; i < ROWS; i += GROUP) own_word[i] = query_word(batch_head, first + i);
     TOTAL sum = TOTAL(0.0);
     TILE weight = TILE(0.0);  // of each row: its sum of exponentials
     TILE top = TILE(LOWEST);  // and its maximum
     TOTAL factor;
-    for (uint start = 0; start < end; start += OTHERS) {
+    for (uint start = visited.x; start < visited.y; start += OTHERS) {
         if (DROPOUT) {
             barrier();  // everyone is done with the previous words
-            for (uint j = gl_LocalInvocationID.x; j < OTHERS; j += GROUP) met_word[j] = key_word(plane, start + j);
+            for (uint j = gl_LocalInvocationID.x; j < OTHERS; j += GROUP) met_word[j] = key_word(batch_head, start + j);
             barrier();
         }
         RIGHT(WIDTH, OTHERS) columns;
-        LOAD_TRANSPOSED(columns, k, LAYOUT, k_base, k_pitch, uvec2(count, D), uvec2(start, 0), MET);
+        LOAD_TRANSPOSED(columns, k, LAYOUT, k_base, k_pitch, uvec2(mask.keys, D), uvec2(start, 0), MET);
         TILE p = coopMatMulAdd(rows, columns, TILE(0.0));
-        coopMatPerElementNV(p, p, logit, ivec3(int(first) + shift, start, count));
+        coopMatPerElementNV(p, p, logit, ivec3(int(first) + mask.shift, start, mask.keys));
         TILE highest, shrink, more;
         coopMatReduceNV(highest, p, gl_CooperativeMatrixReduceRowNV, larger_of);
         coopMatPerElementNV(highest, highest, larger_one, top);
@@ -103,11 +82,11 @@ void main() {
         coopMatReduceNV(factor, shrink, gl_CooperativeMatrixReduceRowNV, larger_of);  // as wide as o
         if (DROPOUT) coopMatPerElementNV(p, p, dropped);
         RIGHT(OTHERS, WIDTH) others;
-        LOAD(others, v, LAYOUT, v_base, v_pitch, uvec2(count, D), uvec2(start, 0), MET);
+        LOAD(others, v, LAYOUT, v_base, v_pitch, uvec2(mask.keys, D), uvec2(start, 0), MET);
         sum = coopMatMulAdd(as_weights(p), others, sum * factor);
     }
 
-    coopMatPerElementNV(top, top, keep_lse, weight, uvec2(plane, first));
+    coopMatPerElementNV(top, top, keep_lse, weight, uvec2(batch_head, first));
     coopMatPerElementNV(weight, weight, inverse);
     coopMatReduceNV(factor, weight, gl_CooperativeMatrixReduceRowNV, larger_of);
     sum = sum * factor;

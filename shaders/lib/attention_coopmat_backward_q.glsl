@@ -8,29 +8,8 @@
 #define RESULTS 1  // dq
 #include "lib/attention_coopmat.glsl"
 
-layout(push_constant, scalar) uniform Args {
-    In q;
-    In k;
-    In v;
-    In o;
-    In lse;
-    In g;
-    Out delta;
-    Out dq;
-    InInt seed;
-    uint batches;
-    uint queries;
-    uint keys;
-    uint q_pitch;
-    uint k_pitch;
-    uint v_pitch;
-    uint dq_pitch;
-    float scale;
-    float drop;
-    uint salt;
-};
-
-#include "lib/attention_mask.glsl"
+#define ARGS In o; In lse; In g; Out delta; Out dq; uint dq_pitch;
+#include "lib/attention_args.glsl"
 
 shared float row_products[SUBGROUPS * ROWS];  // delta of each row
 shared uint tile_word[DROPOUT ? TILE : 1];
@@ -59,9 +38,9 @@ void main() {
     if (batch >= batches) return;  // the whole workgroup
     const uint first = fair_block(group_index() % blocks, blocks) * SUBGROUPS * ROWS;
     const uint mine = first + gl_SubgroupID * ROWS;
-    const uint plane = batch * HEADS + head;
-    const int shift = int(keys) - int(queries);
-    const uint end = CAUSAL ? uint(clamp(int(first + SUBGROUPS * ROWS) + shift, 0, int(keys))) : keys;
+    const uint batch_head = batch * HEADS + head;
+    const MaskRow mask = mask_row(batch);
+    const uvec2 visited = keys_of(mask, first, SUBGROUPS * ROWS);
 
     const uint o_base = batch * queries * HEADS * D + head * D;
     load_rows(0, q, batch * queries * q_pitch + head * D, q_pitch, mine, queries);
@@ -73,20 +52,20 @@ void main() {
     uint row_word[PASSES];
     [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
         const uint row = mine + own_row(pass);
-        row_lse[pass] = lse.at[plane * queries + min(row, queries - 1)];
+        row_lse[pass] = lse.at[batch_head * queries + min(row, queries - 1)];
         row_delta[pass] = row_products[gl_SubgroupID * ROWS + own_row(pass)];
-        if (lane() < LINES && row < queries) delta.at[plane * queries + row] = row_delta[pass];
-        if (DROPOUT) row_word[pass] = query_word(plane, row);
+        if (lane() < LINES && row < queries) delta.at[batch_head * queries + row] = row_delta[pass];
+        if (DROPOUT) row_word[pass] = query_word(batch_head, row);
     }
 
-    const uint k_base = batch * keys * k_pitch + head / SHARE * D;
-    const uint v_base = batch * keys * v_pitch + head / SHARE * D;
-    for (uint start = 0; start < end; start += TILE) {
+    const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
+    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D;
+    for (uint start = visited.x; start < visited.y; start += TILE) {
         barrier();  // everyone is done with the previous keys
-        stage(0, k, k_base, k_pitch, start, keys);
-        stage(1, v, v_base, v_pitch, start, keys);
+        stage(0, k, k_base, k_pitch, start, mask.keys);
+        stage(1, v, v_base, v_pitch, start, mask.keys);
         if (DROPOUT)
-            for (uint j = gl_LocalInvocationID.x; j < TILE; j += GROUP) tile_word[j] = key_word(plane, start + j);
+            for (uint j = gl_LocalInvocationID.x; j < TILE; j += GROUP) tile_word[j] = key_word(batch_head, start + j);
         barrier();
         float p[HELD];
         float ds[HELD];
@@ -96,11 +75,11 @@ void main() {
         take(ds);
         [[unroll]] for (uint i = 0; i < HELD; ++i) {
             const uint pass = i / SPAN, key = start + own_column(i % SPAN);
-            const int position = int(mine + own_row(pass)) + shift;
-            const bool seen = key < keys && visible(int(key), position);
+            const int position = int(mine + own_row(pass)) + mask.shift;
+            const bool seen = key < mask.keys && visible(int(key), position);
             const float e = seen ? exp2_below(p[i] * in_base_2 - row_lse[pass]) : 0.0;
             if (DROPOUT) ds[i] *= kept(row_word[pass], tile_word[own_column(i % SPAN)]);
-            ds[i] = lone(position) ? 0.0 : e * (ds[i] - row_delta[pass]);
+            ds[i] = lone(mask, position) ? 0.0 : e * (ds[i] - row_delta[pass]);
         }
         give(ds);
         add_rows(0, 0);

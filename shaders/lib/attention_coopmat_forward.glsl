@@ -13,28 +13,8 @@
 #define RESULTS 1  // o
 #include "lib/attention_coopmat.glsl"
 
-layout(constant_id = 8) const bool LENGTH = false;  // there are length[0] keys, `keys` is only room for them
-
-layout(push_constant, scalar) uniform Args {
-    In q;
-    In k;
-    In v;
-    Out o;
-    Out lse;
-    InInt length;
-    InInt seed;
-    uint batches;
-    uint queries;
-    uint keys;
-    uint q_pitch;
-    uint k_pitch;
-    uint v_pitch;
-    float scale;
-    float drop;
-    uint salt;
-};
-
-#include "lib/attention_mask.glsl"
+#define ARGS Out o; Out lse;
+#include "lib/attention_args.glsl"
 
 shared float factors[SUBGROUPS * ROWS];  // for each row of a sum
 shared uint tile_word[DROPOUT ? TILE : 1];
@@ -69,10 +49,9 @@ void main() {
     if (batch >= batches) return;  // the whole workgroup
     const uint first = fair_block(group_index() % blocks, blocks) * SUBGROUPS * ROWS;
     const uint mine = first + gl_SubgroupID * ROWS;
-    const uint plane = batch * HEADS + head;
-    const uint count = LENGTH ? min(uint(max(length.at[0], 0)), keys) : keys;
-    const int shift = int(count) - int(queries);
-    const uint end = CAUSAL ? uint(clamp(int(first + SUBGROUPS * ROWS) + shift, 0, int(count))) : count;
+    const uint batch_head = batch * HEADS + head;
+    const MaskRow mask = mask_row(batch);
+    const uvec2 visited = keys_of(mask, first, SUBGROUPS * ROWS);
 
     load_rows(0, q, batch * queries * q_pitch + head * D, q_pitch, mine, queries);
     clear_sums();
@@ -82,27 +61,27 @@ void main() {
     [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
         weight[pass] = 0.0;
         top[pass] = LOWEST;
-        if (DROPOUT) row_word[pass] = query_word(plane, mine + own_row(pass));
+        if (DROPOUT) row_word[pass] = query_word(batch_head, mine + own_row(pass));
     }
 
-    const uint k_base = batch * keys * k_pitch + head / SHARE * D;
-    const uint v_base = batch * keys * v_pitch + head / SHARE * D;
-    for (uint start = 0; start < end; start += TILE) {
+    const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
+    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D;
+    for (uint start = visited.x; start < visited.y; start += TILE) {
         barrier();  // everyone is done with the previous keys
-        stage(0, k, k_base, k_pitch, start, count);
-        stage(1, v, v_base, v_pitch, start, count);
+        stage(0, k, k_base, k_pitch, start, mask.keys);
+        stage(1, v, v_base, v_pitch, start, mask.keys);
         if (DROPOUT)
-            for (uint j = gl_LocalInvocationID.x; j < TILE; j += GROUP) tile_word[j] = key_word(plane, start + j);
+            for (uint j = gl_LocalInvocationID.x; j < TILE; j += GROUP) tile_word[j] = key_word(batch_head, start + j);
         barrier();
         float p[HELD];
         dot_rows(0, 0);
         take(p);
         [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
-            const int position = int(mine + own_row(pass)) + shift;
+            const int position = int(mine + own_row(pass)) + mask.shift;
             float highest = top[pass];
             [[unroll]] for (uint i = 0; i < SPAN; ++i) {
                 const uint key = start + own_column(i);
-                const bool seen = key < count && visible(int(key), position);
+                const bool seen = key < mask.keys && visible(int(key), position);
                 p[pass * SPAN + i] = seen ? p[pass * SPAN + i] * in_base_2 : HIDDEN;
                 highest = max(highest, p[pass * SPAN + i]);
             }
@@ -130,7 +109,7 @@ void main() {
         const uint row = mine + own_row(pass);
         put_factor(pass, some ? 1.0 / total : 0.0);
         if (lane() < LINES && row < queries)
-            lse.at[plane * queries + row] = some ? top[pass] + log2(total) : uintBitsToFloat(0x7F800000);
+            lse.at[batch_head * queries + row] = some ? top[pass] + log2(total) : uintBitsToFloat(0x7F800000);
     }
     shared_barrier();
     scale_rows();

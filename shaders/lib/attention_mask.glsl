@@ -1,30 +1,55 @@
-// Which keys a query sees, and which of its probabilities dropout keeps. Expects exponential.glsl,
-// and `seed`, `salt` and `drop` among the Args.
+// Who sees whom, and which blocks of queries and keys meet: what runtime/ops/attention_mask.h says, for kernels. They
+// ask nobody else. What a mask does not have costs nothing: its constants say so.
 
-const float LOG2_E = 1.44269504, LN_2 = 0.693147181;
+layout(constant_id = 5) const int WINDOW_LEFT = -1;        // keys before its position that a query sees; -1: all
+layout(constant_id = 17) const int WINDOW_RIGHT = -1;       // and keys after it; causal: 0
+layout(constant_id = 6) const bool MASK_DIAGONAL = false;  // but not the key at its position
 
+const bool MASKED = WINDOW_LEFT >= 0 || WINDOW_RIGHT >= 0 || MASK_DIAGONAL;
+
+// How many queries and keys of a batch row count; query i stands at position i + shift.
+struct MaskRow {
+    uint queries;
+    uint keys;
+    int shift;
+};
+
+// Of a query and a key that count.
 bool visible(int key, int position) {
-    return (!CAUSAL || key <= position) && (!MASK_DIAGONAL || key != position);
+    return (WINDOW_LEFT < 0 || key >= position - WINDOW_LEFT) && (WINDOW_RIGHT < 0 || key <= position + WINDOW_RIGHT) &&
+           (!MASK_DIAGONAL || key != position);
 }
 
-// Whether a causal query sees one key only: its probability is 1 whatever the logit, so no gradient flows
-// through it, and <g, v> - delta, which are equal, must not leave rounding noise there.
-bool lone(int position) { return CAUSAL && position == (MASK_DIAGONAL ? 1 : 0); }
-
-// Dropout's bits for a pair are mixed from two words, one per query and one per key, each a Philox of the
-// seed: ten operations a pair instead of a hundred, and every kernel can make them in its own order.
-uint query_word(uint plane, uint query) {
-    return philox(uvec4(query, plane, salt, 1), uvec2(seed.at[0], seed.at[1])).x;
+// The keys [x, y) that queries first … first + count - 1 visit: no other is seen by one of them.
+uvec2 keys_of(MaskRow row, uint first, uint count) {
+    if (first >= row.queries) return uvec2(0);
+    const int most = int(row.keys);
+    return uvec2(WINDOW_LEFT < 0 ? 0 : clamp(int(first) + row.shift - WINDOW_LEFT, 0, most),
+                 WINDOW_RIGHT < 0 ? most : clamp(int(first + count) + row.shift + WINDOW_RIGHT, 0, most));
 }
 
-uint key_word(uint plane, uint key) {
-    return philox(uvec4(key, plane, salt, 2), uvec2(seed.at[0], seed.at[1])).x;
+// The queries [x, y) that keys first … first + count - 1 meet: no other sees one of them.
+uvec2 queries_of(MaskRow row, uint first, uint count) {
+    if (first >= row.keys) return uvec2(0);
+    const int most = int(row.queries);
+    return uvec2(WINDOW_RIGHT < 0 ? 0 : clamp(int(first) - row.shift - WINDOW_RIGHT, 0, most),
+                 WINDOW_LEFT < 0 ? most : clamp(int(first + count) - row.shift + WINDOW_LEFT, 0, most));
 }
 
-// 1 / (1 - drop) if the pair is kept, else 0; mixed by the hash lowbias32 of C. Wellons.
-float kept(uint query_word, uint key_word) {
-    uint x = query_word + key_word;
-    x = (x ^ (x >> 16)) * 0x7feb352du;
-    x = (x ^ (x >> 15)) * 0x846ca68bu;
-    return dropout_factor(x ^ (x >> 16), drop);
+// Whether a query sees one key only: its probability is 1 whatever the logit, so no gradient flows through it, and
+// <g, v> - delta, which are equal, must not leave rounding noise there.
+bool lone(MaskRow row, int position) {
+    const int first = WINDOW_LEFT < 0 ? 0 : max(position - WINDOW_LEFT, 0);
+    int last = int(row.keys) - 1;
+    if (WINDOW_RIGHT == 0) last = position;  // is a key
+    if (WINDOW_RIGHT > 0) last = min(position + WINDOW_RIGHT, last);
+    const bool hidden = MASK_DIAGONAL && first <= position && position <= last;
+    return last - first == (hidden ? 1 : 0);
+}
+
+// Heavy and light blocks alternate where one end of the rows sees more, so that any contiguous share of the grid is
+// equal work.
+uint fair_block(uint i, uint blocks) {
+    if ((WINDOW_LEFT < 0) == (WINDOW_RIGHT < 0)) return i;
+    return (i & 1) != 0 ? blocks - 1 - i / 2 : i / 2;
 }

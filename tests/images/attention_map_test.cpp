@@ -19,7 +19,7 @@ class DeviceAttentionMap : public ::testing::TestWithParam<bool> {};
 
 TEST_P(DeviceAttentionMap, WeightsAreTheOnesThatAttentionUses) {
     constexpr std::size_t tokens = 7, heads = 3, width = 5, pitch = heads * width;
-    const AttentionOptions options{.heads = heads, .mask_diagonal = GetParam(), .scale = GetParam() ? 1.0f : 0.0f};
+    const AttentionOptions options{.heads = heads, .scale = GetParam() ? 1.0f : 0.0f, .mask = {.diagonal = GetParam()}};
     Graph graph;
     const TensorType type{DType::f32, {1, tokens, pitch}};
     const Tensor q = graph.input("q", type), k = graph.input("k", type);
@@ -36,7 +36,7 @@ TEST_P(DeviceAttentionMap, WeightsAreTheOnesThatAttentionUses) {
     program.run();
     const std::vector<float> o = program.read("o");
     const AttentionWeights weights =
-        attention_weights(q_values, k_values, heads, tokens, options.scale_for(width), options.mask_diagonal);
+        attention_weights(q_values, k_values, heads, tokens, options.scale_for(width), options.mask);
     for (std::size_t i = 0; i < tokens; ++i)
         for (std::size_t d = 0; d < pitch; ++d) {
             double sum = 0;
@@ -50,8 +50,8 @@ INSTANTIATE_TEST_SUITE_P(Masks, DeviceAttentionMap, ::testing::Bool());
 
 TEST(HostAttentionMap, ATokenThatSeesNothingWeighsNothing) {
     const std::array one{2.0f};
-    EXPECT_EQ(attention_weights(one, one, 1, 1, 1.0, true).values, std::vector{0.0});
-    EXPECT_EQ(attention_weights(one, one, 1, 1, 1.0, false).values, std::vector{1.0});
+    EXPECT_EQ(attention_weights(one, one, 1, 1, 1.0, {.diagonal = true}).values, std::vector{0.0});
+    EXPECT_EQ(attention_weights(one, one, 1, 1, 1.0, {}).values, std::vector{1.0});
 }
 
 // Two blocks of two heads, by the definition: the class token's row of (½I + ½A₂)(½I + ½A₁).

@@ -117,7 +117,7 @@ Arrays limits(const MixedCase& c, const MixedRun& run) {
     for (std::int64_t b = 0; b < c.batch; ++b)
         for (std::int64_t m = 0; m < c.heads; ++m)
             for (std::int64_t i = 0; i < c.queries; ++i) {
-                const std::int64_t kv = m * c.kv_heads / c.heads, position = i + c.keys - c.queries;
+                const std::int64_t kv = m * c.kv_heads / c.heads;
                 const std::size_t at_q = q.row(b, i, m), at_g = g.row(b, i, m);
                 struct Pair {
                     std::int64_t j;
@@ -126,7 +126,7 @@ Arrays limits(const MixedCase& c, const MixedRun& run) {
                 std::vector<Pair> pairs;
                 double top = -INFINITY, largest = 0, most_off = 0, sum = 0;
                 for (std::int64_t j = 0; j < c.keys; ++j) {
-                    if ((c.options.causal && j > position) || (c.options.mask_diagonal && j == position)) continue;
+                    if (!c.options.mask.row(c.queries, c.keys).visible(i, j)) continue;
                     const Dot s(q, at_q, k, k.row(b, j, kv));
                     pairs.push_back({j, scale * s.value});
                     top = std::max(top, scale * s.value);
@@ -181,8 +181,8 @@ Arrays limits(const MixedCase& c, const MixedRun& run) {
 
 /// Few widths and masks: each makes three kernels, which take Mesa's CPU device many seconds to compile.
 std::vector<MixedCase> mixed_cases() {
-    const AttentionOptions causal{.causal = true};
-    const AttentionOptions both{.causal = true, .mask_diagonal = true};
+    const AttentionOptions causal{.mask = {.causal = true}};
+    const AttentionOptions both{.mask = {.causal = true, .diagonal = true}};
     return {
         {"one query", 2, 1, 19, 8},  // decoding: stays with the kernels of fp32
         {"seven", 1, 7, 7, 8, 2, 2, 0, causal},
@@ -197,7 +197,7 @@ std::vector<MixedCase> mixed_cases() {
         {"vanishing", 1, 65, 65, 16, 1, 1, 0, causal, 1e-6},
         {"vit", 2, 65, 65, 16, 3, 3},
         {"causal off the diagonal", 1, 66, 66, 16, 2, 2, 0, both},
-        {"dropout, causal, grouped", 1, 70, 70, 16, 4, 2, 0, {.causal = true, .dropout = 0.3f, .salt = 9}},
+        {"dropout, causal, grouped", 1, 70, 70, 16, 4, 2, 0, {.dropout = 0.3f, .salt = 9, .mask = {.causal = true}}},
         {"width 1", 1, 18, 21, 1, 1, 1, 0, causal},
         {"width 7, odd slices", 2, 40, 31, 7, 2, 1, 3},
         {"width 72", 1, 65, 65, 72, 1, 1, 0, causal},
@@ -232,15 +232,15 @@ TEST_P(DeviceCooperativeGroupAttention, Kernels) {
 
 /// Fewer still, for the same reason: four sets of constants.
 std::vector<MixedCase> group_cases() {
-    const AttentionOptions causal{.causal = true};
+    const AttentionOptions causal{.mask = {.causal = true}};
     return {
         {"two workgroups", 1, 129, 129, 16, 2, 2, 0, causal},
         {"two batches, more keys", 2, 70, 131, 16, 2, 2, 0, causal},
         {"fewer keys", 1, 131, 70, 16, 2, 2, 0, causal},  // the first queries see none
         {"steep", 1, 65, 65, 16, 2, 2, 0, causal, 30.0},
         {"vanishing", 1, 65, 65, 16, 2, 2, 0, causal, 1e-6},
-        {"dropout, grouped", 2, 70, 70, 16, 4, 2, 0, {.causal = true, .dropout = 0.3f, .salt = 9}},
-        {"even slices off the diagonal", 2, 68, 68, 16, 2, 1, 6, {.causal = true, .mask_diagonal = true}},
+        {"dropout, grouped", 2, 70, 70, 16, 4, 2, 0, {.dropout = 0.3f, .salt = 9, .mask = {.causal = true}}},
+        {"even slices off the diagonal", 2, 68, 68, 16, 2, 1, 6, {.mask = {.causal = true, .diagonal = true}}},
         {"width 7, odd slices", 2, 40, 33, 7, 2, 1, 3},
     };
 }
@@ -255,8 +255,8 @@ std::vector<float> attend_to(const DeviceTraits& lowering, std::int64_t capacity
     const Tensor q = graph.input("q", {DType::f32, {1, queries, width}});
     const Tensor k = graph.input("k", {DType::f32, {1, capacity, width}});
     const Tensor length = graph.input("length", {DType::i32, {1}});
-    AttentionOptions options{.heads = 2, .kv_heads = 2, .causal = true};
-    if (cache) options.length = length;
+    AttentionOptions options{.heads = 2, .kv_heads = 2, .mask = {.causal = true}};
+    if (cache) options.mask.key_lengths = length;
     graph.output("o", attention(q, k, k, options));
     State state(device);
     Program program(device, graph, state, {.traits = lowering});

@@ -48,9 +48,9 @@ OpCase attend(std::string name, Sizes s, AttentionOptions options = {}, double s
 }
 
 std::vector<OpCase> attention_cases() {
-    const AttentionOptions causal{.causal = true};
-    const AttentionOptions diagonal{.mask_diagonal = true};
-    const AttentionOptions both{.causal = true, .mask_diagonal = true};
+    const AttentionOptions causal{.mask = {.causal = true}};
+    const AttentionOptions diagonal{.mask = {.diagonal = true}};
+    const AttentionOptions both{.mask = {.causal = true, .diagonal = true}};
     std::vector<OpCase> cases{
         attend("one of all", {1, 1, 1, 1, 1, 1}),
         attend("one query", {2, 1, 19, 8}),
@@ -71,7 +71,8 @@ std::vector<OpCase> attention_cases() {
         attend("odd slices of odd heads", {1, 16, 31, 7, 2, 1, 3}),
         attend("own scale", {1, 7, 7, 8}, {.scale = 0.1f}),
         attend("dropout", {2, 17, 17, 8}, {.dropout = 0.3f, .salt = 7}),
-        attend("dropout, causal, grouped", {1, 33, 33, 16, 4, 2}, {.causal = true, .dropout = 0.1f, .salt = 9}),
+        attend("dropout, causal, grouped", {1, 33, 33, 16, 4, 2},
+               {.dropout = 0.1f, .salt = 9, .mask = {.causal = true}}),
         attend("nearly all dropped", {1, 20, 20, 4}, {.dropout = 0.95f, .salt = 1}),
         // Logits of thousands: their own rounding, 2^-24 of their size, is what decides.
         attend("steep", {1, 33, 33, 16}, causal, 1e3, 4e4),
@@ -83,7 +84,7 @@ std::vector<OpCase> attention_cases() {
     for (const std::int64_t padding : {0, 2, 3}) {  // the kernel adds the gradient that comes another way
         OpCase twice = attend(text("values used twice, padding ", padding), {2, 33, 33, 8, 4, 4, padding}, causal);
         twice.build = [](Inputs x) {
-            const Tensor o = attention(x[0], x[1], x[2], {.heads = 4, .causal = true});
+            const Tensor o = attention(x[0], x[1], x[2], {.heads = 4, .mask = {.causal = true}});
             return std::vector{add(o, x[2])};
         };
         cases.push_back(twice);
@@ -111,7 +112,8 @@ OpCase cached(std::string name, std::int64_t queries, std::int64_t count, bool c
     return {std::move(name),
             {fixed({1, queries, width}), rows, rows, length},
             [causal](Inputs x) {
-                return std::vector{attention(x[0], x[1], x[2], {.heads = 2, .causal = causal, .length = x[3]})};
+                return std::vector{
+                    attention(x[0], x[1], x[2], {.heads = 2, .mask = {.causal = causal, .key_lengths = x[3]}})};
             },
             32,
             0,
@@ -147,10 +149,10 @@ TEST_P(DeviceWaysAttention, Kernels) {
     Always always(GetParam());
     DeviceTraits lowering = traits_of_gpu(shared_device());
     lowering.chooser = &always;
-    const AttentionOptions dropout{.causal = true, .mask_diagonal = true, .dropout = 0.2f, .salt = 3};
+    const AttentionOptions dropout{.dropout = 0.2f, .salt = 3, .mask = {.causal = true, .diagonal = true}};
     check_kernels(attend("two blocks", {1, 65, 70, 14, 4, 2, 2}, dropout), lowering);
     lowering.shared_bytes = 16384;
-    check_kernels(attend("fewer keys, an odd width", {2, 37, 21, 37, 2, 2, 1}, {.causal = true}), lowering);
+    check_kernels(attend("fewer keys, an odd width", {2, 37, 21, 37, 2, 2, 1}, {.mask = {.causal = true}}), lowering);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fp32, DeviceWaysAttention, ::testing::Values("lanes", "tile"));
@@ -174,7 +176,7 @@ TEST(HostAttentionShapes, RefusesWhatDoesNotFit) {
     EXPECT_THROW(attention(q, k, k, {.heads = 3, .dropout = 0.1f}), InputError);
     EXPECT_THROW(attention(q, k, k, {.heads = 3, .dropout = 1.0f}), InputError);
     EXPECT_THROW(attention(q, k, k, {.heads = 3, .dropout = 0.1f, .seed = words}), InputError);
-    EXPECT_THROW(attention(q, k, k, {.heads = 3, .length = words}), InputError);
+    EXPECT_THROW(attention(q, k, k, {.heads = 3, .mask = {.key_lengths = words}}), InputError);
 }
 
 }  // namespace

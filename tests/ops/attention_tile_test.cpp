@@ -28,9 +28,16 @@ DeviceTraits gpu(std::uint32_t subgroup, std::optional<MatrixShape> matrices = {
 
 constexpr std::array passes{AttentionPass::forward, AttentionPass::query_gradient, AttentionPass::key_gradient};
 
+/// Of a kernel's own rows, here called q_len, and those that they visit: the other way round from the queries' side
+/// where they are keys.
+AttentionTile tile_of(const DeviceTraits& device, std::string_view way, AttentionPass pass, AttentionSize own) {
+    if (pass == AttentionPass::key_gradient) std::swap(own.q_len, own.kv_len);
+    return attention_tile(device, way, pass, own);
+}
+
 /// What the device's own model prefers.
 AttentionTile preferred(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
-    return attention_tile(device, attention_ways(device, size).front(), pass, size);
+    return tile_of(device, attention_ways(device, size).front(), pass, size);
 }
 
 std::map<std::string, std::uint32_t> constants(const AttentionTile& of) {
@@ -165,7 +172,7 @@ TEST(HostAttentionTile, LeavesDecodingAndCpusAlone) {
     using Ways = std::vector<std::string>;
     EXPECT_EQ(attention_ways(gpu(32), {12, 5, 64, 64}), (Ways{"tile", "lanes"}));
     EXPECT_EQ(attention_ways(gpu(32), {12, 4, 64, 64}), Ways{"lanes"});
-    EXPECT_EQ(preferred(gpu(32), AttentionPass::forward, {12, 4, 64, 64}).kernel, "attention_few");
+    EXPECT_EQ(preferred(gpu(32), AttentionPass::forward, {12, 4, 64, 64}).kernel, "attention_decode");
     EXPECT_EQ(attention_ways(DeviceTraits{}, {12, 64, 64, 64}), (Ways{"lanes", "tile"}));
 }
 
@@ -213,8 +220,7 @@ TEST(HostAttentionTile, OfAWorkgroupSetsConstantsThatItsKernelsHave) {
         for (const std::uint32_t pass : {0u, 1u, 2u}) {
             DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, c.element});
             device.workgroup_matrices = c.group;
-            const AttentionTile made =
-                attention_tile(device, c.way, static_cast<AttentionPass>(pass), {96, 1000, 300, 100});
+            const AttentionTile made = tile_of(device, c.way, static_cast<AttentionPass>(pass), {96, 1000, 300, 100});
             EXPECT_EQ(made.kernel, names[pass] + c.suffix);
             auto of = constants(made);
             EXPECT_EQ(of["GROUP"], c.group);

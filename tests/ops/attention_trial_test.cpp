@@ -66,8 +66,8 @@ TEST(HostAttentionTrial, AsksOnlyForWhatTheDeviceHas) {
     const auto asked = [](const DeviceTraits& device, const AttentionKind& of) { return question(device, of); };
     const AttentionKind usual = kind(false, Format::f32);
     AttentionKind narrow = usual, decoding = usual;
-    narrow.size.others = 15;  // too few keys for matrices
-    decoding.size.rows = 4;
+    narrow.size.kv_len = 15;  // too few keys for matrices
+    decoding.size.q_len = 4;
     using Ways = std::vector<std::string>;
     EXPECT_EQ(asked(gpus[0], usual).candidates, (Ways{"tile", "lanes"}));
     EXPECT_TRUE(asked(gpus[0], usual).kind.ends_with(" f32 by fp32")) << asked(gpus[0], usual).kind;

@@ -8,11 +8,11 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-OpCase softmax_of(std::string name, Shape shape, SoftmaxOptions options = {}) {
+OpCase softmax_of(std::string name, Shape shape, const AttentionMask& mask = {}) {
     const bool small = shape.elements() <= 4096;
     return {std::move(name),
             {normal(std::move(shape), 2.0)},
-            [options](Inputs x) { return std::vector{softmax(x[0], options)}; },
+            [mask](Inputs x) { return std::vector{softmax(x[0], mask)}; },
             16,
             64,
             small};
@@ -29,11 +29,12 @@ std::vector<OpCase> softmax_cases() {
     cases.push_back(softmax_of("causal, more keys", {2, 5, 12}, {.causal = true}));
     // The first rows see no key: zeros, and no gradient.
     cases.push_back(softmax_of("causal, fewer keys", {2, 12, 5}, {.causal = true}));
-    cases.push_back(softmax_of("causal off the diagonal", {2, 9, 9}, {.causal = true, .mask_diagonal = true}));
-    cases.push_back(softmax_of("off the diagonal", {2, 9, 9}, {.mask_diagonal = true}));
-    cases.push_back(softmax_of("off the diagonal, more keys", {7, 11}, {.mask_diagonal = true}));
-    cases.push_back(softmax_of("off the diagonal, fewer keys", {11, 7}, {.mask_diagonal = true}));
-    cases.push_back(softmax_of("off the only column", {3, 1, 1}, {.mask_diagonal = true}));
+    cases.push_back(softmax_of("causal off the diagonal", {2, 9, 9}, {.causal = true, .diagonal = true}));
+    cases.push_back(softmax_of("off the diagonal", {2, 9, 9}, {.diagonal = true}));
+    cases.push_back(softmax_of("off the diagonal, more keys", {7, 11}, {.diagonal = true}));
+    cases.push_back(softmax_of("off the diagonal, fewer keys", {11, 7}, {.diagonal = true}));
+    cases.push_back(softmax_of("window", {2, 9, 12}, {.window_left = 3, .window_right = 1}));
+    cases.push_back(softmax_of("off the only column", {3, 1, 1}, {.diagonal = true}));
     cases.push_back({"slices", {padded({7, 21}, 3)}, [](Inputs x) { return std::vector{softmax(x[0])}; }});
     cases.push_back({"in the memory of its input", {normal({9, 70})}, [](Inputs x) {
                          return std::vector{softmax(scale(x[0], 3.0f))};
@@ -56,9 +57,12 @@ std::vector<OpCase> softmax_cases() {
 
 VKF_OP_TABLE(Softmax, softmax_cases());
 
-TEST(HostSoftmaxShapes, RefusesIntegers) {
+TEST(HostSoftmaxShapes, RefusesWhatItCannotTake) {
     Graph graph;
     EXPECT_THROW(softmax(graph.input("x", {DType::i32, {2, 3}})), InputError);
+    const Tensor y = graph.input("y", {DType::f32, {2, 3}}), lengths = graph.input("lengths", {DType::i32, {1}});
+    EXPECT_THROW(softmax(y, {.window_left = -1}), InputError);
+    EXPECT_THROW(softmax(y, {.key_lengths = lengths}), InputError);
 }
 
 }  // namespace

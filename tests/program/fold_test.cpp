@@ -85,7 +85,7 @@ TEST(DeviceFold, ResidualConnectionsAroundNorms) {
 Way belief(std::int64_t width) {
     return {{2, 19, 3 * width}, [width](Tensor x) {
                 const std::vector<Tensor> parts = split(x, std::array{width, width, width});
-                const Tensor o = attention(parts[0], parts[1], parts[2], {.heads = 3, .causal = true});
+                const Tensor o = attention(parts[0], parts[1], parts[2], {.heads = 3, .mask = {.causal = true}});
                 return project_out(o, parts[2], 1);
             }};
 }

@@ -32,7 +32,7 @@ Ran run(bool placed, bool shared, Format format, bool watched = false) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {2, 9, 3 * width}});
     const std::vector<Tensor> parts = split(scale(x, 0.5f), std::array{width, width, width});
-    const Tensor o = attention(parts[0], parts[1], parts[2], {.heads = 2, .causal = true});
+    const Tensor o = attention(parts[0], parts[1], parts[2], {.heads = 2, .mask = {.causal = true}});
     const Tensor y = shared ? mul(o, parts[2]) : o;
     const Tensor d_y = graph.input("d_y", y.type());
     const auto d = gradients(std::span(&y, 1), std::span(&d_y, 1), std::array{x, parts[2]});

@@ -1,25 +1,30 @@
-// Register tiles of attention_few.
+// Register tiles of attention_decode.
 //
-// One subgroup holds ROWS rows of width D ("its rows") with the lanes along D, and meets the rows of
+// One subgroup holds ROWS rows ("its rows") with the lanes along their columns, and reads the rows of
 // another matrix SUBGROUP at a time, one per lane. A tile value t[row, lane] is made by dot_rows, where
 // its rows are broadcast and each lane reads the row it owns, and spent by add_rows, where t is broadcast
-// and the lanes lie along D again. So no value crosses lanes through memory: no shared memory, no
+// and the lanes lie along the columns again. So no value crosses lanes through memory: no shared memory, no
 // barrier, any subgroup size. Statistics of its rows (maxima, sums) lie one row to a lane.
 //
 // Why so: on lavapipe a load costs as much as some ten multiply-adds and a broadcast next to nothing, so
 // each load serves all ROWS rows. Every loop over registers must unroll, hence no `break` or `continue`.
+// Functions take the width of rows, which is that of q and k or that of v, a constant.
 
 #include "lib/attention_options.glsl"
 
 layout(constant_id = 3) const uint ROWS = 4;  // rows a subgroup holds, at most 4
 
-const uint STEP = LAYOUT != SCALAR ? 2 : 1;                         // columns to a load along a row
-const uint VEC = LAYOUT != SCALAR && D > SUBGROUP ? 2 : 1;          // adjacent columns to a lane
-const uint COLUMNS = SUBGROUP * VEC;                    // columns of a row in one pass over the lanes
-const uint CHUNKS = (D + COLUMNS - 1) / COLUMNS * VEC;  // registers for one row
-const uint HELD = ROWS * CHUNKS;                        // registers for all its rows
+const uint STEP = LAYOUT != SCALAR ? 2 : 1;  // columns to a load along a row
+
+// Adjacent columns to a lane, columns of a row in one pass over the lanes, and registers for one row.
+uint vec_of(uint width) { return LAYOUT != SCALAR && width > SUBGROUP ? 2 : 1; }
+uint columns_of(uint width) { return SUBGROUP * vec_of(width); }
+uint chunks_of(uint width) { return (width + columns_of(width) - 1) / columns_of(width) * vec_of(width); }
+
+const uint WIDEST = D > D_V ? D : D_V;
+const uint OWN = ROWS * ((WIDEST + SUBGROUP - 1) / SUBGROUP + 1);  // registers for all its rows, at most
 // Lanes that add_rows serves between two turns of the tile: all of them, unless the code grew too long.
-const uint AHEAD = D > 64 * STEP && SUBGROUP > 4 ? 4 : SUBGROUP;
+const uint AHEAD = D_V > 64 * STEP && SUBGROUP > 4 ? 4 : SUBGROUP;
 const uint STATS = (ROWS + SUBGROUP - 1) / SUBGROUP;    // registers for one number per row
 const uint FOLD_ROWS = ROWS > 2 ? 4 : ROWS;
 const uint FOLD = FOLD_ROWS < SUBGROUP ? FOLD_ROWS : SUBGROUP;
@@ -27,63 +32,66 @@ const uint FOLD = FOLD_ROWS < SUBGROUP ? FOLD_ROWS : SUBGROUP;
 uint lane() { return gl_SubgroupInvocationID; }
 
 // The column of chunk c that a lane holds; lanes past the end repeat the last column and are not stored.
-uint column(uint c) { return min(c / VEC * COLUMNS + lane() * VEC, D - VEC); }
+uint column(uint width, uint c) {
+    return min(c / vec_of(width) * columns_of(width) + lane() * vec_of(width), width - vec_of(width));
+}
 
-void load_rows(In x, uint base, uint pitch, uint first, uint count, out float rows[HELD]) {
+void load_rows(In x, uint width, uint base, uint pitch, uint first, uint count, out float rows[OWN]) {
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
         uint at = base + min(first + r, count - 1) * pitch;
-        [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
-            vec2 x2 = load_some(x, at + column(c), VEC == 2, LAYOUT);
-            rows[r * CHUNKS + c] = x2.x;
-            if (VEC == 2) rows[r * CHUNKS + c + VEC - 1] = x2.y;
+        [[unroll]] for (uint c = 0; c < chunks_of(width); c += vec_of(width)) {
+            vec2 x2 = load_some(x, at + column(width, c), vec_of(width) == 2, LAYOUT);
+            rows[r * chunks_of(width) + c] = x2.x;
+            if (vec_of(width) == 2) rows[r * chunks_of(width) + c + vec_of(width) - 1] = x2.y;
         }
     }
 }
 
-void store_rows(Out y, uint base, uint pitch, uint first, uint count, float rows[HELD]) {
+void store_rows(Out y, uint width, uint base, uint pitch, uint first, uint count, float rows[OWN]) {
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-        [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
-            uint d = c / VEC * COLUMNS + lane() * VEC;
+        [[unroll]] for (uint c = 0; c < chunks_of(width); c += vec_of(width)) {
+            uint d = c / vec_of(width) * columns_of(width) + lane() * vec_of(width);
             uint at = base + (first + r) * pitch + d;
-            vec2 x = vec2(rows[r * CHUNKS + c], rows[r * CHUNKS + c + VEC - 1]);
-            bool own = d < D && first + r < count;
-            if (VEC == 1 && packed(LAYOUT)) {  // the neighbour's column is in the same word
+            vec2 x = vec2(rows[r * chunks_of(width) + c], rows[r * chunks_of(width) + c + vec_of(width) - 1]);
+            bool own = d < width && first + r < count;
+            if (vec_of(width) == 1 && packed(LAYOUT)) {  // the neighbour's column is in the same word
                 x.y = subgroupShuffleXor(x.x, 1);
                 own = own && lane() % 2 == 0;
             }
-            if (own) store_some(y, at, x, VEC == 2 || packed(LAYOUT), LAYOUT);
+            if (own) store_some(y, at, x, vec_of(width) == 2 || packed(LAYOUT), LAYOUT);
         }
     }
 }
 
 // Column d of row r, in all lanes.
-float element(float rows[HELD], uint r, uint d) {
-    return subgroupBroadcast(rows[r * CHUNKS + d / COLUMNS * VEC + d % VEC], d % COLUMNS / VEC);
+float element(uint width, float rows[OWN], uint r, uint d) {
+    const uint vec = vec_of(width), chunk = d / columns_of(width) * vec + d % vec;
+    return subgroupBroadcast(rows[r * chunks_of(width) + chunk], d % columns_of(width) / vec);
 }
 
 // tile[r] += <rows[r], x[at ..)>, x being the row this lane owns.
-void dot_rows(float rows[HELD], In x, uint at, inout float tile[ROWS]) {
-    [[unroll]] for (uint d = 0; d < D; d += STEP) {
+void dot_rows(uint width, float rows[OWN], In x, uint at, inout float tile[ROWS]) {
+    [[unroll]] for (uint d = 0; d < width; d += STEP) {
         vec2 x2 = load_some(x, at + d, STEP == 2, LAYOUT);
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-            tile[r] += element(rows, r, d) * x2.x;
-            if (STEP == 2) tile[r] += element(rows, r, d + STEP - 1) * x2.y;
+            tile[r] += element(width, rows, r, d) * x2.x;
+            if (STEP == 2) tile[r] += element(width, rows, r, d + STEP - 1) * x2.y;
         }
     }
 }
 
 // sum[r] += Σ_j tile[r, j] * (row start + j of x). Past the last row of x, tile is 0 and x's last row read.
-void add_rows(float tile[ROWS], In x, uint base, uint pitch, uint start, uint count,
-              inout float sum[HELD]) {
+void add_rows(uint width, float tile[ROWS], In x, uint base, uint pitch, uint start, uint count,
+              inout float sum[OWN]) {
     [[dont_unroll]] for (uint passed = 0; passed < SUBGROUP; passed += AHEAD) {
         [[unroll]] for (uint j = 0; j < AHEAD; ++j) {
             uint at = base + min(start + passed + j, count - 1) * pitch;
-            [[unroll]] for (uint c = 0; c < CHUNKS; c += VEC) {
-                vec2 x2 = load_some(x, at + column(c), VEC == 2, LAYOUT);
+            [[unroll]] for (uint c = 0; c < chunks_of(width); c += vec_of(width)) {
+                vec2 x2 = load_some(x, at + column(width, c), vec_of(width) == 2, LAYOUT);
                 [[unroll]] for (uint r = 0; r < ROWS; ++r) {
                     float t = subgroupBroadcast(tile[r], j);
-                    sum[r * CHUNKS + c] += t * x2.x;
-                    if (VEC == 2) sum[r * CHUNKS + c + VEC - 1] += t * x2.y;
+                    sum[r * chunks_of(width) + c] += t * x2.x;
+                    if (vec_of(width) == 2) sum[r * chunks_of(width) + c + vec_of(width) - 1] += t * x2.y;
                 }
             }
         }

@@ -1,0 +1,196 @@
+// Every mask: its rule against its ranges on the host, the kernels against the reference.
+#include "ops/attention_mask.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "op_check.h"
+#include "ops/attention.h"
+
+namespace vkf::test {
+namespace {
+
+using Inputs = std::span<const Tensor>;
+
+struct MaskCase {
+    std::string name;
+    AttentionMask mask = {};
+    std::int64_t batch = 1, queries = 37, keys = 37, width = 6, value_width = 6;
+    std::int64_t heads = 2, kv_heads = 2;
+    std::vector<double> query_lengths = {}, key_lengths = {};
+    float dropout = 0.0f;
+};
+
+OpCase op_case(const MaskCase& c) {
+    const auto numbers = [&](const std::vector<double>& values) {
+        Operand made = integers({std::max<std::int64_t>(1, std::ssize(values))}, 0, 1);
+        made.values = values;
+        return made;
+    };
+    const auto build = [c](Inputs x) {
+        AttentionOptions options{
+            .heads = c.heads, .kv_heads = c.kv_heads, .dropout = c.dropout, .salt = 5, .mask = c.mask};
+        if (!c.query_lengths.empty()) options.mask.query_lengths = x[3];
+        if (!c.key_lengths.empty()) options.mask.key_lengths = x[4];
+        if (c.dropout > 0) options.seed = x[5];
+        return std::vector{attention(x[0], x[1], x[2], options)};
+    };
+    return {
+        .name = c.name,
+        .operands = {normal({c.batch, c.queries, c.heads * c.width}), normal({c.batch, c.keys, c.kv_heads * c.width}),
+                     normal({c.batch, c.keys, c.kv_heads * c.value_width}), numbers(c.query_lengths),
+                     numbers(c.key_lengths), integers({2}, -1000, 1000)},
+        .build = build,
+        .ulps = 32,
+        .gradient_ulps = 128,
+        .finite_differences = c.batch * c.queries * c.keys <= 2000,
+        .rounded_terms = true};
+}
+
+/// All masks of one geometry have kernels of one width; few geometries, for each takes its time to compile.
+std::vector<OpCase> mask_cases() {
+    const AttentionMask windows{.window_left = 4, .window_right = 2};
+    const AttentionMask left{.causal = true, .window_left = 9};
+    std::vector<OpCase> cases;
+    for (const MaskCase& c : std::vector<MaskCase>{
+             {.name = "window left", .mask = {.window_left = 5}},
+             {.name = "window right", .mask = {.window_right = 3}},
+             {.name = "window", .mask = windows},
+             {.name = "own key only", .mask = {.window_left = 0, .window_right = 0}},
+             {.name = "nobody", .mask = {.diagonal = true, .window_left = 0, .window_right = 0}},
+             {.name = "window, causal, off the diagonal", .mask = {.causal = true, .diagonal = true, .window_left = 4}},
+             {.name = "window wider than all", .mask = {.window_left = 1000, .window_right = std::int64_t{1} << 40}},
+             {.name = "window over blocks", .mask = left, .queries = 201, .keys = 201},
+             {.name = "window, more keys", .mask = windows, .queries = 30, .keys = 95},
+             {.name = "window, fewer keys", .mask = windows, .queries = 95, .keys = 30},
+             {.name = "window of few queries", .mask = left, .queries = 3, .keys = 61},
+             {.name = "lengths 0, 1, some, all, too long, negative",
+             .batch = 6,
+             .queries = 19,
+             .keys = 23,
+             .query_lengths = {0, 1, 7, 19, 400, 5},
+             .key_lengths = {5, 1, 9, 23, 23, -3}},
+             {.name = "lengths of keys, causal",
+             .mask = {.causal = true},
+             .batch = 3,
+             .queries = 19,
+             .keys = 23,
+             .key_lengths = {0, 11, 23}},
+             {.name = "lengths of queries, causal off the diagonal",
+             .mask = {.causal = true, .diagonal = true},
+             .batch = 3,
+             .queries = 19,
+             .keys = 23,
+             .query_lengths = {0, 11, 19}},
+             {.name = "lengths, window",
+             .mask = windows,
+             .batch = 3,
+             .queries = 19,
+             .keys = 23,
+             .query_lengths = {4, 11, 19},
+             .key_lengths = {9, 2, 20}},
+             {.name = "lengths of few queries",
+             .mask = {.causal = true},
+             .batch = 3,
+             .queries = 3,
+             .keys = 23,
+             .query_lengths = {0, 2, 3},
+             .key_lengths = {1, 9, 23}},
+             {.name = "one length of keys for two rows", .batch = 2, .queries = 19, .keys = 23, .key_lengths = {11}},
+             {.name = "narrower values",
+             .mask = {.causal = true},
+             .queries = 33,
+             .keys = 41,
+             .width = 10,
+             .value_width = 4},
+             {.name = "wider values, grouped, dropout, window, lengths",
+             .mask = left,
+             .batch = 2,
+             .queries = 33,
+             .keys = 41,
+             .width = 4,
+             .value_width = 10,
+             .heads = 4,
+             .kv_heads = 2,
+             .query_lengths = {33, 20},
+             .key_lengths = {25, 41},
+             .dropout = 0.3f},
+             {.name = "wider values of few queries", .queries = 2, .keys = 41, .width = 7, .value_width = 19},
+             {.name = "narrower values of few queries", .queries = 2, .keys = 41, .width = 20, .value_width = 6},
+         })
+        cases.push_back(op_case(c));
+    return cases;
+}
+
+VKF_OP_TABLE(AttentionMask, mask_cases());
+
+/// Every mask over small extents.
+template <class Visit>
+void each_mask(const Visit& visit) {
+    const std::optional<std::int64_t> none;
+    for (const bool causal : {false, true})
+        for (const bool diagonal : {false, true})
+            for (const auto& left : {none, std::optional<std::int64_t>(0), std::optional<std::int64_t>(2)})
+                for (const auto& right : {none, std::optional<std::int64_t>(0), std::optional<std::int64_t>(3)})
+                    visit(AttentionMask{
+                        .causal = causal, .diagonal = diagonal, .window_left = left, .window_right = right});
+}
+
+TEST(HostAttentionMaskRow, SeesByTheRule) {
+    each_mask([](const AttentionMask& mask) {
+        for (const std::int64_t t : {1, 2, 5, 8})
+            for (const std::int64_t s : {1, 3, 8})
+                for (std::int64_t i = 0; i < t; ++i)
+                    for (std::int64_t j = 0; j < s; ++j) {
+                        const std::int64_t distance = j - (i + s - t);  // of the key, from the query's position
+                        const bool hidden = (mask.causal && distance > 0) || (mask.diagonal && distance == 0) ||
+                                            (mask.window_left && -distance > *mask.window_left) ||
+                                            (mask.window_right && distance > *mask.window_right);
+                        EXPECT_EQ(mask.row(t, s).visible(i, j), !hidden) << t << ' ' << s << ' ' << i << ' ' << j;
+                    }
+    });
+}
+
+TEST(HostAttentionMaskRow, RangesAreTheFirstAndTheLastVisible) {
+    each_mask([](AttentionMask mask) {
+        mask.diagonal = false;  // ranges count that key
+        for (const std::int64_t t : {1, 2, 5, 8})
+            for (const std::int64_t s : {1, 3, 8}) {
+                const MaskRow row = mask.row(10, 10, 1, {9, static_cast<double>(t)}, {9, static_cast<double>(s)});
+                double pairs = 0;
+                for (std::int64_t i = 0; i < 10; ++i) {
+                    const auto [begin, end] = row.keys_of(i);
+                    for (std::int64_t j = 0; j < 10; ++j) {
+                        EXPECT_EQ(row.visible(i, j), begin <= j && j < end) << t << ' ' << s << ' ' << i << ' ' << j;
+                        pairs += row.visible(i, j) ? 1 : 0;
+                    }
+                }
+                EXPECT_EQ(row.pairs(), pairs);
+            }
+    });
+}
+
+TEST(HostAttentionMaskRow, LengthsAreClamped) {
+    const AttentionMask mask;
+    EXPECT_EQ(mask.row(7, 9, 0, {-2}, {10}).queries, 0);
+    EXPECT_EQ(mask.row(7, 9, 0, {-2}, {10}).keys, 9);
+    EXPECT_EQ(mask.row(7, 9, 1, {3, 8}, {4, 0}).queries, 7);
+    EXPECT_EQ(mask.row(7, 9, 1, {3, 8}, {4}).keys, 4);
+    EXPECT_EQ(mask.row(7, 9).pairs(), 63);
+}
+
+TEST(HostAttentionMaskShapes, RefusesWhatMakesNoSense) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {3, 5, 8}});
+    const Tensor each = graph.input("each", {DType::i32, {3}}), one = graph.input("one", {DType::i32, {1}});
+    const Tensor floats = graph.input("floats", {DType::f32, {3}});
+    const auto masked = [&](const AttentionMask& mask) { return attention(x, x, x, {.heads = 2, .mask = mask}); };
+    EXPECT_NO_THROW(masked({.window_left = 0, .window_right = 0, .query_lengths = each, .key_lengths = one}));
+    EXPECT_THROW(masked({.window_left = -1}), InputError);
+    EXPECT_THROW(masked({.window_right = -1}), InputError);
+    EXPECT_THROW(masked({.query_lengths = one}), InputError);
+    EXPECT_THROW(masked({.key_lengths = floats}), InputError);
+}
+
+}  // namespace
+}  // namespace vkf::test
