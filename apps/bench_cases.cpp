@@ -81,13 +81,15 @@ void add_products(Cases& list) {
 
 namespace {
 
-/// q, k and v as a model has them: slices of one product. `seen` is the mask in words.
+/// q, k and v as a model has them: slices of one product.
 void add_self_attention(Cases& list, const std::string& name, std::int64_t batch, std::int64_t length,
-                        std::int64_t heads, std::int64_t width, const AttentionMask& mask, const std::string& seen) {
+                        std::int64_t heads, std::int64_t width, const AttentionMask& mask) {
     const std::int64_t channels = heads * width;
+    const std::string window = mask.window_left ? text(", window ", *mask.window_left) : "";
     add_with_gradient(
         list,
-        {"attention", name, text(batch, 'x', length, ", ", heads, " heads of ", width, seen),
+        {"attention", name,
+         text(batch, 'x', length, ", ", heads, " heads of ", width, mask.causal ? ", causal" : "", window),
          [=](Operands& operands) {
              return split(operands.numbers({batch, length, 3 * channels}), std::array{channels, channels, channels});
          },
@@ -97,12 +99,11 @@ void add_self_attention(Cases& list, const std::string& name, std::int64_t batch
 }  // namespace
 
 void add_attention(Cases& list) {
-    add_self_attention(list, "small GPT", 12, 64, 4, 32, {.causal = true}, ", causal");
-    add_self_attention(list, "ViT", 128, 65, 12, 16, {}, "");
-    add_self_attention(list, "GPT-2", 1, 1024, 12, 64, {.causal = true}, ", causal");
-    add_self_attention(list, "16384 tokens", 1, 16384, 1, 64, {.causal = true}, ", causal");
-    add_self_attention(list, "16384 tokens, window", 1, 16384, 1, 64, {.causal = true, .window_left = 255},
-                       ", causal, window of 256");
+    add_self_attention(list, "small GPT", 12, 64, 4, 32, {.causal = true});
+    add_self_attention(list, "ViT", 128, 65, 12, 16, {});
+    add_self_attention(list, "GPT-2", 1, 1024, 12, 64, {.causal = true});
+    add_self_attention(list, "long", 1, 16384, 1, 64, {.causal = true});
+    add_self_attention(list, "long", 1, 16384, 1, 64, {.causal = true, .window_left = 255});
     list.push_back(
         {"attention", "GPT-2, one token", "1x1 of 1024, 12 heads of 64", "", [](Operands& operands) -> Repetition {
              const Tensor q = operands.numbers({1, 1, 768});

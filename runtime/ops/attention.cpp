@@ -133,7 +133,7 @@ std::string way_of(const DeviceTraits& device, const AttentionOptions& options, 
     const AttentionMask& mask = options.mask;
     // What other kernels do not know yet.
     const bool windows = mask.window_left || mask.window_right;
-    const bool lengths = in[query_lengths] || (in[key_lengths] && (backward || in[key_lengths].elements() < e.B));
+    const bool lengths = in[query_lengths] || (in[key_lengths] && (backward || in[key_lengths].elements() > 1));
     if (windows || lengths) return "lanes";
     return attention_way(device, {.size = e.size(),
                                   .shared = e.gqa_group() > 1,
