@@ -4,6 +4,7 @@
 #include <map>
 
 #include "graph/lower.h"
+#include "passes/run_passes.h"
 #include "program/program.h"
 
 namespace vkf {
@@ -66,7 +67,8 @@ double Analysis::traffic() const {
     return sum;
 }
 
-Analysis analyse(const Graph& graph, const DeviceTraits& given) {
+Analysis analyse(Graph& graph, const DeviceTraits& given) {
+    run_passes(graph);
     DeviceTraits device = given;
     device.chooser = nullptr;  // memory and work are the same whichever kernel is chosen
     Analysis made;
@@ -106,7 +108,7 @@ Analysis analyse(const Graph& graph, const DeviceTraits& given) {
     return made;
 }
 
-Analysis analyse(const StepGraphs& graphs, const DeviceTraits& device) {
+Analysis analyse(StepGraphs& graphs, const DeviceTraits& device) {
     Analysis sum = analyse(graphs.step, device);
     const auto times = static_cast<double>(graphs.micro_batches);
     for (NodeCost& cost : sum.costs) cost.flops *= times, cost.bytes *= times;

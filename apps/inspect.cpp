@@ -11,7 +11,6 @@
 #include "apps/model.h"
 #include "apps/option_values.h"
 #include "apps/vit_options.h"
-#include "graph/complete.h"
 #include "models/files/config_keys.h"
 #include "models/files/gpt2_config.h"
 #include "models/files/vit_config.h"
@@ -171,10 +170,10 @@ std::string memory_text(const Analysis& forward, const Analysis& step, double ca
 
 void report(const Common& common, const View& view, const Subject& subject, const DeviceTraits& device) {
     Graph inference;
+    inference.activations = common.activations();
     Parameters parameters;
     inference.output("logits", subject.logits(Scope(inference, parameters)));
-    complete(inference, common.activations());
-    const StepGraphs training(subject.loss, subject.trainer);
+    StepGraphs training(subject.loss, subject.trainer);
     const Analysis forward = analyse(inference, device), step = analyse(training, device);
     const std::vector<Part> list = parts(parameters, forward, step);
     const std::string graph = training.step.dump() + (training.update ? training.update->dump() : "");

@@ -214,27 +214,28 @@ void ElementwiseOp::lower(Lowering& to) const {
     to.dispatch(std::move(made));
 }
 
-Halves ElementwiseOp::halves(std::span<const Tensor> in) const {
+KernelTraits ElementwiseOp::kernel_traits(std::span<const Tensor> in) const {
     const std::uint32_t operands = (1u << (in.size() - (drops() ? 1 : 0))) - 1;
     const bool scales = std::ranges::all_of(steps_, [](const ElementStep& s) { return s.kind == Kind::scale; });
-    return {operands, 0b1, scales ? Halves::Rule::each : Halves::Rule::outputs_follow};
+    return {.half_in = operands, .half_out = 0b1, .widening = scales ? 0 : operands};
 }
 
 bool ElementwiseOp::may_alias(std::size_t, std::size_t) const {
     return true;  // the planner compares sizes
 }
 
-std::optional<Fusion> ElementwiseOp::fuse(const Node& maker, const Node& reader) const {
+std::optional<Node> fused(const Node& maker, const Node& reader) {
     const auto* before = dynamic_cast<const ElementwiseOp*>(maker.op.get());
+    const auto* after = dynamic_cast<const ElementwiseOp*>(reader.op.get());
     const TensorType& type = reader.out[0].type();
-    if (!before || maker.out[0].shape() != type.shape) return {};
+    if (!before || !after || maker.out[0].type() != type) return {};
     Chain chain;
     chain.append(maker, *before, Tensor());
-    chain.append(reader, *this, maker.out[0]);
+    chain.append(reader, *after, maker.out[0]);
     if (!chain.fits(type.shape)) return {};
     if (chain.seed) chain.in.push_back(chain.seed);
-    auto op = std::make_shared<const FusedOp>(text(before->name(), '+', name()), std::move(chain.steps), type);
-    return Fusion{std::move(op), std::move(chain.in)};
+    auto op = std::make_shared<const FusedOp>(text(before->name(), '+', after->name()), std::move(chain.steps), type);
+    return Node{std::move(op), std::move(chain.in), reader.out, reader.scope};
 }
 
 }  // namespace vkf

@@ -82,7 +82,7 @@ public:
         sum_columns(to, x, x.rows(), x.width(), x.pitch(), to.out[0]);
     }
 
-    Halves halves(std::span<const Tensor>) const override { return {.in = 0b1}; }
+    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b1}; }
 };
 
 class BroadcastOp : public Op {

@@ -1,4 +1,4 @@
-#include "graph/narrow.h"
+#include "passes/assign_storage_types.h"
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ public:
         for (std::size_t i = 0; i < graph_.nodes().size(); ++i) {
             const Node& node = graph_.nodes()[i];
             if (!live_[i] || node.is_view()) continue;
-            const Halves taken = node.op->halves(node.in);
+            const KernelTraits taken = node.op->kernel_traits(node.in);
             bool inputs = true, outputs = true;  // may all be narrow that the kernels take so
             visit(node, taken, [&](Tensor tensor, bool in, bool narrow) {
                 if (!narrow)
@@ -37,8 +37,8 @@ public:
                 else if (!possible[graph_.value(tensor).storage])
                     (in ? inputs : outputs) = false;
             });
-            const bool none = taken.rule == Halves::Rule::together && !(inputs && outputs);
-            const bool no_output = taken.rule == Halves::Rule::outputs_follow && !inputs;
+            const bool none = taken.uniform && !(inputs && outputs);
+            const bool no_output = taken.widening != 0 && !inputs;
             visit(node, taken, [&](Tensor tensor, bool in, bool) {
                 if (none || (no_output && !in)) dropped = refuse(tensor) || dropped;
             });
@@ -52,10 +52,10 @@ private:
     static bool has(std::uint32_t bits, std::size_t k) { return k < 32 && (bits >> k & 1) != 0; }
 
     template <class Look>
-    static void visit(const Node& node, const Halves& taken, const Look& look) {
+    static void visit(const Node& node, const KernelTraits& taken, const Look& look) {
         for (std::size_t k = 0; k < node.in.size(); ++k)
-            if (node.in[k]) look(node.in[k], true, has(taken.in, k));
-        for (std::size_t k = 0; k < node.out.size(); ++k) look(node.out[k], false, has(taken.out, k));
+            if (node.in[k]) look(node.in[k], true, has(taken.half_in, k));
+        for (std::size_t k = 0; k < node.out.size(); ++k) look(node.out[k], false, has(taken.half_out, k));
     }
 
     bool refuse(Tensor tensor) {
@@ -71,14 +71,13 @@ private:
 
 }  // namespace
 
-void narrow(Graph& graph, Format format) {
-    graph.activations = format;
-    if (format == Format::f32) return;
+void assign_storage_types(Graph& graph) {
+    if (graph.activations == Format::f32) return;
     Candidates candidates(graph);
     while (candidates.sieve()) {
     }
     for (std::size_t s = 0; s < candidates.possible.size(); ++s)
-        if (candidates.possible[s]) graph.set_format(s, format);
+        if (candidates.possible[s]) graph.set_format(s, graph.activations);
 }
 
 }  // namespace vkf
