@@ -99,7 +99,8 @@ Analysis analyse(Graph& graph, const DeviceTraits& given) {
         if (storage.role == Role::input) made.inputs += one_run_at_a_time.inputs * bytes;
         if (storage.role == Role::transient && planned.storage[s] != no_place && life[s].maker)
             made.residents.push_back({life[s].maker->scope, std::string(life[s].maker->op->name()), storage.type.shape,
-                                      bytes, planned.storage[s], life[s].first, life[s].last});
+                                      bytes, planned.storage[s], life[s].first, life[s].last, storage.format,
+                                      storage.why_f32});
     }
     for (const NamedTensor& output : graph.outputs())
         made.outputs += one_run_at_a_time.outputs * output.tensor.elements() * 4;

@@ -24,6 +24,8 @@ struct Resident {
     std::int64_t bytes = 0;
     std::int64_t offset = 0;
     std::size_t first = 0, last = 0;  // nodes, both included
+    Format format = Format::f32;
+    std::string why_f32;  // where activations are kept in 16 bits and it is not
 };
 
 struct Analysis {

@@ -130,7 +130,7 @@ ArgValue optional(Tensor tensor) {
 /// For q, k, v and whatever has their shape; in 16 bits, heads must be made of whole pairs.
 KernelTraits traits_of_heads(Tensor q, std::int64_t heads, std::uint32_t in, std::uint32_t out) {
     if (q.width() / heads % 2 != 0) return {};
-    return {.half_in = in, .half_out = out, .uniform = true};
+    return {.half_in = in, .half_out = out, .uniform = true, .lower_precision = true};
 }
 
 /// What the three kernels have in common.

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ops/elementwise.h"
+#include "ops/view.h"
 
 namespace vkf {
 
@@ -29,6 +30,10 @@ bool is_weight(const Graph& graph, Tensor x) {
 
 }  // namespace
 
+Tensor cast(Tensor x) {
+    return add_one(x.graph(), CastOp(), {contiguous(x)});
+}
+
 void cast_weights(Graph& graph) {
     std::map<std::uint32_t, Tensor> copies;  // by the state's value
     for (std::size_t i = 0; i < graph.nodes().size(); ++i)
@@ -37,7 +42,7 @@ void cast_weights(Graph& graph) {
             if (!x || !is_weight(graph, x) || !is_gemm_operand(graph.nodes()[i], k)) continue;
             Tensor& copy = copies[x.id()];
             if (!copy) {
-                copy = add_one(graph, CastOp(), {x});
+                copy = cast(x);
                 graph.replace({graph.nodes().size() - 1}, i++, graph.nodes().back());
             }
             Node reader = graph.nodes()[i];

@@ -5,6 +5,9 @@
 
 namespace vkf {
 
+/// x itself, dense, in whatever format its place is given.
+Tensor cast(Tensor x);
+
 /// Lets products read copies of the states among their factors (KernelTraits::gemm_operands), which are then kept in 16
 /// bits: a device that multiplies such numbers rounds a weight once a step and not once a tile, and moves half the
 /// bytes. Optimisers, and whoever else reads those states, see the fp32 numbers. Call it when all products are there,

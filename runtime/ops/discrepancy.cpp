@@ -64,7 +64,7 @@ public:
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }
     KernelTraits kernel_traits(std::span<const Tensor>) const override {
-        return {.half_in = 0b11, .half_out = 0b1, .uniform = true};
+        return {.half_in = 0b11, .half_out = 0b1, .uniform = true, .lower_precision = true};
     }
 
 private:

@@ -215,9 +215,17 @@ void ElementwiseOp::lower(Lowering& to) const {
 }
 
 KernelTraits ElementwiseOp::kernel_traits(std::span<const Tensor> in) const {
-    const std::uint32_t operands = (1u << (in.size() - (drops() ? 1 : 0))) - 1;
+    const std::span operands = in.first(in.size() - (drops() ? 1 : 0));
+    std::int64_t count = 0;
+    for (const Tensor& x : operands) count = std::max(count, x.elements());
+    std::uint32_t terms = 0, whole = 0;
+    for (const ElementStep& step : steps_)
+        if (step.kind == Kind::add || step.kind == Kind::sub) terms |= 1u << step.a | 1u << step.b;
+    for (std::size_t k = 0; k < operands.size(); ++k)
+        if (operands[k].elements() == count) whole |= 1u << k;
+    const std::uint32_t all = (1u << operands.size()) - 1;
     const bool scales = std::ranges::all_of(steps_, [](const ElementStep& s) { return s.kind == Kind::scale; });
-    return {.half_in = operands, .half_out = 0b1, .widening = scales ? 0 : operands};
+    return {.half_in = all, .half_out = 0b1, .widening = scales ? 0 : (whole | terms) & all};
 }
 
 bool ElementwiseOp::may_alias(std::size_t, std::size_t) const {

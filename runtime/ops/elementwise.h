@@ -32,6 +32,7 @@ public:
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override;
     void lower(Lowering&) const override;
+    /// A factor of a product that is broadcast, such as a row's statistic, does not widen it.
     KernelTraits kernel_traits(std::span<const Tensor> in) const override;
     bool may_alias(std::size_t output, std::size_t input) const override;
 

@@ -140,7 +140,7 @@ void require_groups(std::span<const TensorType> o_and_v, std::int64_t groups) {
 
 KernelTraits projection_traits(Tensor o, std::int64_t groups, std::uint32_t in, std::uint32_t out) {
     if (o.width() / groups % 2 != 0) return {};
-    return {.half_in = in, .half_out = out, .uniform = true};
+    return {.half_in = in, .half_out = out, .uniform = true, .lower_precision = true};
 }
 
 Dispatch project_out_launch(const DeviceTraits& device, std::int64_t groups, Tensor o, Tensor v, Tensor y) {

@@ -67,6 +67,9 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }
+    KernelTraits kernel_traits(std::span<const Tensor>) const override {
+        return {.half_in = 0b11, .half_out = 0b1, .uniform = true};
+    }
 };
 
 class SoftmaxOp : public Op {
@@ -121,6 +124,9 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }
+    KernelTraits kernel_traits(std::span<const Tensor>) const override {
+        return {.half_in = 0b1, .half_out = 0b1, .uniform = true};
+    }
 
 private:
     SoftmaxOptions options_;
