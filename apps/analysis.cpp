@@ -4,6 +4,7 @@
 #include <map>
 
 #include "graph/lower.h"
+#include "passes/run_passes.h"
 #include "program/program.h"
 
 namespace vkf {
@@ -66,7 +67,8 @@ double Analysis::traffic() const {
     return sum;
 }
 
-Analysis analyse(const Graph& graph, const DeviceTraits& given) {
+Analysis analyse(Graph& graph, const DeviceTraits& given) {
+    run_passes(graph);
     DeviceTraits device = given;
     device.chooser = nullptr;  // memory and work are the same whichever kernel is chosen
     Analysis made;
@@ -97,7 +99,8 @@ Analysis analyse(const Graph& graph, const DeviceTraits& given) {
         if (storage.role == Role::input) made.inputs += one_run_at_a_time.inputs * bytes;
         if (storage.role == Role::transient && planned.storage[s] != no_place && life[s].maker)
             made.residents.push_back({life[s].maker->scope, std::string(life[s].maker->op->name()), storage.type.shape,
-                                      bytes, planned.storage[s], life[s].first, life[s].last});
+                                      bytes, planned.storage[s], life[s].first, life[s].last, storage.format,
+                                      storage.why_f32});
     }
     for (const NamedTensor& output : graph.outputs())
         made.outputs += one_run_at_a_time.outputs * output.tensor.elements() * 4;
@@ -106,7 +109,7 @@ Analysis analyse(const Graph& graph, const DeviceTraits& given) {
     return made;
 }
 
-Analysis analyse(const StepGraphs& graphs, const DeviceTraits& device) {
+Analysis analyse(StepGraphs& graphs, const DeviceTraits& device) {
     Analysis sum = analyse(graphs.step, device);
     const auto times = static_cast<double>(graphs.micro_batches);
     for (NodeCost& cost : sum.costs) cost.flops *= times, cost.bytes *= times;

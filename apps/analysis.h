@@ -24,6 +24,8 @@ struct Resident {
     std::int64_t bytes = 0;
     std::int64_t offset = 0;
     std::size_t first = 0, last = 0;  // nodes, both included
+    Format format = Format::f32;
+    std::string why_f32;  // where activations are kept in 16 bits and it is not
 };
 
 struct Analysis {
@@ -40,10 +42,10 @@ struct Analysis {
     std::int64_t bytes() const { return arena + states + inputs + outputs + tables; }
 };
 
-/// Lowers and plans as Program does, for a device with these traits.
-Analysis analyse(const Graph& graph, const DeviceTraits& device);
+/// Runs the passes, lowers and plans as Program does, for a device with these traits.
+Analysis analyse(Graph& graph, const DeviceTraits& device);
 /// One update as Trainer runs it: the work of all its micro-batches; memory that its graphs share is counted once.
-Analysis analyse(const StepGraphs& graphs, const DeviceTraits& device);
+Analysis analyse(StepGraphs& graphs, const DeviceTraits& device);
 
 /// "h.3.attn.c_attn" → "h.*.attn".
 std::string part_of(const std::string& path);

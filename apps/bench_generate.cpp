@@ -6,7 +6,6 @@
 #include "apps/bench_report.h"
 #include "apps/bench_timing.h"
 #include "apps/progress.h"
-#include "graph/complete.h"
 #include "models/generate.h"
 #include "vulkan/device.h"
 
@@ -20,9 +19,9 @@ struct Options : ReportOptions {
 
 Analysis reading(const Gpt2Config& config, Format activations, std::int64_t length, const DeviceTraits& device) {
     Graph graph;
+    graph.activations = activations;
     Parameters parameters;
     describe_reading(Scope(graph, parameters), config, length);
-    complete(graph, activations);
     return analyse(graph, device);
 }
 

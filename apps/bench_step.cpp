@@ -49,7 +49,7 @@ Measurement time_step(Device& device, const BenchModel& model, double seconds) {
 /// The step's nodes by what they compute, most time first. A barrier and a timestamp around every node make them
 /// together slower than the step.
 std::vector<Measurement> time_ops(Device& device, const BenchModel& model, double seconds) {
-    const StepGraphs graphs(model.loss, model.trainer);
+    StepGraphs graphs(model.loss, model.trainer);
     State state(device);
     Program program(device, graphs.step, state, {.stamps = true});
     for (const Parameter& p : graphs.parameters.list()) state.write(p.name, initial_values(p, 1));
@@ -94,7 +94,8 @@ void bench_step(const Common& common, const Options& o) {
             model.trainer.activations = common.activations();
             model.trainer = suited(model.trainer, device);
             progress.update(static_cast<std::int64_t>(i), model.title);
-            const Analysis analysis = analyse(StepGraphs(model.loss, model.trainer), traits(device));
+            StepGraphs graphs(model.loss, model.trainer);
+            const Analysis analysis = analyse(graphs, traits(device));
             if (const std::string lack = lacking_memory(device, analysis); !lack.empty()) {
                 progress.line(text("left out: ", model.title, ": ", lack));
                 continue;

@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "base/random.h"
-#include "graph/narrow.h"
 #include "ops/arithmetic.h"
 #include "ops/view.h"
+#include "passes/run_passes.h"
 #include "vulkan/device.h"
 
 namespace vkf {
@@ -32,7 +32,8 @@ struct CaseGraph {
             ends.push_back(graph.nodes().size());
             for (const Tensor& result : results) keep(result);
         }
-        narrow(graph, activations);
+        graph.activations = activations;
+        run_passes(graph, only_storage_types);
     }
 
     /// Nodes that nobody needs are not run. Looking at one element is enough, and lets the rest of the memory go.
@@ -73,7 +74,7 @@ struct CaseProgram {
 
 /// Why a case cannot be run; empty if it can.
 std::string obstacle(const Device& device, const Case& c, const TimingLimits& limits) {
-    const CaseGraph once(c, 1, limits.activations);
+    CaseGraph once(c, 1, limits.activations);
     const Analysis analysis = analyse(once.graph, traits(device));
     if (std::string lack = lacking_memory(device, analysis); !lack.empty() || !limits.peak) return lack;
     double seconds = 0;

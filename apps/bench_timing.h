@@ -57,7 +57,7 @@ struct TimingLimits {
     double seconds = 0.5;              // spent on samples, of which there is at least one
     std::optional<Peak> peak = {};     // where known, tells how long a case will take at least
     double longest_repetition = 2.0;   // seconds; what must take longer is left out
-    Format activations = Format::f32;  // what narrow() keeps them in; operands and results stay fp32
+    Format activations = Format::f32;  // what they are kept in; operands and results stay fp32
 };
 
 /// Timestamps around every node, with a barrier before each; several repetitions follow each other in one submission if

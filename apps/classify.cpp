@@ -13,7 +13,6 @@
 #include "apps/interrupts.h"
 #include "apps/model.h"
 #include "apps/vit_options.h"
-#include "graph/complete.h"
 #include "models/images/attention_map.h"
 #include "models/images/drawing.h"
 #include "models/images/image_file.h"
@@ -42,6 +41,7 @@ class Classifier {
 public:
     Classifier(Device& device, const Common& common, const ImageModel& model, const Statistics& statistics, bool looks)
         : config_(model.config), normalise_(statistics), state_(device) {
+        graph_.activations = common.activations();
         Parameters parameters;
         const VitConfig& c = config_;
         const TensorType type{DType::f32, {1, c.num_channels, c.image_size, c.image_size}};
@@ -51,7 +51,6 @@ public:
             graph_.output(text("q", i), contiguous(looks_[i].q));
             graph_.output(text("k", i), contiguous(looks_[i].k));
         }
-        complete(graph_, common.activations());
         program_.emplace(device, graph_, state_);
         model.load(parameters, state_);
     }

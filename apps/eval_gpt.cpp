@@ -9,7 +9,6 @@
 #include "apps/interrupts.h"
 #include "apps/model.h"
 #include "apps/progress.h"
-#include "graph/complete.h"
 #include "program/program.h"
 #include "vulkan/device.h"
 
@@ -48,8 +47,8 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
     Graph graph;
     Parameters parameters;
     State state(device);
+    graph.activations = common.activations();
     graph.output("loss", gpt2_loss(Scope(graph, parameters), model.config, windows.rows, windows.length));
-    complete(graph, common.activations());
     Program program(device, graph, state);
     model.load(parameters, state);
 
@@ -66,8 +65,7 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
         program.run();
         const auto predicted = windows.tokens() - std::ranges::count(batch.targets, -1);
         const auto loss = static_cast<double>(program.read_scalar("loss"));
-        if (!o.allow_nonfinite && !std::isfinite(loss))
-            require_finite(o, "loss", loss, program.find_non_finite());
+        if (!o.allow_nonfinite && !std::isfinite(loss)) require_finite(o, "loss", loss, program.find_non_finite());
         sum += loss * static_cast<double>(predicted);
         result.predicted += predicted;
         ++result.batches;

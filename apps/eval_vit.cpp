@@ -11,7 +11,6 @@
 #include "apps/output_file.h"
 #include "apps/progress.h"
 #include "apps/vit_options.h"
-#include "graph/complete.h"
 #include "models/images/image_file.h"
 #include "program/program.h"
 #include "vulkan/device.h"
@@ -35,8 +34,8 @@ void evaluate(Device& device, const Common& common, const EvalOptions& o, const 
     Graph graph;
     Parameters parameters;
     State state(device);
+    graph.activations = common.activations();
     graph.output("loss", vit_loss(Scope(graph, parameters), model.config, batch, true));
-    complete(graph, common.activations());
     Program program(device, graph, state);
     model.load(parameters, state);
     Progress progress(common, "eval", "images", evaluation.images());

@@ -11,7 +11,6 @@
 #include "apps/model.h"
 #include "apps/output_file.h"
 #include "base/safetensors.h"
-#include "graph/complete.h"
 #include "ops/arithmetic.h"
 #include "ops/backward.h"
 #include "ops/cross_entropy.h"
@@ -152,6 +151,7 @@ void require_finite(Program& program, const Graph& graph, const std::string& mod
 
 void run(Device& device, const Common& common, const Options& options, const Case& input) {
     Graph graph;
+    graph.activations = common.activations();
     Parameters parameters;
     State state(device);
     const Tensor logits = input.logits(Scope(graph, parameters), graph.input(input.input_name, input.input_type));
@@ -161,7 +161,6 @@ void run(Device& device, const Common& common, const Options& options, const Cas
         graph.output("loss", loss);
         if (options.grads) output_gradients(graph, loss, parameters);
     }
-    complete(graph, common.activations());
     Program program(device, graph, state);
     input.load(parameters, state);
     if (input.images.empty())

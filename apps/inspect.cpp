@@ -8,10 +8,10 @@
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/gpt_options.h"
+#include "apps/inspect_types.h"
 #include "apps/model.h"
 #include "apps/option_values.h"
 #include "apps/vit_options.h"
-#include "graph/complete.h"
 #include "models/files/config_keys.h"
 #include "models/files/gpt2_config.h"
 #include "models/files/vit_config.h"
@@ -27,7 +27,7 @@ using nlohmann::ordered_json;
 
 /// How much is to be seen.
 struct View {
-    bool plan = false, graph = false;
+    bool plan = false, types = false, graph = false;
     std::int64_t top = 20;
 
     void declare(CLI::App& command) {
@@ -37,6 +37,7 @@ struct View {
             ->check(whole(1))
             ->needs("--plan")
             ->capture_default_str();
+        command.add_flag("--types", types, "What a training step keeps in fp32 with --precision mixed, and why");
         command.add_flag("--graph", graph, "Instead every node of the training step");
     }
 };
@@ -171,10 +172,10 @@ std::string memory_text(const Analysis& forward, const Analysis& step, double ca
 
 void report(const Common& common, const View& view, const Subject& subject, const DeviceTraits& device) {
     Graph inference;
+    inference.activations = common.activations();
     Parameters parameters;
     inference.output("logits", subject.logits(Scope(inference, parameters)));
-    complete(inference, common.activations());
-    const StepGraphs training(subject.loss, subject.trainer);
+    StepGraphs training(subject.loss, subject.trainer);
     const Analysis forward = analyse(inference, device), step = analyse(training, device);
     const std::vector<Part> list = parts(parameters, forward, step);
     const std::string graph = training.step.dump() + (training.update ? training.update->dump() : "");
@@ -185,6 +186,7 @@ void report(const Common& common, const View& view, const Subject& subject, cons
         print(text(parts_text(list, subject), "\n", micro_batches > 1 ? text(micro_batches, " batches") : "A batch",
                    " of ", subject.batch, ", ", optimizer, ": ", count_text(step.flops), " FLOPs a step in ",
                    step.dispatches, " dispatches\n\n", memory_text(forward, step, subject.cache)));
+        if (view.types) print(types_text(step));
         return view.plan ? print(plan_text(step, static_cast<std::size_t>(view.top))) : void();
     }
     const std::string per_item = text("flops_per_", subject.item);
@@ -204,11 +206,14 @@ void report(const Common& common, const View& view, const Subject& subject, cons
     document["memory"] = {{"inference", memory(forward)}, {"training", memory(step)}, {"cache", subject.cache}};
     if (!subject.train_toml.empty()) document["train_toml"] = subject.train_toml;
     if (view.plan) document["plan"] = plan_document(step);
+    if (view.types) document["types"] = types_document(step);
     if (view.graph) document["graph"] = graph;
     print_json(document);
 }
 
 void inspect(const Common& common, const View& view, const Subject& subject) {
+    require(!view.types || subject.trainer.activations != Format::f32,
+            "--types tells what stays fp32 beside 16 bits: it wants --precision mixed");
     // Kernels and their temporaries differ with the device, but none is needed for the numbers.
     if (wanted_device(common).empty()) return report(common, view, subject, DeviceTraits());
     with_device(common, [&](Device& device) {

@@ -8,7 +8,6 @@
 #include "apps/common.h"
 #include "apps/run_options.h"
 #include "base/memory.h"
-#include "graph/complete.h"
 #include "program/program.h"
 #include "vulkan/device.h"
 
@@ -32,8 +31,8 @@ std::int64_t bytes_of(const Device& device, const RunOptions& o, const BatchLoss
     StepGraphs graphs(loss(rows, false), suited(config, device));
     const Analysis step = analyse(graphs, traits(device));
     Graph evaluation;
+    evaluation.activations = config.activations;
     evaluation.output("loss", loss(rows, true)(Scope(evaluation, graphs.parameters)));
-    complete(evaluation, config.activations);
     const Analysis beside = analyse(evaluation, traits(device));  // in the same arena, with the same states
     return step.bytes() + std::max<std::int64_t>(0, beside.arena - step.arena) + beside.inputs + beside.outputs +
            beside.tables;

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "graph/complete.h"
 
 namespace vkf {
 
@@ -34,8 +33,8 @@ Generator::Reader& Generator::reader(std::int64_t length) {
     std::unique_ptr<Reader>& made = readers_[length];
     if (made) return *made;
     auto fresh = std::make_unique<Reader>();
+    fresh->graph.activations = activations_;
     describe_reading(Scope(fresh->graph, parameters_), config_, length);
-    complete(fresh->graph, activations_);
     fresh->program.emplace(device_, fresh->graph, state_);
     made = std::move(fresh);
     return *made;

@@ -6,8 +6,10 @@
 #version 460
 #include "lib/args.glsl"
 #include "lib/group.glsl"
+#include "lib/vector_layout.glsl"
 
 layout(constant_id = 2) const bool NARROW = false;
+layout(constant_id = 3) const uint LAYOUT = SCALAR;  // of x
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -25,14 +27,14 @@ void main() {
     if (NARROW) {
         for (uint row = first + lane; row < end; row += GROUP) {
             float sum = 0.0;
-            for (uint c = 0; c < width; ++c) sum += x.at[row * x_pitch + c];
+            for (uint c = 0; c < width; ++c) sum += load_one(x, row * x_pitch + c, LAYOUT);
             y.at[row] = sum;
         }
         return;
     }
     for (uint row = first; row < end; ++row) {
         float sum = 0.0;
-        for (uint c = lane; c < width; c += GROUP) sum += x.at[row * x_pitch + c];
+        for (uint c = lane; c < width; c += GROUP) sum += load_one(x, row * x_pitch + c, LAYOUT);
         sum = group_sum(sum);
         if (lane == 0) y.at[row] = sum;
     }

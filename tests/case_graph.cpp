@@ -99,6 +99,7 @@ Arrays draw(const OpCase& c) {
 }
 
 CaseGraph::CaseGraph(const OpCase& c, bool with_gradients) : leaves(draw(c)) {
+    graph.activations = format_under_test();
     std::vector<Tensor> whole, operands;
     for (std::size_t i = 0; i < c.operands.size(); ++i) {
         const Operand& operand = c.operands[i];
@@ -151,7 +152,7 @@ Arrays as_kept(const CaseGraph& made) {
     return arrays;
 }
 
-Bits run_checked(const CaseGraph& made, const ProgramOptions& lowering) {
+Bits run_checked(CaseGraph& made, const ProgramOptions& lowering) {
     Device& device = shared_device();
     State state(device);
     ProgramOptions with_guards = lowering;

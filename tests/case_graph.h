@@ -10,7 +10,8 @@
 
 namespace vkf::test {
 
-/// With VKFORMER_TEST_FORMAT set to bf16 or f16, whatever may be kept in 16 bits is: see narrow().
+/// With VKFORMER_TEST_FORMAT set to bf16 or f16, whatever may be kept in 16 bits is: see
+/// passes/assign_storage_types.h.
 Format format_under_test();
 
 /// What packing may change beside the interpreter, which rounds what is kept in 16 bits, as kernels do. A number that
@@ -41,6 +42,6 @@ Arrays as_kept(const CaseGraph&);
 using Bits = std::map<std::string, std::vector<float>>;
 
 /// Runs a case, compares guard bands, a second run and a run with shared memory, and returns what it computed.
-Bits run_checked(const CaseGraph&, const ProgramOptions& lowering);
+Bits run_checked(CaseGraph&, const ProgramOptions& lowering);
 
 }  // namespace vkf::test

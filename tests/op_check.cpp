@@ -9,10 +9,8 @@
 #include "base/error.h"
 #include "case_graph.h"
 #include "device_fixture.h"
-#include "graph/fold.h"
-#include "graph/fuse.h"
-#include "graph/narrow.h"
 #include "ops/view.h"
+#include "passes/run_passes.h"
 
 namespace vkf::test {
 
@@ -106,8 +104,7 @@ std::optional<DeviceTraits> traits_under_test(const Device& device) {
 }
 
 void check_lowered(const OpCase& c, CaseGraph& made, const ProgramOptions& lowering) {
-    const Format format = format_under_test();
-    narrow(made.graph, format);
+    const Format format = made.graph.activations;
     const Arrays wanted = interpret(made.graph, made.leaves);
     const Bits found = run_checked(made, lowering);
     for (const auto& [name, values] : found) {
@@ -132,10 +129,9 @@ void check_lowered(const OpCase& c, CaseGraph& made, const ProgramOptions& lower
 
 void check_lowered(const OpCase& c, const ProgramOptions& lowering) {
     CaseGraph apart(c, differentiable(c)), fused(c, differentiable(c));
-    fold_sums(apart.graph);
+    run_passes(apart.graph, {.fuse_elementwise = false});
     check_lowered(c, apart, lowering);
-    fold_sums(fused.graph);
-    fuse_chains(fused.graph);
+    run_passes(fused.graph);
     if (fused.graph.nodes().size() < apart.graph.nodes().size()) check_lowered(c, fused, lowering);
 }
 

@@ -3,8 +3,7 @@
 
 #include "case_graph.h"
 #include "device_fixture.h"
-#include "graph/fold.h"
-#include "graph/narrow.h"
+#include "passes/run_passes.h"
 
 namespace vkf::test {
 
@@ -24,7 +23,7 @@ Arrays product_limits(const OpCase& c, double terms, const MixedRun& run) {
     // Everything a product adds up, with its sign taken away, is what its rounding errors are relative to. Below
     // the smallest normal number they are as large as there.
     CaseGraph made(c, differentiable(c));
-    narrow(made.graph, format_under_test());
+    run_passes(made.graph, only_storage_types);
     Arrays magnitudes = made.leaves;
     for (auto& [name, array] : magnitudes)
         for (double& x : array.at) x = std::max(std::abs(x), smallest);
@@ -64,9 +63,8 @@ void check_mixed_kernels(const OpCase& c, const std::function<Arrays(const Mixed
 void check_mixed_kernels(const OpCase& c, const std::function<Arrays(const MixedRun&)>& limits,
                          const DeviceTraits& lowering) {
     CaseGraph made(c, differentiable(c));
-    fold_sums(made.graph);
-    const Format format = format_under_test();
-    narrow(made.graph, format);
+    run_passes(made.graph, {.fuse_elementwise = false});
+    const Format format = made.graph.activations;
     const Arrays wanted = interpret(made.graph, made.leaves);
     const Arrays limit =
         limits({as_kept(made), wanted, lowering.matrices->element, packed_units(format), packed_least(format)});

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "graph/complete.h"
 #include "ops/arithmetic.h"
 #include "ops/backward.h"
 #include "ops/cast.h"
@@ -70,6 +69,7 @@ TrainerConfig suited(TrainerConfig config, const Device& device) {
 
 StepGraphs::StepGraphs(const LossGraph& loss, const TrainerConfig& config)
     : micro_batches(config.gradient_accumulation_steps) {
+    step.activations = config.activations;
     const std::vector<Tensor> d = append_gradients(step, parameters, loss, config);
     if (config.cast_weights) cast_weights(step);
     if (micro_batches == 1) {
@@ -78,11 +78,11 @@ StepGraphs::StepGraphs(const LossGraph& loss, const TrainerConfig& config)
         step.scope = "accumulate";
         vkf::accumulate(gradient_sums(step, parameters), d, 1.0f / static_cast<float>(micro_batches));
         update.emplace();
+        update->activations = config.activations;
         const std::vector<Tensor> means = gradient_sums(*update, parameters);
         append_optimizer(*update, parameters, means, config);
         zero(means);
     }
-    complete(step, config.activations);
 }
 
 }  // namespace vkf

@@ -19,7 +19,7 @@ struct TrainerConfig {
     float dropout = 0.0f;
     float drop_path = 0.0f;
     bool drop_path_ramp = false;
-    Format activations = Format::f32;  // what narrow() keeps them in
+    Format activations = Format::f32;  // what Graph::activations says
     bool cast_weights = false;         // products read 16-bit copies of weights: see ops/cast.h
     LossScaling loss_scaling;          // where gradients are scaled
     bool recompute = false;  // values inside blocks are not kept for the backward pass: less memory, a third more work
@@ -53,6 +53,7 @@ struct StepGraphs {
     std::optional<Graph> update;
     std::int64_t micro_batches;
 
+    /// Passes over the graphs run when a Program is made of them.
     StepGraphs(const LossGraph& loss, const TrainerConfig& config);
     StepGraphs(const StepGraphs&) = delete;
 };

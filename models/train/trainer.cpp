@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "graph/complete.h"
 #include "models/files/weights.h"
 #include "ops/optimizers.h"
 
@@ -18,8 +17,8 @@ Trainer::Trainer(Device& device, const LossGraph& training, const LossGraph& eva
       graphs_(training, config_),
       step_(device, graphs_.step, state_) {
     if (graphs_.update) update_.emplace(device_, *graphs_.update, state_, ProgramOptions{.shares = &step_});
+    evaluation_graph_.activations = config.activations;
     evaluation_graph_.output("loss", evaluation(Scope(evaluation_graph_, graphs_.parameters)));
-    complete(evaluation_graph_, config.activations);
     evaluation_.emplace(device_, evaluation_graph_, state_, ProgramOptions{.shares = &step_});
     for (const Parameter& parameter : parameters().list())
         state_.write(parameter.name, initial_values(parameter, config.seed));

@@ -1,6 +1,7 @@
 #include "graph/graph.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -71,26 +72,8 @@ std::optional<std::vector<Tensor>> Op::vjp(const Vjp&) const {
 std::optional<View> Op::view(std::span<const Tensor>, std::size_t) const {
     return std::nullopt;
 }
-Halves Op::halves(std::span<const Tensor>) const {
+KernelTraits Op::kernel_traits(std::span<const Tensor>) const {
     return {};
-}
-std::optional<View> Op::place(std::span<const Tensor>, std::size_t) const {
-    return std::nullopt;
-}
-bool Op::makes_slices(std::size_t) const {
-    return false;
-}
-bool Op::adds() const {
-    return false;
-}
-std::optional<std::size_t> Op::takes_addend(std::size_t) const {
-    return std::nullopt;
-}
-std::optional<Fusion> Op::fuse(const Node&, const Node&) const {
-    return std::nullopt;
-}
-std::uint32_t Op::factors() const {
-    return 0;
 }
 std::optional<std::size_t> Op::updates(std::size_t) const {
     return std::nullopt;
@@ -191,6 +174,7 @@ void Graph::output(std::string name, Tensor tensor) {
 
 std::vector<Tensor> Graph::add(std::shared_ptr<const Op> op, std::vector<Tensor> in) {
     const auto where = [&] { return (scope.empty() ? std::string() : scope + ": ") + std::string(op->name()) + ": "; };
+    require(!passes_ran, where(), "is added to a graph whose passes have run");
     std::vector<TensorType> types;
     for (const Tensor& tensor : in) {
         types.push_back(tensor ? tensor.type() : TensorType{DType::f32, {0}});
@@ -237,36 +221,31 @@ std::vector<Tensor> Graph::add(std::shared_ptr<const Op> op, std::vector<Tensor>
     return nodes_.back().out;
 }
 
-void Graph::fold_sum(std::size_t sum, std::size_t maker, std::size_t output, Tensor addend) {
-    Node& node = nodes_[maker];
-    node.in[node.op->takes_addend(output).value()] = addend;
-    node.out[output] = nodes_[sum].out[0];
-    erase_node(sum);
-}
-
-void Graph::fuse(std::size_t maker, std::size_t reader, Fusion fused) {
-    nodes_[reader].op = std::move(fused.op);
-    nodes_[reader].in = std::move(fused.in);
-    erase_node(maker);
-}
-
-void Graph::hoist(std::size_t before) {
-    std::rotate(nodes_.begin() + static_cast<std::ptrdiff_t>(before), nodes_.end() - 1, nodes_.end());
-    for (Region& region : regions_) {
-        if (region.first >= before) ++region.first;
-        if (region.end > before) ++region.end;
+void Graph::replace(std::vector<std::size_t> old, std::size_t at, Node by) {
+    const auto place = [&](std::size_t i) { return nodes_.begin() + static_cast<std::ptrdiff_t>(i); };
+    const auto same = std::ranges::find(old, at);
+    if (same != old.end()) {
+        nodes_[at] = std::move(by);
+        old.erase(same);
+    } else {
+        nodes_.insert(place(at), std::move(by));
+        for (std::size_t& i : old) i += i >= at ? 1 : 0;
+        for (Region& region : regions_) {
+            if (region.first >= at) ++region.first;
+            if (region.end > at) ++region.end;
+        }
+    }
+    std::ranges::sort(old, std::greater());
+    for (const std::size_t i : old) {
+        nodes_.erase(place(i));
+        for (Region& region : regions_) {
+            if (region.first > i) --region.first;
+            if (region.end > i) --region.end;
+        }
     }
 }
 
-void Graph::erase_node(std::size_t node) {
-    nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(node));
-    for (Region& region : regions_) {
-        if (region.first > node) --region.first;
-        if (region.end > node) --region.end;
-    }
-}
-
-void Graph::move_into(Tensor part, Tensor whole, const View& place) {
+void Graph::make_slice(Tensor part, Tensor whole, const View& place) {
     const Value& base = value(whole);
     Value& moved = values_[part.id()];
     moved.storage = base.storage;

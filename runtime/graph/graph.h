@@ -23,6 +23,7 @@ struct Storage {
     std::string name;           // of inputs and states
     std::uint32_t version = 0;  // in-place updates so far
     Format format = Format::f32;
+    std::string why_f32 = {};  // of a transient one that could have been kept in 16 bits but for this
 
     std::int64_t bytes() const { return bytes_of(type.shape.elements(), format); }
 };
@@ -86,32 +87,30 @@ public:
     Tensor input_named(std::string_view name) const;
     Tensor output_named(std::string_view name) const;
 
-    /// Lets node `maker` make the sum of its output and `addend` that node `sum` would have made, which goes: see
-    /// fold_sums().
-    void fold_sum(std::size_t sum, std::size_t maker, std::size_t output, Tensor addend);
-    /// Puts one node where node `reader` is, which with node `maker` goes: see fuse_chains().
-    void fuse(std::size_t maker, std::size_t reader, Fusion fused);
-    /// Moves the last node to where node `before` is: see cast_weights().
-    void hoist(std::size_t before);
-    /// Gives a node another input, which is there before it.
-    void read_instead(std::size_t node, std::size_t input, Tensor x) { nodes_[node].in[input] = x; }
-    /// Makes a transient value a slice of another one: see place_parts().
-    void move_into(Tensor part, Tensor whole, const View& place);
-    /// Keeps a transient storage in another format: see narrow().
+    /// Takes nodes away and puts `by` where node `at` stands, which may be one of them: how passes change a graph. What
+    /// `by` reads is there before it, and every value that somebody still reads is among its outputs or another node's.
+    void replace(std::vector<std::size_t> old, std::size_t at, Node by);
+    /// Lets output `k` be another tensor of the same type.
+    void replace_output(std::size_t k, Tensor by) { outputs_[k].tensor = by; }
+    /// Makes a transient value a slice of another one.
+    void make_slice(Tensor part, Tensor whole, const View& place);
+    /// Keeps a transient storage in another format, or in fp32 for a reason.
     void set_format(std::size_t storage, Format format) { storages_[storage].format = format; }
+    void keep_f32(std::size_t storage, std::string why) { storages_[storage].why_f32 = std::move(why); }
 
     /// The model part that nodes are being added for.
     std::string scope;
-    /// What narrow() was asked to keep activations in, and whether gradients() has added derivatives: what a device's
-    /// cooperative matrices may be used for depends on both.
+    /// What activations are to be kept in where kernels take it (passes/assign_storage_types.h), and whether
+    /// gradients() has added derivatives: what a device's cooperative matrices may be used for depends on both.
     Format activations = Format::f32;
     bool differentiated = false;
+    /// Whether run_passes() has made the graph what is executed. Nothing is added to it any more.
+    bool passes_ran = false;
 
     /// One line per node: scope, op, inputs and outputs with shapes.
     std::string dump() const;
 
 private:
-    void erase_node(std::size_t node);
     Tensor leaf(std::string name, TensorType type, Role role);
 
     std::vector<Node> nodes_;

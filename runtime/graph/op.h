@@ -18,8 +18,6 @@
 namespace vkf {
 
 class Chooser;
-class Op;
-struct Node;
 
 /// What an op may know of the device it is lowered for.
 struct DeviceTraits {
@@ -122,17 +120,28 @@ struct View {
     std::int64_t pitch = 0;   // elements between rows
 };
 
-/// Which operands an op's kernels also take as packed 16-bit floats, a bit for each.
-struct Halves {
-    std::uint32_t in = 0, out = 0;
-    /// Each for itself; outputs only where all inputs are (a sum is kept no worse than its terms); all of them or none.
-    enum class Rule : std::uint8_t { each, outputs_follow, together } rule = Rule::each;
-};
+/// What an op's kernels can do beside making dense fp32 outputs from dense fp32 inputs: all that the passes over a
+/// graph (passes/run_passes.h) ask of it. In the masks, bit k is input or output k.
+struct KernelTraits {
+    std::uint32_t half_in = 0, half_out = 0;  // may be kept as packed 16-bit floats
+    /// Such inputs that, kept in fp32, keep the outputs so: a sum is kept no worse than its terms.
+    std::uint32_t widening = 0;
+    bool uniform = false;  // all of these operands are kept in one format
+    /// With `uniform`, computes in 16 bits as soon as most of its inputs are kept so: the others are cast.
+    bool lower_precision = false;
 
-/// Two nodes as one: what they compute together, and what from.
-struct Fusion {
-    std::shared_ptr<const Op> op;
-    std::vector<Tensor> in;
+    std::uint32_t gemm_operands = 0;    // inputs that are factors of a matrix product
+    std::uint32_t strided_outputs = 0;  // may be written as slices of wider rows
+
+    /// Adds input `addend`, else absent and of the output's shape, to `output` as it is written.
+    struct EpilogueAdd {
+        std::size_t output, addend;
+    };
+    std::optional<EpilogueAdd> epilogue_add;
+
+    /// Of an op that sets its inputs side by side: the columns of output 0 that each begins at. What is made there
+    /// need not be copied.
+    std::vector<std::int64_t> concat_offsets;
 };
 
 /// An operation with its attributes as members; immutable once built. Inputs may be absent tensors where the op says
@@ -158,24 +167,11 @@ public:
     /// The kernels that compute the outputs, in order.
     virtual void lower(Lowering&) const = 0;
 
-    /// What may be kept in 16 bits, with these inputs.
-    virtual Halves halves(std::span<const Tensor> in) const;
+    /// What those can do with these inputs.
+    virtual KernelTraits kernel_traits(std::span<const Tensor> in) const;
 
     /// Set for an output that is only a view of input 0: no kernel, no memory.
     virtual std::optional<View> view(std::span<const Tensor> in, std::size_t output) const;
-    /// For an op that sets inputs side by side: where this one lies in output 0, and need not be copied if it is made
-    /// there: see place_parts().
-    virtual std::optional<View> place(std::span<const Tensor> in, std::size_t input) const;
-    /// Whether the kernels can write this output as a slice of wider rows.
-    virtual bool makes_slices(std::size_t output) const;
-    /// Whether output 0 is the sum of the two inputs, where these have one shape.
-    virtual bool adds() const;
-    /// An input, else absent, that the kernels can add to this output as they write it: see fold_sums().
-    virtual std::optional<std::size_t> takes_addend(std::size_t output) const;
-    /// This node with the one that makes one of its inputs, output 0 of `maker`, as one: see fuse_chains().
-    virtual std::optional<Fusion> fuse(const Node& maker, const Node& reader) const;
-    /// A bit for each input that is a factor of a product: see cast_weights().
-    virtual std::uint32_t factors() const;
     /// The input that this output overwrites in place (a state update), if any.
     virtual std::optional<std::size_t> updates(std::size_t output) const;
     /// Whether the kernels can leave this output out: where nobody reads it, it is not computed and has no memory.

@@ -52,8 +52,6 @@ public:
         return std::vector{d_a, d_b};
     }
 
-    bool adds() const override { return kind_ == Kind::add; }
-
 private:
     Kind kind_;
 };

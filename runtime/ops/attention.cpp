@@ -147,10 +147,12 @@ ArgValue optional(Tensor tensor) {
     return tensor ? ArgValue{tensor} : ArgValue{};
 }
 
-/// q, k, v and whatever has their shape; heads must be made of whole pairs.
-Halves rows_of_heads(const AttentionOptions& options, std::span<const Tensor> at, std::uint32_t in, std::uint32_t out) {
+/// For q, k, v and whatever has their shape; in 16 bits, heads must be made of whole pairs.
+KernelTraits traits_of_heads(const AttentionOptions& options, std::span<const Tensor> at, std::uint32_t in,
+                             std::uint32_t out) {
     const bool even = at[query].width() / options.heads % 2 == 0 && at[value].width() / options.value_heads() % 2 == 0;
-    return even ? Halves{in, out, Halves::Rule::together} : Halves{};
+    if (!even) return {};
+    return {.half_in = in, .half_out = out, .uniform = true, .lower_precision = true};
 }
 
 /// What the three kernels have in common.
@@ -268,14 +270,13 @@ public:
                    {"addend", optional(addend)}});
     }
 
-    Halves halves(std::span<const Tensor> at) const override {
-        return rows_of_heads(options_, at, 0b111 | 1u << o | 1u << d_o | 1u << more, 0b111);
-    }
-    std::optional<std::size_t> takes_addend(std::size_t output) const override {
-        return output == 2 ? std::optional<std::size_t>(more) : std::nullopt;
+    KernelTraits kernel_traits(std::span<const Tensor> at) const override {
+        KernelTraits made = traits_of_heads(options_, at, 0b111 | 1u << o | 1u << d_o | 1u << more, 0b111);
+        made.strided_outputs = 0b111;
+        made.epilogue_add = {.output = 2, .addend = more};
+        return made;
     }
     bool may_alias(std::size_t output, std::size_t input) const override { return output == 2 && input == more; }
-    bool makes_slices(std::size_t) const override { return true; }
 
 private:
     enum Saved : std::size_t { o = 6, lse, d_o, more };
@@ -354,7 +355,9 @@ public:
         to.dispatch(std::move(made));
     }
 
-    Halves halves(std::span<const Tensor> at) const override { return rows_of_heads(options_, at, 0b111, 0b1); }
+    KernelTraits kernel_traits(std::span<const Tensor> at) const override {
+        return traits_of_heads(options_, at, 0b111, 0b1);
+    }
 
 private:
     static constexpr std::int64_t widest = 256;

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "graph/narrow.h"
 #include "ops/arithmetic.h"
 #include "ops/attention.h"
 #include "ops/backward.h"
@@ -95,7 +94,7 @@ public:
         std::vector<Tensor> flat;
         for (const Tensor& x : results) flat.push_back(reshape(scale(x, 1.0f), {1, x.elements()}));
         graph.output("y", flat.size() == 1 ? scale(flat[0], 1.0f) : concat(flat));
-        narrow(graph, of_.format);
+        graph.activations = of_.format;
         trial.op = of_.backward ? "attention_backward" : "attention";
         for (std::int64_t i = 0; i < q_.length; ++i)
             trial.flops += (of_.backward ? 14.0 : 4.0) * static_cast<double>(q_.batches * heads * q_.width) *

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ops/elementwise.h"
+#include "ops/view.h"
 
 namespace vkf {
 
@@ -18,6 +19,10 @@ public:
     std::vector<TensorType> infer(std::span<const TensorType> in) const override { return {in[0]}; }
 };
 
+bool is_gemm_operand(const Node& node, std::size_t input) {
+    return (node.op->kernel_traits(node.in).gemm_operands >> input & 1) != 0;
+}
+
 bool is_weight(const Graph& graph, Tensor x) {
     return graph.storage(x).role == Role::state && x.contiguous() && x.width() % 2 == 0 &&
            graph.value(x).offset % 2 == 0;
@@ -25,18 +30,24 @@ bool is_weight(const Graph& graph, Tensor x) {
 
 }  // namespace
 
+Tensor cast(Tensor x) {
+    return add_one(x.graph(), CastOp(), {contiguous(x)});
+}
+
 void cast_weights(Graph& graph) {
     std::map<std::uint32_t, Tensor> copies;  // by the state's value
     for (std::size_t i = 0; i < graph.nodes().size(); ++i)
         for (std::size_t k = 0; k < graph.nodes()[i].in.size(); ++k) {
             const Tensor x = graph.nodes()[i].in[k];
-            if (!x || (graph.nodes()[i].op->factors() >> k & 1) == 0 || !is_weight(graph, x)) continue;
+            if (!x || !is_weight(graph, x) || !is_gemm_operand(graph.nodes()[i], k)) continue;
             Tensor& copy = copies[x.id()];
             if (!copy) {
-                copy = add_one(graph, CastOp(), {x});
-                graph.hoist(i++);
+                copy = cast(x);
+                graph.replace({graph.nodes().size() - 1}, i++, graph.nodes().back());
             }
-            graph.read_instead(i, k, copy);
+            Node reader = graph.nodes()[i];
+            reader.in[k] = copy;
+            graph.replace({i}, i, std::move(reader));
         }
 }
 

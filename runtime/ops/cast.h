@@ -5,10 +5,13 @@
 
 namespace vkf {
 
-/// Lets products (Op::factors) read copies of the states among their factors, which narrow() will keep in 16 bits: a
-/// device that multiplies such numbers then rounds a weight once a step and not once a tile, and moves half the bytes.
-/// Optimisers, and whoever else reads those states, see the fp32 numbers. Call it when all products are there, before
-/// anything is overwritten. States whose rows do not fall into pairs stay alone.
+/// x itself, dense, in whatever format its place is given.
+Tensor cast(Tensor x);
+
+/// Lets products read copies of the states among their factors (KernelTraits::gemm_operands), which are then kept in 16
+/// bits: a device that multiplies such numbers rounds a weight once a step and not once a tile, and moves half the
+/// bytes. Optimisers, and whoever else reads those states, see the fp32 numbers. Call it when all products are there,
+/// before anything is overwritten. States whose rows do not fall into pairs stay alone.
 void cast_weights(Graph& graph);
 
 }  // namespace vkf

@@ -63,8 +63,8 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }
-    Halves halves(std::span<const Tensor>) const override {
-        return {.in = 0b11, .out = 0b1, .rule = Halves::Rule::together};
+    KernelTraits kernel_traits(std::span<const Tensor>) const override {
+        return {.half_in = 0b11, .half_out = 0b1, .uniform = true, .lower_precision = true};
     }
 
 private:

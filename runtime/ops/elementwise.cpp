@@ -214,27 +214,36 @@ void ElementwiseOp::lower(Lowering& to) const {
     to.dispatch(std::move(made));
 }
 
-Halves ElementwiseOp::halves(std::span<const Tensor> in) const {
-    const std::uint32_t operands = (1u << (in.size() - (drops() ? 1 : 0))) - 1;
+KernelTraits ElementwiseOp::kernel_traits(std::span<const Tensor> in) const {
+    const std::span operands = in.first(in.size() - (drops() ? 1 : 0));
+    std::int64_t count = 0;
+    for (const Tensor& x : operands) count = std::max(count, x.elements());
+    std::uint32_t terms = 0, whole = 0;
+    for (const ElementStep& step : steps_)
+        if (step.kind == Kind::add || step.kind == Kind::sub) terms |= 1u << step.a | 1u << step.b;
+    for (std::size_t k = 0; k < operands.size(); ++k)
+        if (operands[k].elements() == count) whole |= 1u << k;
+    const std::uint32_t all = (1u << operands.size()) - 1;
     const bool scales = std::ranges::all_of(steps_, [](const ElementStep& s) { return s.kind == Kind::scale; });
-    return {operands, 0b1, scales ? Halves::Rule::each : Halves::Rule::outputs_follow};
+    return {.half_in = all, .half_out = 0b1, .widening = scales ? 0 : (whole | terms) & all};
 }
 
 bool ElementwiseOp::may_alias(std::size_t, std::size_t) const {
     return true;  // the planner compares sizes
 }
 
-std::optional<Fusion> ElementwiseOp::fuse(const Node& maker, const Node& reader) const {
+std::optional<Node> fused(const Node& maker, const Node& reader) {
     const auto* before = dynamic_cast<const ElementwiseOp*>(maker.op.get());
+    const auto* after = dynamic_cast<const ElementwiseOp*>(reader.op.get());
     const TensorType& type = reader.out[0].type();
-    if (!before || maker.out[0].shape() != type.shape) return {};
+    if (!before || !after || maker.out[0].type() != type) return {};
     Chain chain;
     chain.append(maker, *before, Tensor());
-    chain.append(reader, *this, maker.out[0]);
+    chain.append(reader, *after, maker.out[0]);
     if (!chain.fits(type.shape)) return {};
     if (chain.seed) chain.in.push_back(chain.seed);
-    auto op = std::make_shared<const FusedOp>(text(before->name(), '+', name()), std::move(chain.steps), type);
-    return Fusion{std::move(op), std::move(chain.in)};
+    auto op = std::make_shared<const FusedOp>(text(before->name(), '+', after->name()), std::move(chain.steps), type);
+    return Node{std::move(op), std::move(chain.in), reader.out, reader.scope};
 }
 
 }  // namespace vkf

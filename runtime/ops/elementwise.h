@@ -2,9 +2,11 @@
 // several that follow each other make one op.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "graph/graph.h"
 #include "ops/activation.h"
 
 namespace vkf {
@@ -30,9 +32,9 @@ public:
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override;
     void lower(Lowering&) const override;
-    Halves halves(std::span<const Tensor> in) const override;
+    /// A factor of a product that is broadcast, such as a row's statistic, does not widen it.
+    KernelTraits kernel_traits(std::span<const Tensor> in) const override;
     bool may_alias(std::size_t output, std::size_t input) const override;
-    std::optional<Fusion> fuse(const Node& maker, const Node& reader) const override;
 
     const std::vector<ElementStep>& steps() const { return steps_; }
     bool drops() const;
@@ -40,5 +42,9 @@ public:
 private:
     std::vector<ElementStep> steps_;
 };
+
+/// Two elementwise nodes, the first of which makes an input of the second, as one in the second's place; nullopt where
+/// no kernel can do the work of both.
+std::optional<Node> fused(const Node& maker, const Node& reader);
 
 }  // namespace vkf

@@ -69,9 +69,9 @@ public:
     }
 
     bool dispensable(std::size_t output) const override { return output != loss; }
-    std::uint32_t factors() const override { return 1u << input | 1u << table; }
-    Halves halves(std::span<const Tensor>) const override {
-        return {.in = 1u << input | 1u << table, .out = 1u << d_input};
+    KernelTraits kernel_traits(std::span<const Tensor>) const override {
+        const std::uint32_t factors = 1u << input | 1u << table;
+        return {.half_in = factors, .half_out = 1u << d_input, .gemm_operands = factors};
     }
 
     void lower(Lowering& to) const override {

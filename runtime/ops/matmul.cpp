@@ -153,15 +153,15 @@ public:
             parts);
     }
 
-    std::uint32_t factors() const override { return 1u << left | 1u << right; }
     /// Each element of the addend is read by the lane that then writes that element of y.
     bool may_alias(std::size_t, std::size_t input) const override { return input == addend; }
     /// A weight's gradient stays whole even where it is only a part that is added to another; so do few rows, for the
     /// sake of their kernel.
-    Halves halves(std::span<const Tensor> in) const override {
+    KernelTraits kernel_traits(std::span<const Tensor> in) const override {
         const Tensor a = in[left], b = in[right];
         const bool few = has_few_rows(product(a.shape(), b.shape(), a.pitch(), b.pitch()).size);
-        return {.in = 1u << left | 1u << right, .out = few || transpose_a_ ? 0u : 1u};
+        const std::uint32_t factors = 1u << left | 1u << right;
+        return {.half_in = factors, .half_out = few || transpose_a_ ? 0u : 1u, .gemm_operands = factors};
     }
 
 private:

@@ -106,10 +106,9 @@ public:
     bool may_alias(std::size_t output, std::size_t input) const override {
         return output == 0 && (input == 0 || input == 2 || input == more);
     }
-    std::optional<std::size_t> takes_addend(std::size_t output) const override {
-        return output == 0 ? std::optional(more) : std::nullopt;
+    KernelTraits kernel_traits(std::span<const Tensor>) const override {
+        return {.half_in = 0b100, .epilogue_add = {{.output = 0, .addend = more}}};
     }
-    Halves halves(std::span<const Tensor>) const override { return {.in = 0b100}; }
 
 private:
     static constexpr std::size_t more = 5;
@@ -193,7 +192,7 @@ public:
     }
 
     bool may_alias(std::size_t output, std::size_t input) const override { return output == 0 && input == 0; }
-    Halves halves(std::span<const Tensor>) const override { return {.out = 0b1}; }
+    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_out = 0b1}; }
 
 private:
     NormKind kind_;

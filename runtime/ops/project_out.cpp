@@ -71,8 +71,8 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }  // a group is read before it is written
-    Halves halves(std::span<const Tensor> in) const override {
-        return even_groups(in[0], groups_) ? Halves{0b111, 0b11, Halves::Rule::together} : Halves{};
+    KernelTraits kernel_traits(std::span<const Tensor> in) const override {
+        return projection_traits(in[0], groups_, 0b111, 0b11);
     }
 
 private:
@@ -121,8 +121,8 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }  // a group is read before it is written
-    Halves halves(std::span<const Tensor> in) const override {
-        return even_groups(in[0], groups_) ? Halves{0b11, 0b1, Halves::Rule::together} : Halves{};
+    KernelTraits kernel_traits(std::span<const Tensor> in) const override {
+        return projection_traits(in[0], groups_, 0b11, 0b1);
     }
 
 private:
@@ -138,8 +138,9 @@ void require_groups(std::span<const TensorType> o_and_v, std::int64_t groups) {
             " groups");
 }
 
-bool even_groups(Tensor o, std::int64_t groups) {
-    return o.width() / groups % 2 == 0;
+KernelTraits projection_traits(Tensor o, std::int64_t groups, std::uint32_t in, std::uint32_t out) {
+    if (o.width() / groups % 2 != 0) return {};
+    return {.half_in = in, .half_out = out, .uniform = true, .lower_precision = true};
 }
 
 Dispatch project_out_launch(const DeviceTraits& device, std::int64_t groups, Tensor o, Tensor v, Tensor y) {

@@ -92,8 +92,8 @@ public:
         to.dispatch(std::move(made));
     }
 
-    Halves halves(std::span<const Tensor> in) const override {
-        return even_groups(in[0], heads_) ? Halves{0b1111, 0b11, Halves::Rule::together} : Halves{};
+    KernelTraits kernel_traits(std::span<const Tensor> in) const override {
+        return projection_traits(in[0], heads_, 0b1111, 0b11);
     }
 
 private:
@@ -139,8 +139,8 @@ public:
         to.dispatch(std::move(made));
     }
 
-    Halves halves(std::span<const Tensor> in) const override {
-        return even_groups(in[0], heads_) ? Halves{0b11, 0b11, Halves::Rule::together} : Halves{};
+    KernelTraits kernel_traits(std::span<const Tensor> in) const override {
+        return projection_traits(in[0], heads_, 0b11, 0b11);
     }
 
 private:

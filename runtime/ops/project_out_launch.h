@@ -13,8 +13,9 @@ namespace vkf {
 /// Throws unless o and v are alike and their rows fall into so many groups.
 void require_groups(std::span<const TensorType> o_and_v, std::int64_t groups);
 
-/// Whether every group of a row is made of whole pairs.
-bool even_groups(Tensor o, std::int64_t groups);
+/// Of kernels over groups of rows like o's, where these operands may be kept in 16 bits if groups are made of whole
+/// pairs.
+KernelTraits projection_traits(Tensor o, std::int64_t groups, std::uint32_t in, std::uint32_t out);
 
 /// y = what is left of o in each of `groups` groups of a row.
 Dispatch project_out_launch(const DeviceTraits& device, std::int64_t groups, Tensor o, Tensor v, Tensor y);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "ops/broadcast.h"
 #include "ops/copy.h"
+#include "ops/elementwise.h"
 #include "ops/rows.h"
 #include "ops/vector_layout.h"
 #include "ops/view.h"
@@ -45,7 +46,7 @@ public:
         const std::int64_t each = to.device.cpu ? std::max(share, divided(2048, x.width())) : 1;
         const std::int64_t per_group = narrow ? divided(each, group) * group : each;
         to.dispatch({.kernel = "row_sum",
-                     .constants = {{"GROUP", group}, {"NARROW", narrow}},
+                     .constants = {{"GROUP", group}, {"NARROW", narrow}, {"LAYOUT", vector_layout(x)}},
                      .args = {{"x", x},
                               {"y", to.out[0]},
                               {"rows", extent(x.rows())},
@@ -56,6 +57,8 @@ public:
                      .flops = static_cast<double>(x.elements()),
                      .bytes = 4.0 * static_cast<double>(x.elements() + x.rows())});
     }
+
+    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b1}; }
 };
 
 class ColumnSumOp : public Op {
@@ -82,12 +85,14 @@ public:
         sum_columns(to, x, x.rows(), x.width(), x.pitch(), to.out[0]);
     }
 
-    Halves halves(std::span<const Tensor>) const override { return {.in = 0b1}; }
+    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b1}; }
 };
 
-class BroadcastOp : public Op {
+/// Of integers the words are copied; of floats it is a step of whatever kernel reads it, where one can take it.
+class BroadcastOp : public ElementwiseOp {
 public:
-    explicit BroadcastOp(Shape shape) : shape_(std::move(shape)) {}
+    explicit BroadcastOp(Shape shape)
+        : ElementwiseOp({{.kind = ElementStep::Kind::scale, .number = 1.0f}}), shape_(std::move(shape)) {}
 
     std::string_view name() const override { return "broadcast_to"; }
 
@@ -110,12 +115,18 @@ public:
     }
 
     void lower(Lowering& to) const override {
+        if (to.in[0].dtype() == DType::f32) return ElementwiseOp::lower(to);
         Broadcast of_x;
         broadcast(to.in[0].shape(), shape_, of_x);
         const std::int64_t own = of_x.mod * of_x.div;
         to.dispatch(strided_copy(to.device, to.in[0], to.out[0],
                                  {{shape_.elements() / own, 0, own}, {of_x.mod, 1, of_x.div}, {of_x.div, 0, 1}}));
     }
+
+    KernelTraits kernel_traits(std::span<const Tensor> in) const override {
+        return in[0].dtype() == DType::f32 ? ElementwiseOp::kernel_traits(in) : KernelTraits{};
+    }
+    bool may_alias(std::size_t, std::size_t) const override { return false; }
 
 private:
     Shape shape_;

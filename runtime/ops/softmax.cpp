@@ -56,6 +56,9 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }
+    KernelTraits kernel_traits(std::span<const Tensor>) const override {
+        return {.half_in = 0b11, .half_out = 0b1, .uniform = true};
+    }
 };
 
 class SoftmaxOp : public Op {
@@ -116,6 +119,9 @@ public:
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }
+    KernelTraits kernel_traits(std::span<const Tensor>) const override {
+        return {.half_in = 0b1, .half_out = 0b1, .uniform = true};
+    }
 
 private:
     AttentionMask mask_;

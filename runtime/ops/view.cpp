@@ -98,16 +98,13 @@ public:
         }
     }
 
-    std::optional<View> place(std::span<const Tensor> in, std::size_t input) const override {
-        if (in[input].width() != widths_[input] || in[input].rows() != type_.shape.rows()) return std::nullopt;
-        const auto start =
-            std::accumulate(widths_.begin(), widths_.begin() + static_cast<std::ptrdiff_t>(input), std::int64_t{0});
-        return View{start, type_.shape.width()};
-    }
-
-    Halves halves(std::span<const Tensor>) const override {
+    KernelTraits kernel_traits(std::span<const Tensor>) const override {
+        KernelTraits made;
+        made.concat_offsets.resize(widths_.size());
+        std::exclusive_scan(widths_.begin(), widths_.end(), made.concat_offsets.begin(), std::int64_t{0});
         const bool even = std::ranges::all_of(widths_, [](std::int64_t width) { return width % 2 == 0; });
-        return even && widths_.size() <= 32 ? Halves{~0u, 0b1, Halves::Rule::together} : Halves{};
+        if (even && widths_.size() <= 32) made.half_in = ~0u, made.half_out = 0b1, made.uniform = true;
+        return made;
     }
 
 private:
@@ -226,9 +223,9 @@ public:
     }
 
     /// Pairs stay pairs as long as the last axis stays the last.
-    Halves halves(std::span<const Tensor>) const override {
-        const bool stays = axes_.back() == static_cast<int>(axes_.size()) - 1;
-        return stays ? Halves{0b1, 0b1, Halves::Rule::together} : Halves{};
+    KernelTraits kernel_traits(std::span<const Tensor>) const override {
+        if (axes_.back() != static_cast<int>(axes_.size()) - 1) return {};
+        return {.half_in = 0b1, .half_out = 0b1, .uniform = true};
     }
 
 private:

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "graph/lower.h"
+#include "passes/run_passes.h"
 #include "vulkan/device.h"
 #include "vulkan/kernel.h"
 
@@ -96,8 +97,9 @@ DeviceTraits traits(const Device& device, const Graph& graph) {
 
 // --- Compile -------------------------------------------------------------------------------------
 
-Program::Program(Device& device, const Graph& graph, State& state, const ProgramOptions& options)
+Program::Program(Device& device, Graph& graph, State& state, const ProgramOptions& options)
     : device_(&device), state_(&state), graph_(&graph), guarded_(options.guarded) {
+    run_passes(graph);
     const DeviceTraits device_traits = options.traits ? *options.traits : traits(device, graph);
     const std::vector<bool> live = live_nodes(graph);
     std::vector<std::pair<std::size_t, std::vector<Dispatch>>> lowered;

@@ -24,8 +24,8 @@ class Program;
 
 /// What ops are told of a device; nothing of its cooperative matrices.
 DeviceTraits traits(const Device& device);
-/// For a graph: its cooperative matrices too, if narrow() keeps the graph's activations in 16 bits and may_round() lets
-/// products round their operands to what the matrices take.
+/// For a graph: its cooperative matrices too, if it keeps activations in 16 bits and may_round() lets products
+/// round their operands to what the matrices take.
 DeviceTraits traits(const Device& device, const Graph& graph);
 
 /// Whether there is a kernel for a product by matrices of this shape.
@@ -68,12 +68,13 @@ struct NodeTime {
     double bytes = 0;
 };
 
-/// The graph is kept by reference and must outlive the program, as must the device and the state.
+/// The graph is kept by reference and must outlive the program, as must the device and the state. Its passes run here,
+/// unless they have before, as with other options or for another program of the same graph.
 class Program {
 public:
-    /// Lowers, plans, reserves states, builds kernels and records. Throws Error saying how much memory is needed and
-    /// for what if it is not to be had, and naming the op if a kernel's arguments do not match.
-    Program(Device& device, const Graph& graph, State& state, const ProgramOptions& options = {});
+    /// Runs the passes, lowers, plans, reserves states, builds kernels and records. Throws Error saying how much memory
+    /// is needed and for what if it is not to be had, and naming the op if a kernel's arguments do not match.
+    Program(Device& device, Graph& graph, State& state, const ProgramOptions& options = {});
     Program(Program&&) = default;
 
     /// Sets an input, whole. Throws InputError on another element type or count.

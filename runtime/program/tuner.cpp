@@ -36,7 +36,7 @@ std::string way_of(const std::string& candidate) {
 /// A trial made executable with one candidate, and run once.
 class Attempt {
 public:
-    Attempt(Device& device, DeviceTraits lowering, const Trial& trial, const std::string& candidate)
+    Attempt(Device& device, DeviceTraits lowering, Trial& trial, const std::string& candidate)
         : trial_(trial),
           only_(candidate),
           stamped_(device.info().timestamp_ns > 0),

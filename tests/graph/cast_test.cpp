@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "graph/narrow.h"
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
 #include "ops/backward.h"
@@ -14,6 +13,7 @@
 #include "ops/head_loss.h"
 #include "ops/matmul.h"
 #include "ops/optimize.h"
+#include "passes/run_passes.h"
 
 namespace vkf::test {
 namespace {
@@ -31,7 +31,8 @@ TEST(HostCast, AWeightIsCastOnceBeforeItsFirstProduct) {
     const Tensor back = matmul(y, w, {.transpose_b = true});
     graph.output("y", scale(back, 1.0f));
     cast_weights(graph);
-    narrow(graph, Format::bf16);
+    graph.activations = Format::bf16;
+    run_passes(graph, only_storage_types);
     EXPECT_EQ(names(graph), (std::vector<std::string>{"scale", "cast", "matmul", "matmul", "scale"}));
     const Tensor copy = graph.nodes()[1].out[0];
     EXPECT_EQ(graph.nodes()[1].in[0], w);
@@ -59,7 +60,8 @@ TEST(HostCast, AHeadReadsACopyOfItsTableAndUpdatesMoveTheTableItself) {
     const std::vector d = gradients(loss, std::span(&table, 1), {});
     cast_weights(graph);
     vkf::accumulate(std::span(&table, 1), d, -0.1f);
-    narrow(graph, Format::bf16);
+    graph.activations = Format::bf16;
+    run_passes(graph, only_storage_types);
     EXPECT_EQ(names(graph)[0], "embedding");
     EXPECT_EQ(names(graph)[1], "cast");
     EXPECT_EQ(graph.nodes()[0].in[0], table);

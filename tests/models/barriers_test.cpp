@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "device_fixture.h"
-#include "graph/complete.h"
 #include "models/generate.h"
 #include "models/gpt2.h"
 #include "models/train/trainer.h"
@@ -117,15 +116,15 @@ struct Programs {
 
     Programs(const LossGraph& loss, const TrainerConfig& config, const std::optional<DeviceTraits>& lowering)
         : graphs(loss, config) {
+        evaluation_graph.activations = config.activations;
         evaluation_graph.output("loss", loss(Scope(evaluation_graph, graphs.parameters)));
-        complete(evaluation_graph, config.activations);
         add(graphs.step, lowering);
         if (graphs.update) add(*graphs.update, lowering);
         add(evaluation_graph, lowering);
     }
 
 private:
-    void add(const Graph& graph, const std::optional<DeviceTraits>& lowering) {
+    void add(Graph& graph, const std::optional<DeviceTraits>& lowering) {
         const Program* shares = list.empty() ? nullptr : list.front().get();
         list.push_back(std::make_unique<Program>(shared_device(), graph, state,
                                                  ProgramOptions{.traits = lowering, .shares = shares}));
@@ -174,13 +173,12 @@ TEST(DeviceBarriers, OfGenerationAreEnoughAndEachIsNeeded) {
             Parameters parameters;
             State state(shared_device());
             describe_reading(Scope(graph, parameters), small_gpt(variant), length);
-            complete(graph, Format::f32);
             expect_proved(Program(shared_device(), graph, state));
         }
 }
 
 TEST(DeviceBarriers, AreEnoughWithinShortSegments) {
-    const StepGraphs graphs(text_model("belief").loss, {.optimizer = {}});
+    StepGraphs graphs(text_model("belief").loss, {.optimizer = {}});
     State state(shared_device());
     const Program program(shared_device(), graphs.step, state, {.segment_ms = 1e-3});
     EXPECT_GT(program.segments(), 50U);
@@ -231,7 +229,7 @@ std::vector<std::string> order(const Program& program) {
 }
 
 TEST(DeviceShuffled, ProgramsRunInAnotherOrder) {
-    const StepGraphs graphs(text_model("belief").loss, {.optimizer = {}});
+    StepGraphs graphs(text_model("belief").loss, {.optimizer = {}});
     State state(shared_device());
     const auto of = [&](const std::optional<std::string>& seed) {
         const Shuffled shuffled(seed);

@@ -85,7 +85,8 @@ std::map<std::string, std::vector<float>> trained(const Subject& subject, const 
 }
 
 std::int64_t arena(const Subject& subject, const TrainerConfig& config) {
-    return analyse(StepGraphs(subject.loss, config), traits(shared_device())).arena;
+    StepGraphs graphs(subject.loss, config);
+    return analyse(graphs, traits(shared_device())).arena;
 }
 
 TEST(DeviceRecompute, ALanguageModelLearnsTheSameToTheLastBitInLessMemory) {
@@ -113,7 +114,8 @@ TEST(DeviceMemory, IsWhatWasPredictedAndHardlyMoreThanWhatLivesAtOnce) {
                     const TrainerConfig config = config_of(micro_batches, dropout, 0, recompute);
                     SCOPED_TRACE(testing::Message() << micro_batches << " micro-batches, recompute " << recompute
                                                     << ", dropout " << dropout);
-                    const Analysis predicted = analyse(StepGraphs(subject.loss, config), traits(shared_device()));
+                    StepGraphs graphs(subject.loss, config);
+                    const Analysis predicted = analyse(graphs, traits(shared_device()));
                     const std::uint64_t before = shared_device().allocated_bytes();
                     Trainer trainer(shared_device(), subject.loss, subject.loss, config);
                     trainer.start(0, 1e-3, subject.feed);

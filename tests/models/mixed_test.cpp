@@ -8,13 +8,13 @@
 
 #include "base/half.h"
 #include "device_fixture.h"
-#include "graph/narrow.h"
 #include "graph/plan.h"
 #include "graph/reference.h"
 #include "models/train/trainer.h"
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
 #include "ops/view.h"
+#include "passes/run_passes.h"
 #include "tiny_gpt2.h"
 
 namespace vkf::test {
@@ -39,7 +39,8 @@ std::int64_t arena_of(const Graph& graph) {
 
 TEST(HostMixed, NarrowsActivationsAndNothingElse) {
     const Gpt2Config model = tiny_gpt2("belief");
-    const StepGraphs whole(loss_of(model), config_of(Format::f32)), mixed(loss_of(model), config_of(Format::bf16));
+    StepGraphs whole(loss_of(model), config_of(Format::f32)), mixed(loss_of(model), config_of(Format::bf16));
+    for (StepGraphs* graphs : {&whole, &mixed}) run_passes(graphs->step);
     std::size_t narrow = 0;
     for (const Storage& storage : mixed.step.storages()) {
         if (storage.format == Format::f32) continue;
@@ -75,7 +76,8 @@ TEST(HostMixed, LeavesOddRowsAndOutputsAlone) {
     graph.output("z", scale(b, 2.0f));
     graph.output("c", c);
     graph.output("odd start", activate(slice(d, 1, 1, 4), Activation::relu));
-    narrow(graph, Format::f16);
+    graph.activations = Format::f16;
+    run_passes(graph, only_storage_types);
     EXPECT_EQ(a.format(), Format::f32);
     EXPECT_EQ(d.format(), Format::f32);
     EXPECT_EQ(b.format(), Format::f16);
@@ -91,7 +93,8 @@ TEST(DeviceNarrowed, Bfloat16IsRoundedAsOnTheHost) {
     Graph graph;
     const Tensor kept = scale(graph.input("x", {DType::f32, {count}}), 1.0f);
     graph.output("y", scale(kept, 1.0f));
-    narrow(graph, Format::bf16);
+    graph.activations = Format::bf16;
+    run_passes(graph, only_storage_types);
     ASSERT_EQ(kept.format(), Format::bf16);
     State state(shared_device());
     Program program(shared_device(), graph, state);
@@ -110,7 +113,7 @@ void expect_step_as_interpreted(const Gpt2Config& model, Format format, bool cas
     TrainerConfig config = config_of(format);
     config.cast_weights = cast_weights;
     const Batch batch = tiny_batch();
-    const StepGraphs graphs(loss_of(model), config);
+    StepGraphs graphs(loss_of(model), config);
     Arrays leaves;
     for (const Storage& storage : graphs.step.storages())
         if (storage.role != Role::transient)

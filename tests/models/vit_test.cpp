@@ -3,13 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "base/error.h"
 #include "device_fixture.h"
 #include "models/files/vit_config.h"
 #include "models/train/schedule.h"
 #include "models/train/trainer.h"
+#include "passes/run_passes.h"
 #include "scratch.h"
 
 namespace vkf::test {
@@ -53,6 +56,25 @@ VitConfig kk(std::int64_t labels) {
             .patch_shift = PatchShift::cardinal,
             .locality = Locality::per_layer,
             .attention = {}};
+}
+
+/// How many nodes of a training step of SL's ViT are of each name under a scope that ends in ".path".
+std::map<std::string, int> nodes_of_stochastic_depth() {
+    const LossGraph loss = [](const Scope& scope) { return vit_loss(scope, sl(10, "standard"), 2); };
+    StepGraphs graphs(loss, {.drop_path = 0.1f, .optimizer = {}});
+    run_passes(graphs.step);
+    std::map<std::string, int> found;
+    for (const Node& node : graphs.step.nodes())
+        if (node.scope.ends_with(".path") && !node.is_view()) ++found[std::string(node.op->name())];
+    return found;
+}
+
+TEST(HostVit, StochasticDepthIsAMaskAndOneNodeEachWayABranch) {
+    constexpr int branches = 2 * 9;
+    // The class token's gradient beside zeros for the patches is the last branch's.
+    const std::map<std::string, int> wanted{
+        {"fill+dropout", branches}, {"mul+add", branches}, {"mul", branches}, {"concat", 1}};
+    EXPECT_EQ(nodes_of_stochastic_depth(), wanted);
 }
 
 TEST(HostVit, HasThePublishedModelsParameters) {

@@ -12,7 +12,6 @@
 #include "base/half.h"
 #include "device_fixture.h"
 #include "graph/chooser.h"
-#include "graph/narrow.h"
 #include "op_check.h"
 #include "ops/arithmetic.h"
 #include "ops/attention.h"
@@ -111,7 +110,8 @@ std::vector<float> unpacked(Graph& graph, Tensor packed, const std::map<std::str
                             const std::string& way = {}) {
     Device& device = shared_device();
     graph.output("y", scale(packed, 1.0f));
-    narrow(graph, Format::f16);
+    graph.activations = Format::f16;
+    run_passes(graph, only_storage_types);
     EXPECT_EQ(packed.format(), Format::f16);
     DeviceTraits lowering = traits_with_group_matrices(device);
     OneWay chooser(way);

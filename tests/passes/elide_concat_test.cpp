@@ -1,5 +1,5 @@
 // Values made in their place instead of copied there.
-#include "graph/place.h"
+#include "passes/elide_concat.h"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "device_fixture.h"
-#include "graph/narrow.h"
 #include "ops/arithmetic.h"
 #include "ops/attention.h"
 #include "ops/backward.h"
 #include "ops/view.h"
+#include "passes/run_passes.h"
 #include "program/program.h"
 
 namespace vkf::test {
@@ -28,7 +28,7 @@ struct Ran {
 
 /// The gradient of x through attention between three slices of it; with `shared` of v also by another way, with
 /// `watched` that of v is an output as well.
-Ran run(bool placed, bool shared, Format format, bool watched = false) {
+Ran run(bool elided, bool shared, Format format, bool watched = false) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {2, 9, 3 * width}});
     const std::vector<Tensor> parts = split(scale(x, 0.5f), std::array{width, width, width});
@@ -38,8 +38,8 @@ Ran run(bool placed, bool shared, Format format, bool watched = false) {
     const auto d = gradients(std::span(&y, 1), std::span(&d_y, 1), std::array{x, parts[2]});
     graph.output("d_x", scale(d[0], 2.0f));
     if (watched) graph.output("d_v", scale(d[1], 2.0f));
-    if (placed) place_parts(graph);
-    narrow(graph, format);
+    graph.activations = format;
+    run_passes(graph, {.fuse_epilogue_add = false, .fuse_elementwise = false, .elide_concat = elided});
     State state(shared_device());
     Program program(shared_device(), graph, state);
     std::vector<float> numbers(static_cast<std::size_t>(x.elements()));
@@ -53,25 +53,25 @@ Ran run(bool placed, bool shared, Format format, bool watched = false) {
             program.memory().arena};
 }
 
-TEST(DevicePlace, GradientsOfSlicesAreMadeWhereTheyLie) {
+TEST(DeviceElideConcat, GradientsOfSlicesAreMadeWhereTheyLie) {
     for (const Format format : {Format::f32, Format::bf16}) {
-        const Ran copied = run(false, false, format), placed = run(true, false, format);
-        EXPECT_EQ(placed.d_x, copied.d_x);
-        EXPECT_EQ(placed.dispatches + 3, copied.dispatches);
-        EXPECT_LT(placed.arena, copied.arena);
+        const Ran copied = run(false, false, format), elided = run(true, false, format);
+        EXPECT_EQ(elided.d_x, copied.d_x);
+        EXPECT_EQ(elided.dispatches + 3, copied.dispatches);
+        EXPECT_LT(elided.arena, copied.arena);
     }
 }
 
-TEST(DevicePlace, WhatIsASumIsStillCopied) {
-    const Ran copied = run(false, true, Format::f32), placed = run(true, true, Format::f32);
-    EXPECT_EQ(placed.d_x, copied.d_x);
-    EXPECT_EQ(placed.dispatches + 2, copied.dispatches);
+TEST(DeviceElideConcat, WhatIsASumIsStillCopied) {
+    const Ran copied = run(false, true, Format::f32), elided = run(true, true, Format::f32);
+    EXPECT_EQ(elided.d_x, copied.d_x);
+    EXPECT_EQ(elided.dispatches + 2, copied.dispatches);
 }
 
-TEST(DevicePlace, WhatOthersReadStaysWhereItIs) {
-    const Ran copied = run(false, false, Format::f32, true), placed = run(true, false, Format::f32, true);
-    EXPECT_EQ(placed.d_x, copied.d_x);
-    EXPECT_EQ(placed.d_v, copied.d_v);
+TEST(DeviceElideConcat, WhatOthersReadStaysWhereItIs) {
+    const Ran copied = run(false, false, Format::f32, true), elided = run(true, false, Format::f32, true);
+    EXPECT_EQ(elided.d_x, copied.d_x);
+    EXPECT_EQ(elided.d_v, copied.d_v);
 }
 
 }  // namespace

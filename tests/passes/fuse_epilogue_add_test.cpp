@@ -1,5 +1,5 @@
 // Sums made by the kernel that makes one of their terms.
-#include "graph/fold.h"
+#include "passes/fuse_epilogue_add.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,6 @@
 #include <vector>
 
 #include "device_fixture.h"
-#include "graph/narrow.h"
-#include "graph/place.h"
 #include "op_check.h"
 #include "ops/arithmetic.h"
 #include "ops/attention.h"
@@ -21,6 +19,7 @@
 #include "ops/norm.h"
 #include "ops/project_out.h"
 #include "ops/view.h"
+#include "passes/run_passes.h"
 #include "program/program.h"
 
 namespace vkf::test {
@@ -36,15 +35,14 @@ struct Way {
     Shape shape;
     std::function<Tensor(Tensor)> f;
 
-    Ran run(bool folded, bool placed, Format format, std::optional<DeviceTraits> traits = {}) const {
+    Ran run(bool fused, bool in_place, Format format, std::optional<DeviceTraits> traits = {}) const {
         Graph graph;
         const Tensor x = graph.input("x", {DType::f32, shape});
         const Tensor y = f(scale(x, 0.5f));
         const Tensor d_y = graph.input("d_y", y.type());
         graph.output("d_x", scale(gradients(std::span(&y, 1), std::span(&d_y, 1), std::span(&x, 1)).front(), 2.0f));
-        if (folded) fold_sums(graph);
-        if (placed) place_parts(graph);
-        narrow(graph, format);
+        graph.activations = format;
+        run_passes(graph, {.fuse_epilogue_add = fused, .fuse_elementwise = false, .elide_concat = in_place});
         State state(shared_device());
         Program program(shared_device(), graph, state, {.traits = traits});
         const auto wave = [](std::int64_t count) {
@@ -60,24 +58,24 @@ struct Way {
     }
 };
 
-void expect_alike(const std::vector<float>& folded, const std::vector<float>& plain, double part) {
-    ASSERT_EQ(folded.size(), plain.size());
+void expect_alike(const std::vector<float>& fused, const std::vector<float>& plain, double part) {
+    ASSERT_EQ(fused.size(), plain.size());
     for (std::size_t i = 0; i < plain.size(); ++i)
-        ASSERT_NEAR(folded[i], plain[i], part * (1.0 + std::abs(static_cast<double>(plain[i])))) << i;
+        ASSERT_NEAR(fused[i], plain[i], part * (1.0 + std::abs(static_cast<double>(plain[i])))) << i;
 }
 
 /// A device may contract the sum with the product before it: one rounding of an intermediate of about this size less.
 constexpr double rounding = 8.0 / (1 << 24);
 
-TEST(DeviceFold, ResidualConnectionsAroundNorms) {
+TEST(DeviceFuseEpilogueAdd, ResidualConnectionsAroundNorms) {
     for (const std::int64_t width : {33, 128, 4200})  // 4200 is more than registers hold
         for (const bool center : {true, false}) {
             const Way way{{2, 5, width}, [&](Tensor x) {
                               return add(x, center ? layer_norm(x, {}, {}, 1e-5f) : rms_norm(x, {}, 1e-5f));
                           }};
-            const Ran plain = way.run(false, false, Format::f32), folded = way.run(true, false, Format::f32);
-            EXPECT_EQ(folded.dispatches + 1, plain.dispatches);
-            expect_alike(folded.d_x, plain.d_x, rounding);
+            const Ran plain = way.run(false, false, Format::f32), fused = way.run(true, false, Format::f32);
+            EXPECT_EQ(fused.dispatches + 1, plain.dispatches);
+            expect_alike(fused.d_x, plain.d_x, rounding);
         }
 }
 
@@ -90,48 +88,48 @@ Way belief(std::int64_t width) {
             }};
 }
 
-TEST(DeviceFold, ValuesThatAreAlsoProjectedOn) {
+TEST(DeviceFuseEpilogueAdd, ValuesThatAreAlsoProjectedOn) {
     const Way way = belief(24);
     for (const Format format : {Format::f32, Format::bf16}) {
         // The sum, and then the copy into its place, go.
-        const Ran plain = way.run(false, true, format), folded = way.run(true, true, format);
-        EXPECT_EQ(folded.dispatches + 2, plain.dispatches);
-        expect_alike(folded.d_x, plain.d_x, format == Format::f32 ? rounding : 1.0 / 64);
+        const Ran plain = way.run(false, true, format), fused = way.run(true, true, format);
+        EXPECT_EQ(fused.dispatches + 2, plain.dispatches);
+        expect_alike(fused.d_x, plain.d_x, format == Format::f32 ? rounding : 1.0 / 64);
     }
 }
 
-TEST(DeviceCooperativeFold, ValuesThatAreAlsoProjectedOn) {
+TEST(DeviceCooperativeFuseEpilogueAdd, ValuesThatAreAlsoProjectedOn) {
     const DeviceTraits traits = traits_with_matrices(shared_device());
     if (!traits.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
     for (const std::int64_t width : {24, 33, 60}) {
         const Way way = belief(width);
-        const Ran plain = way.run(false, true, Format::f32, traits), folded = way.run(true, true, Format::f32, traits);
-        EXPECT_EQ(folded.dispatches + 2, plain.dispatches);
-        expect_alike(folded.d_x, plain.d_x, rounding);
+        const Ran plain = way.run(false, true, Format::f32, traits), fused = way.run(true, true, Format::f32, traits);
+        EXPECT_EQ(fused.dispatches + 2, plain.dispatches);
+        expect_alike(fused.d_x, plain.d_x, rounding);
     }
 }
 
-/// Of a graph that `finish` gives sums of a norm's gradient d_y: none is folded.
-void expect_unfolded(const std::function<void(Graph&, Tensor x, Tensor y, Tensor d_y)>& finish) {
+/// Of a graph that `finish` gives sums of a norm's gradient d_y: none is fused.
+void expect_apart(const std::function<void(Graph&, Tensor x, Tensor y, Tensor d_y)>& finish) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {4, 8}});
     const Tensor y = scale(x, 3.0f);
     const Tensor normed = layer_norm(y, {}, {}, 1e-5f);
     finish(graph, x, y, gradients(std::span(&normed, 1), std::span(&x, 1), std::span(&y, 1)).front());
     const std::size_t nodes = graph.nodes().size();
-    fold_sums(graph);
+    fuse_epilogue_add(graph);
     EXPECT_EQ(graph.nodes().size(), nodes);
 }
 
-TEST(DeviceFold, TermsThatOthersReadStay) {
-    expect_unfolded([](Graph& graph, Tensor, Tensor y, Tensor d_y) {
+TEST(DeviceFuseEpilogueAdd, TermsThatOthersReadStay) {
+    expect_apart([](Graph& graph, Tensor, Tensor y, Tensor d_y) {
         graph.output("sum", add(y, d_y));
         graph.output("term", d_y);
     });
 }
 
-TEST(DeviceFold, TermsMadeBeforeTheirAddendStay) {
-    expect_unfolded([](Graph& graph, Tensor x, Tensor, Tensor d_y) { graph.output("sum", add(scale(x, 2.0f), d_y)); });
+TEST(DeviceFuseEpilogueAdd, TermsMadeBeforeTheirAddendStay) {
+    expect_apart([](Graph& graph, Tensor x, Tensor, Tensor d_y) { graph.output("sum", add(scale(x, 2.0f), d_y)); });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Chains of elementwise nodes that become one.
-#include "graph/fuse.h"
+#include "passes/fuse_elementwise.h"
 
 #include <gtest/gtest.h>
 
@@ -94,32 +94,32 @@ std::size_t left_of(const std::function<void(Graph&, Tensor x, Tensor y, Tensor 
     const Tensor x = graph.input("x", {DType::f32, {4, 6}});
     const Tensor y = graph.input("y", {DType::f32, {4, 6}});
     build(graph, x, y, graph.input("z", {DType::f32, {6}}));
-    fuse_chains(graph);
+    fuse_elementwise(graph);
     return graph.nodes().size();
 }
 
-TEST(HostFuse, AChainIsOneNodeNamedForItsParts) {
+TEST(HostFuseElementwise, AChainIsOneNodeNamedForItsParts) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {4, 6}});
     const Tensor z = graph.input("z", {DType::f32, {6}});
     graph.output("out", activate(mul(add(x, z), z), Activation::gelu));
-    fuse_chains(graph);
+    fuse_elementwise(graph);
     ASSERT_EQ(graph.nodes().size(), 1u);
     EXPECT_EQ(graph.nodes()[0].op->name(), "add+mul+gelu");
     EXPECT_EQ(graph.nodes()[0].in, (std::vector{x, z}));
 }
 
-TEST(HostFuse, StochasticDepthIsOneNodeBesideItsMask) {
+TEST(HostFuseElementwise, StochasticDepthIsOneNodeBesideItsMask) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {4, 5, 6}}), y = graph.input("y", {DType::f32, {4, 5, 6}});
     graph.output("out", with_branch(x, y, graph.input("seed", {DType::i32, {2}})));
-    fuse_chains(graph);
+    fuse_elementwise(graph);
     std::vector<std::string> names;
     for (const Node& node : graph.nodes()) names.emplace_back(node.op->name());
     EXPECT_EQ(names, (std::vector<std::string>{"fill+dropout", "mul+add"}));
 }
 
-TEST(HostFuse, WhatOthersReadStays) {
+TEST(HostFuseElementwise, WhatOthersReadStays) {
     EXPECT_EQ(left_of([](Graph& graph, Tensor x, Tensor y, Tensor) {
                   const Tensor twice = scale(x, 2.0f);
                   graph.output("sum", add(twice, y));
@@ -134,16 +134,16 @@ TEST(HostFuse, WhatOthersReadStays) {
               2u);
 }
 
-TEST(HostFuse, WhatIsBroadcastIsMadeOnce) {
+TEST(HostFuseElementwise, WhatIsBroadcastIsMadeOnce) {
     EXPECT_EQ(left_of([](Graph& graph, Tensor x, Tensor, Tensor z) { graph.output("y", add(x, scale(z, 2.0f))); }), 2u);
 }
 
-TEST(HostFuse, InputsThatRepeatDifferentlyStayApart) {
+TEST(HostFuseElementwise, InputsThatRepeatDifferentlyStayApart) {
     EXPECT_EQ(
         left_of([](Graph& graph, Tensor x, Tensor y, Tensor z) { graph.output("y", mul(add(x, z), row_sum(y))); }), 3u);
 }
 
-TEST(HostFuse, NoMoreStepsOrInputsThanAKernelTakes) {
+TEST(HostFuseElementwise, NoMoreStepsOrInputsThanAKernelTakes) {
     EXPECT_EQ(left_of([](Graph& graph, Tensor x, Tensor, Tensor) {
                   Tensor y = x;
                   for (int i = 0; i < 7; ++i) y = activate(y, Activation::gelu);
@@ -159,14 +159,14 @@ TEST(HostFuse, NoMoreStepsOrInputsThanAKernelTakes) {
               2u);
 }
 
-TEST(HostFuse, WhatIsOverwrittenMeanwhileIsReadBefore) {
+TEST(HostFuseElementwise, WhatIsOverwrittenMeanwhileIsReadBefore) {
     const auto build = [](Graph& graph, bool overwritten) {
         const Tensor x = graph.input("x", {DType::f32, {4, 6}});
         const std::vector weights{graph.state("w", {DType::f32, {4, 6}})};
         const Tensor sum = add(x, weights[0]);
         if (overwritten) zero(weights);
         graph.output("y", mul(sum, x));
-        fuse_chains(graph);
+        fuse_elementwise(graph);
         return graph.nodes().size();
     };
     Graph kept, overwritten;
@@ -186,13 +186,13 @@ std::int64_t bound(int sources, bool fused) {
     graph.output("y", mul(early, late));
     const std::size_t before = graph.nodes().size();
     if (fused) {
-        fuse_chains(graph);
+        fuse_elementwise(graph);
         EXPECT_LT(graph.nodes().size(), before);
     }
     return plan(graph, live_nodes(graph), std::vector<std::vector<std::int64_t>>(graph.nodes().size())).bound;
 }
 
-TEST(HostFuse, NeverTakesMoreMemory) {
+TEST(HostFuseElementwise, NeverTakesMoreMemory) {
     for (const int sources : {1, 2}) EXPECT_LE(bound(sources, true), bound(sources, false)) << sources;
 }
 

@@ -1,9 +1,10 @@
-#include "graph/fuse.h"
+#include "passes/fuse_elementwise.h"
 
 #include <algorithm>
 #include <set>
 
-#include "graph/uses.h"
+#include "ops/elementwise.h"
+#include "passes/uses.h"
 
 namespace vkf {
 
@@ -27,8 +28,8 @@ public:
                 if (!in || !may_go(in)) continue;
                 const std::size_t maker = uses_.makers[in.id()]->node;
                 if (!can_wait(maker, reader, in.elements())) continue;
-                if (auto fused = graph_.nodes()[reader].op->fuse(graph_.nodes()[maker], graph_.nodes()[reader])) {
-                    graph_.fuse(maker, reader, std::move(*fused));
+                if (auto node = fused(graph_.nodes()[maker], graph_.nodes()[reader])) {
+                    graph_.replace({maker, reader}, reader, std::move(*node));
                     return true;
                 }
             }
@@ -37,11 +38,11 @@ public:
     }
 
 private:
-    /// Whether a node makes this value and nothing else, for one reader.
+    /// Whether a node makes this value and nothing else, for one reader. What is kept in 16 bits is rounded.
     bool may_go(Tensor value) const {
         const auto& maker = uses_.makers[value.id()];
-        return maker && graph_.storage(value).role == Role::transient && uses_.only_read_once(graph_, value) &&
-               graph_.nodes()[maker->node].out.size() == 1;
+        return maker && graph_.storage(value).role == Role::transient && value.format() == Format::f32 &&
+               uses_.only_read_once(graph_, value) && graph_.nodes()[maker->node].out.size() == 1;
     }
 
     /// Whether what the maker reads is still there for the reader, without `freed` elements at least as well.
@@ -67,7 +68,7 @@ private:
 
 }  // namespace
 
-void fuse_chains(Graph& graph) {
+void fuse_elementwise(Graph& graph) {
     while (Pass(graph).fuse_one()) {
     }
 }

@@ -1,4 +1,4 @@
-#include "graph/uses.h"
+#include "passes/uses.h"
 
 namespace vkf {
 

@@ -1,0 +1,234 @@
+#include "passes/assign_storage_types.h"
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+#include <utility>
+
+#include "base/error.h"
+#include "ops/cast.h"
+
+namespace vkf {
+
+namespace {
+
+bool has(std::uint32_t mask, std::size_t k) {
+    return k < 32 && (mask >> k & 1) != 0;
+}
+
+/// Whether rows of the value begin and end between words that hold two elements each.
+bool in_pairs(const Value& value) {
+    const bool rows_even = value.type.shape.rows() <= 1 || value.pitch % 2 == 0;
+    return value.type.shape.width() % 2 == 0 && value.offset % 2 == 0 && rows_even;
+}
+
+/// A node in a message.
+struct Called {
+    const Node& node;
+};
+
+std::ostream& operator<<(std::ostream& stream, const Called& at) {
+    return stream << at.node.scope << (at.node.scope.empty() ? "" : ": ") << at.node.op->name();
+}
+
+/// A live node, and what its kernels can do.
+struct Kernels {
+    std::size_t node;
+    KernelTraits traits;
+    bool half;  // of uniform ones: all of their operands are in 16 bits
+
+    bool reads_half(std::size_t input) const { return has(traits.half_in, input) && (!traits.uniform || half); }
+    bool writes_half(std::size_t output) const { return has(traits.half_out, output) && (!traits.uniform || half); }
+};
+
+/// What can be kept in 16 bits. Everything is assumed to be at first, and given up for one reason after the other until
+/// none is left; whatever depends on others being in 16 bits is therefore judged again and again.
+class Assignment {
+public:
+    explicit Assignment(const Graph& graph) : graph_(graph), state_(graph.storages().size()) {
+        const std::vector<bool> live = live_nodes(graph);
+        std::vector<bool> is_read(graph.storages().size());
+        for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+            const Node& node = graph.nodes()[i];
+            if (!live[i] || node.is_view()) continue;
+            kernels.push_back({i, node.op->kernel_traits(node.in), true});
+            for (const Tensor& in : node.in)
+                if (in) is_read[storage(in)] = true;
+        }
+        for (std::size_t s = 0; s < state_.size(); ++s) {
+            const Storage& at = graph.storages()[s];
+            if (at.role != Role::transient || at.type.dtype != DType::f32 || at.type.shape.elements() == 0)
+                state_[s].possible = false;
+            else if (!is_read[s])
+                refuse(s, "no kernel reads it");
+        }
+        for (const Value& value : graph.values())
+            if (!in_pairs(value)) refuse(value.storage, "rows of ", value.type.shape, " do not fall into pairs");
+        while (std::exchange(changed_, false)) sweep();
+    }
+
+    bool possible(std::size_t s) const { return state_[s].possible; }
+    const std::string& why_not(std::size_t s) const { return state_[s].why_not; }
+
+    std::vector<Kernels> kernels;  // in order
+
+private:
+    struct StorageState {
+        bool possible = true;
+        std::string why_not;
+        bool wanted = false;       // a node of lower precision computes with it in 16 bits
+        bool only_rounded = true;  // by all who read it
+    };
+
+    std::size_t storage(Tensor tensor) const { return graph_.value(tensor).storage; }
+
+    template <class... Words>
+    void refuse(std::size_t s, const Words&... why) {
+        if (!state_[s].possible) return;
+        state_[s].possible = false;
+        state_[s].why_not = text(why...);
+        changed_ = true;
+    }
+
+    void sweep() {
+        for (StorageState& at : state_) at.wanted = false, at.only_rounded = true;
+        for (const Kernels& at : kernels) mark_wanted(at);
+        for (const Kernels& at : kernels) mark_others(at);
+        for (Kernels& at : kernels) {
+            if (at.traits.uniform && at.half && !can_be_half(at)) at.half = false, changed_ = true;
+            refuse_operands(at);
+        }
+    }
+
+    void mark_wanted(const Kernels& at) {
+        if (!at.traits.lower_precision || !at.half) return;
+        const Node& node = graph_.nodes()[at.node];
+        for (std::size_t k = 0; k < node.in.size(); ++k)
+            if (node.in[k] && at.reads_half(k)) state_[storage(node.in[k])].wanted = true;
+        for (std::size_t k = 0; k < node.out.size(); ++k)
+            if (at.writes_half(k)) state_[storage(node.out[k])].wanted = true;
+    }
+
+    /// Those who would not round what they read if it were fp32.
+    void mark_others(const Kernels& at) {
+        const Node& node = graph_.nodes()[at.node];
+        const bool rounds = at.traits.uniform && at.half && (at.traits.lower_precision || makes_wanted(at));
+        for (std::size_t k = 0; k < node.in.size(); ++k)
+            if (node.in[k] && !(rounds && at.reads_half(k))) state_[storage(node.in[k])].only_rounded = false;
+    }
+
+    bool makes_wanted(const Kernels& at) const {
+        const std::vector<Tensor>& out = graph_.nodes()[at.node].out;
+        return std::ranges::any_of(out, [&](Tensor made) { return state_[storage(made)].wanted; });
+    }
+
+    /// Whether a node whose operands are kept alike can have them all in 16 bits, and is to.
+    bool can_be_half(const Kernels& at) const {
+        const Node& node = graph_.nodes()[at.node];
+        std::int64_t all = 0, kept = 0;
+        for (std::size_t k = 0; k < node.in.size(); ++k) {
+            const Tensor x = node.in[k];
+            if (!x || !has(at.traits.half_in, k)) continue;
+            // A state would be cast anew in every run.
+            if (!in_pairs(graph_.value(x)) || graph_.storage(x).role == Role::state) return false;
+            all += x.elements();
+            if (possible(storage(x))) kept += x.elements();
+        }
+        for (std::size_t k = 0; k < node.out.size(); ++k)
+            if (has(at.traits.half_out, k) && !possible(storage(node.out[k]))) return false;
+        return kept == all || (at.traits.lower_precision ? 2 * kept > all : makes_wanted(at));
+    }
+
+    /// Gives up what the node cannot read or write in 16 bits, and sums of what is kept in 32.
+    void refuse_operands(const Kernels& at) {
+        const Node& node = graph_.nodes()[at.node];
+        const Tensor* wide = nullptr;
+        for (std::size_t k = 0; k < node.in.size(); ++k) {
+            if (!node.in[k]) continue;
+            const std::size_t s = storage(node.in[k]);
+            if (!at.reads_half(k) && !state_[s].wanted) refuse(s, Called{node}, " reads it in fp32");
+            if (!wide && has(at.traits.widening, k) && !possible(s)) wide = &node.in[k];
+        }
+        for (std::size_t k = 0; k < node.out.size(); ++k) {
+            const std::size_t s = storage(node.out[k]);
+            if (!at.writes_half(k))
+                refuse(s, Called{node}, " makes it in fp32");
+            else if (wide && !state_[s].only_rounded)
+                refuse(s, Called{node}, " makes it from fp32 ", wide->shape());
+        }
+    }
+
+    const Graph& graph_;
+    std::vector<StorageState> state_;
+    bool changed_ = true;
+};
+
+/// Puts casts between values kept in one format and nodes that take the other.
+class Boundaries {
+public:
+    Boundaries(Graph& graph, const Assignment& assignment) : graph_(graph) {
+        std::size_t inserted = 0;
+        for (const Kernels& at : assignment.kernels) {
+            for (std::size_t k = 0; k < graph.nodes()[at.node + inserted].in.size(); ++k) {
+                const Tensor x = graph.nodes()[at.node + inserted].in[k];
+                const bool rounds = at.traits.uniform && at.half && at.reads_half(k);
+                if (!x || x.dtype() != DType::f32) continue;
+                const bool is_half = x.format() != Format::f32;
+                if (is_half ? at.reads_half(k) : !rounds) continue;
+                inserted += cast_before(at.node + inserted, k, x, rounds ? graph.activations : Format::f32);
+            }
+        }
+        graph.scope = "outputs";
+        for (std::size_t k = 0; k < graph.outputs().size(); ++k)
+            if (const Tensor x = graph.outputs()[k].tensor; x.format() != Format::f32)
+                graph.replace_output(k, appended(x, Format::f32));
+    }
+
+private:
+    Tensor appended(Tensor x, Format format) {
+        const std::size_t first = graph_.nodes().size();
+        const Tensor copy = cast(x);
+        for (std::size_t i = first; i < graph_.nodes().size(); ++i) {
+            const Tensor made = graph_.nodes()[i].out[0];  // a slice is made contiguous as it is kept
+            graph_.set_format(graph_.value(made).storage, made == copy ? format : x.format());
+        }
+        return copy;
+    }
+
+    /// How many nodes that took. A copy in 16 bits serves all who want one; one in fp32 would be a long life for much
+    /// memory.
+    std::size_t cast_before(std::size_t node, std::size_t input, Tensor x, Format format) {
+        Tensor copy = format == Format::f32 ? Tensor() : rounded_[x.id()];
+        std::size_t count = 0;
+        if (!copy) {
+            const std::size_t first = graph_.nodes().size();
+            graph_.scope = graph_.nodes()[node].scope;
+            copy = appended(x, format);
+            for (std::size_t i = first; i < graph_.nodes().size(); ++i)
+                graph_.replace({i}, node + count++, graph_.nodes()[i]);
+            if (format != Format::f32) rounded_[x.id()] = copy;
+        }
+        Node reader = graph_.nodes()[node + count];
+        reader.in[input] = copy;
+        graph_.replace({node + count}, node + count, std::move(reader));
+        return count;
+    }
+
+    Graph& graph_;
+    std::map<std::uint32_t, Tensor> rounded_;  // by what is copied
+};
+
+}  // namespace
+
+void assign_storage_types(Graph& graph) {
+    if (graph.activations == Format::f32) return;
+    const Assignment assignment(graph);
+    for (std::size_t s = 0; s < graph.storages().size(); ++s)
+        if (assignment.possible(s))
+            graph.set_format(s, graph.activations);
+        else if (!assignment.why_not(s).empty())
+            graph.keep_f32(s, assignment.why_not(s));
+    Boundaries(graph, assignment);
+}
+
+}  // namespace vkf

@@ -1,0 +1,35 @@
+#include "passes/elide_concat.h"
+
+#include "passes/uses.h"
+
+namespace vkf {
+
+namespace {
+
+/// Whether the kernels that make this value, for one reader, can make it as a slice of wider rows.
+bool can_be_slice(const Graph& graph, const Uses& uses, Tensor value) {
+    const auto& maker = uses.makers[value.id()];
+    if (!maker || !uses.only_read_once(graph, value)) return false;
+    const Node& node = graph.nodes()[maker->node];
+    return (node.op->kernel_traits(node.in).strided_outputs >> maker->output & 1) != 0;
+}
+
+}  // namespace
+
+void elide_concat(Graph& graph) {
+    const Uses uses(graph);
+    for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+        const Node& node = graph.nodes()[i];
+        if (!uses.live[i]) continue;
+        const std::vector<std::int64_t> offsets = node.op->kernel_traits(node.in).concat_offsets;
+        for (std::size_t k = 0; k < offsets.size(); ++k) {
+            const Tensor part = node.in[k], whole = node.out[0];
+            const std::int64_t end = k + 1 < offsets.size() ? offsets[k + 1] : whole.width();
+            if (part && part.rows() == whole.rows() && part.width() == end - offsets[k] &&
+                can_be_slice(graph, uses, part))
+                graph.make_slice(part, whole, {.offset = offsets[k], .pitch = whole.width()});
+        }
+    }
+}
+
+}  // namespace vkf
