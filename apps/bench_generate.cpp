@@ -21,7 +21,7 @@ struct Options : ReportOptions {
 Analysis reading(const Gpt2Config& config, Format activations, std::int64_t length, const DeviceTraits& device) {
     Graph graph;
     Parameters parameters;
-    describe_reading(Scope(graph, parameters), config, length);
+    describe_reading(Scope(graph, parameters), config, length, activations);
     complete(graph, activations);
     return analyse(graph, device);
 }

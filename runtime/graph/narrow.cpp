@@ -14,10 +14,11 @@ bool in_pairs(const Value& value) {
 
 class Candidates {
 public:
-    explicit Candidates(const Graph& graph) : graph_(graph), live_(live_nodes(graph)) {
+    Candidates(const Graph& graph, Format format) : graph_(graph), live_(live_nodes(graph)) {
         for (const Storage& storage : graph.storages())
-            possible.push_back(storage.role == Role::transient && storage.type.dtype == DType::f32 &&
-                               storage.type.shape.elements() > 0);
+            possible.push_back(storage.format == format ||
+                               (storage.role == Role::transient && storage.type.dtype == DType::f32 &&
+                                storage.type.shape.elements() > 0));
         for (const Value& value : graph.values())
             if (!in_pairs(value)) possible[value.storage] = false;
         for (const NamedTensor& output : graph.outputs()) refuse(output.tensor);
@@ -74,7 +75,7 @@ private:
 void narrow(Graph& graph, Format format) {
     graph.activations = format;
     if (format == Format::f32) return;
-    Candidates candidates(graph);
+    Candidates candidates(graph, format);
     while (candidates.sieve()) {
     }
     for (std::size_t s = 0; s < candidates.possible.size(); ++s)
