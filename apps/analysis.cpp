@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "graph/lower.h"
 #include "passes/run_passes.h"
@@ -40,9 +41,19 @@ std::int64_t state_bytes(std::initializer_list<const Graph*> graphs) {
     std::map<std::string_view, std::int64_t> states;
     for (const Graph* graph : graphs)
         for (const Storage& storage : graph->storages())
-            if (storage.role == Role::state) states[storage.name] = storage.type.shape.elements() * 4;
+            if (storage.role == Role::state) states[storage.name] = storage.bytes();
     std::int64_t sum = 0;
     for (const auto& [name, bytes] : states) sum += bytes;
+    return sum;
+}
+
+/// Of their constants, which share those of equal values.
+std::int64_t constant_bytes(std::initializer_list<const Graph*> graphs) {
+    std::set<std::vector<std::byte>> known;
+    std::int64_t sum = 0;
+    for (const Graph* graph : graphs)
+        for (const Storage& storage : graph->storages())
+            if (storage.role == Role::constant && known.insert(*storage.values).second) sum += storage.bytes();
     return sum;
 }
 
@@ -92,6 +103,7 @@ Analysis analyse(Graph& graph, const DeviceTraits& given) {
     made.arena = planned.bytes;
     made.bound = planned.bound;
     made.states = state_bytes({&graph});
+    made.constants = constant_bytes({&graph});
     const std::vector<Life> life = lives(graph, live);
     for (std::size_t s = 0; s < graph.storages().size(); ++s) {
         const Storage& storage = graph.storages()[s];
@@ -103,7 +115,7 @@ Analysis analyse(Graph& graph, const DeviceTraits& given) {
                                       storage.why_f32});
     }
     for (const NamedTensor& output : graph.outputs())
-        made.outputs += one_run_at_a_time.outputs * output.tensor.elements() * 4;
+        made.outputs += one_run_at_a_time.outputs * bytes_of(output.tensor.elements(), output.tensor.format());
     std::stable_sort(made.residents.begin(), made.residents.end(),
                      [](const Resident& a, const Resident& b) { return a.bytes > b.bytes; });
     return made;
@@ -129,6 +141,7 @@ Analysis analyse(StepGraphs& graphs, const DeviceTraits& device) {
     sum.arena = std::max(sum.arena, update.arena);
     sum.bound = std::max(sum.bound, update.bound);
     sum.states = state_bytes({&graphs.step, &*graphs.update});
+    sum.constants = constant_bytes({&graphs.step, &*graphs.update});
     sum.inputs += update.inputs;
     sum.outputs += update.outputs;
     sum.tables += update.tables;

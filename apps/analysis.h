@@ -35,11 +35,11 @@ struct Analysis {
     double flops = 0;
     std::int64_t arena = 0,
                  bound = 0;  // bytes; no arrangement of the arena is smaller than `bound`
-    std::int64_t states = 0, inputs = 0, outputs = 0, tables = 0;
+    std::int64_t states = 0, constants = 0, inputs = 0, outputs = 0, tables = 0;
 
     /// Bytes that kernels read and write.
     double traffic() const;
-    std::int64_t bytes() const { return arena + states + inputs + outputs + tables; }
+    std::int64_t bytes() const { return arena + states + constants + inputs + outputs + tables; }
 };
 
 /// Runs the passes, lowers and plans as Program does, for a device with these traits.

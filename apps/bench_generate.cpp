@@ -21,7 +21,7 @@ Analysis reading(const Gpt2Config& config, Format activations, std::int64_t leng
     Graph graph;
     graph.activations = activations;
     Parameters parameters;
-    describe_reading(Scope(graph, parameters), config, length);
+    describe_reading(Scope(graph, parameters), config, length, activations);
     return analyse(graph, device);
 }
 

@@ -1,8 +1,10 @@
 // vkformer data: prepares text, makes synthetic tokens, and tells what a data set holds; images are in data_images.cpp
 // and data_preview.cpp.
 
+#include <array>
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "apps/commands.h"
 #include "apps/common.h"
@@ -31,8 +33,7 @@ struct Options {
 
 /// Puts train.bin, val.bin and, if there are characters, chars.json into a directory, all or none, instead of the
 /// `obsolete` ones.
-void publish(const fs::path& out, std::span<const std::uint16_t> tokens, const Characters* characters,
-             std::span<const fs::path> obsolete) {
+void publish(const fs::path& out, TokenSpan tokens, const Characters* characters, std::span<const fs::path> obsolete) {
     catch_interrupts();
     const std::size_t training = training_share(tokens.size());
     require(training > 0 && training < tokens.size(), out.string(), ": ", tokens.size(),
@@ -60,7 +61,8 @@ void prepare_text(const Common& common, const Options& o) {
     const auto obsolete = claim_directory(o.out, o.overwrite, input);
     const std::string words = read_corpus(o.path);
     const Characters characters = Characters::of(words);
-    const auto tokens = characters.encode<std::uint16_t>(words);
+    const TokenList list = characters.tokens_of(words);
+    const TokenSpan tokens = list;
     publish(o.out, tokens, &characters, obsolete);
     report(common, {{"out", o.out},
                     {"train_tokens", training_share(tokens.size())},
@@ -85,10 +87,12 @@ public:
 
     /// −Σ p log p of what follows a token; natural logarithm.
     double entropy(std::size_t token) const {
-        std::vector<double> p(favourites_.size(), 0.125 / static_cast<double>(favourites_.size()));
-        for (std::size_t k = 0; k < 3; ++k) p[favourites_[token][k]] += std::array{0.5, 0.25, 0.125}[k];
-        double sum = 0;
-        for (const double share : p) sum -= share * std::log(share);
+        const auto size = static_cast<double>(favourites_.size());
+        std::map<std::size_t, double> often;  // more than any token's share
+        for (std::size_t k = 0; k < 3; ++k) often[favourites_[token][k]] += std::array{0.5, 0.25, 0.125}[k];
+        const double any = 0.125 / size;
+        double sum = -(size - static_cast<double>(often.size())) * any * std::log(any);
+        for (const auto& [favourite, more] : often) sum -= (any + more) * std::log(any + more);
         return sum;
     }
 
@@ -98,17 +102,20 @@ private:
 };
 
 void make_synthetic(const Common& common, const Options& o) {
-    require(o.vocab_size <= 65536, "--vocab-size is ", o.vocab_size, ", wanted at most 65536");
+    constexpr std::int64_t most = 10'000'000;
+    require(o.vocab_size <= most, "--vocab-size is ", o.vocab_size, ", wanted at most ", most);
     const auto obsolete = claim_directory(o.out, o.overwrite);
     const auto size = static_cast<std::size_t>(o.vocab_size);
     Chain chain(common.seed, size);
-    std::vector<std::uint16_t> tokens(static_cast<std::size_t>(o.tokens));
+    std::vector<std::int32_t> drawn(static_cast<std::size_t>(o.tokens));
     std::vector<std::size_t> visits(size);
     std::size_t at = 0;
-    for (std::uint16_t& token : tokens) {
-        token = static_cast<std::uint16_t>(at = chain.next(at));
+    for (std::int32_t& token : drawn) {
+        token = static_cast<std::int32_t>(at = chain.next(at));
         ++visits[at];
     }
+    const TokenList list = packed_tokens(drawn);
+    const TokenSpan tokens = list;
     double entropy = 0;
     for (std::size_t token = 0; token < size; ++token)
         if (visits[token])

@@ -24,13 +24,13 @@ struct Windows {
 
 /// Batch t of the whole split read once, window after window: every token but the first is
 /// predicted exactly once. Rows past the end, and the end of the last window, have no targets.
-Batch window(std::span<const std::uint16_t> tokens, std::size_t t, std::size_t size) {
+Batch window(TokenSpan tokens, std::size_t t, std::size_t size) {
     Batch batch{std::vector<std::int32_t>(size), std::vector<std::int32_t>(size, -1)};
     for (std::size_t i = 0; i < size; ++i) {
         const std::size_t at = t * size + i;
         if (at + 1 >= tokens.size()) break;
-        batch.tokens[i] = tokens[at];
-        batch.targets[i] = tokens[at + 1];
+        batch.tokens[i] = static_cast<std::int32_t>(tokens[at]);
+        batch.targets[i] = static_cast<std::int32_t>(tokens[at + 1]);
     }
     return batch;
 }
@@ -43,7 +43,7 @@ struct Result {
 
 /// The mean loss over all predicted tokens.
 Result evaluate(Device& device, const Common& common, const EvalOptions& o, const Model& model, const Windows& windows,
-                std::span<const std::uint16_t> tokens) {
+                TokenSpan tokens) {
     Graph graph;
     Parameters parameters;
     State state(device);
@@ -85,9 +85,9 @@ void eval_gpt(const Common& common, const EvalOptions& o) {
     Windows windows{o.batch_size ? o.batch_size : 12, o.block_size.value_or(model.config.n_positions), 0};
     require(windows.length <= model.config.n_positions, "--block-size is ", windows.length,
             ", wanted at most the model's n_positions ", model.config.n_positions);
-    require(std::ssize(tokens) > windows.length, "data ", o.data, ": the split '", o.split, "' has ", tokens.size(),
-            " tokens, wanted more than the block size ", windows.length);
-    const std::int64_t predictable = std::ssize(tokens) - 1;
+    require(static_cast<std::int64_t>(tokens.size()) > windows.length, "data ", o.data, ": the split '", o.split,
+            "' has ", tokens.size(), " tokens, wanted more than the block size ", windows.length);
+    const std::int64_t predictable = static_cast<std::int64_t>(tokens.size()) - 1;
     windows.count = o.all ? (predictable + windows.tokens() - 1) / windows.tokens() : o.iters.value_or(200);
     Result result;
     catch_interrupts();

@@ -57,7 +57,7 @@ struct Subject {
     double items_in_step() const { return items * static_cast<double>(trainer.gradient_accumulation_steps); }
 };
 
-Subject text_subject(const Gpt2Config& c, std::int64_t batch, std::int64_t block) {
+Subject text_subject(const Gpt2Config& c, std::int64_t batch, std::int64_t block, Format activations) {
     require(c.n_layer <= 10000, "n_layer is ", c.n_layer, ", wanted at most 10000");
     Subject made{.config_text = gpt2_config_text(c), .batch_size = batch};
     made.logits = [=](const Scope& scope) {
@@ -66,7 +66,8 @@ Subject text_subject(const Gpt2Config& c, std::int64_t batch, std::int64_t block
     made.loss = [=](const Scope& scope) { return gpt2_loss(scope, c, batch, block); };
     made.items = static_cast<double>(batch * block);
     made.batch = text(batch, " sequences of ", block, " tokens");
-    made.cache = 8.0 * static_cast<double>(c.n_layer * c.n_positions * c.n_embd);
+    const Format kept = KeyValueCache::format_of(c, activations);
+    made.cache = 2.0 * static_cast<double>(bytes_of(c.n_layer * c.n_positions * c.n_embd, kept));
     made.block_size = block;
     return made;
 }
@@ -108,8 +109,9 @@ std::vector<Part> parts(const Parameters& parameters, const Analysis& forward, c
 }
 
 ordered_json memory(const Analysis& a) {
-    return {{"total", a.bytes()}, {"arena", a.arena},     {"arena_bound", a.bound}, {"states", a.states},
-            {"inputs", a.inputs}, {"outputs", a.outputs}, {"tables", a.tables},     {"dispatches", a.dispatches}};
+    return {{"total", a.bytes()},   {"arena", a.arena},         {"arena_bound", a.bound},
+            {"states", a.states},   {"constants", a.constants}, {"inputs", a.inputs},
+            {"outputs", a.outputs}, {"tables", a.tables},       {"dispatches", a.dispatches}};
 }
 
 ordered_json plan_document(const Analysis& a) {
@@ -162,6 +164,7 @@ std::string memory_text(const Analysis& forward, const Analysis& step, double ca
     return table({{"memory", "inference", "training"},
                   {"total", bytes(forward.bytes()), bytes(step.bytes())},
                   row("states (parameters, moments)", &Analysis::states),
+                  row("constants", &Analysis::constants),
                   row("arena (activations)", &Analysis::arena),
                   row("arena, least possible", &Analysis::bound),
                   row("inputs", &Analysis::inputs),
@@ -239,7 +242,7 @@ Subject subject_of(const ModelOptions& o, Format activations) {
             return image_subject(open_image_model(o.model, false).config, o.batch_size);
         }
         const Gpt2Config config = open_model(o.model, false).config;
-        return text_subject(config, o.batch_size, o.block_size.value_or(config.n_positions));
+        return text_subject(config, o.batch_size, o.block_size.value_or(config.n_positions), activations);
     };
     Subject subject = made();
     subject.trainer.optimizer.kind = optimizer_named(o.optimizer);
@@ -290,7 +293,7 @@ void add_gpt(CLI::App& inspect_command, Common& common) {
         o->check();
         const Gpt2Config config = o->fresh_model(Gpt2Config().vocab_size);
         validate(config);
-        Subject subject = text_subject(config, o->batch_size, o->block_size);
+        Subject subject = text_subject(config, o->batch_size, o->block_size, common.activations());
         subject.trainer = o->trainer;
         subject.train_toml = o->toml();
         inspect(common, o->view, subject);

@@ -15,12 +15,13 @@ constexpr std::uint64_t LONGEST_PIECE = 256;
 
 }  // namespace
 
-void describe_reading(const Scope& scope, const Gpt2Config& config, std::int64_t length) {
+void describe_reading(const Scope& scope, const Gpt2Config& config, std::int64_t length, Format activations) {
     Graph& graph = scope.graph();
     const Tensor tokens = graph.input("tokens", {DType::i32, {1, length}});
     const KeyValueCache cache{.length = graph.input("length", {DType::i32, {1}}),
                               .positions = graph.input("positions", {DType::i32, {length}}),
-                              .capacity = config.n_positions};
+                              .capacity = config.n_positions,
+                              .format = activations};
     graph.output("logits", gpt2(scope, config, tokens, &cache, true));
 }
 
@@ -34,7 +35,7 @@ Generator::Reader& Generator::reader(std::int64_t length) {
     if (made) return *made;
     auto fresh = std::make_unique<Reader>();
     fresh->graph.activations = activations_;
-    describe_reading(Scope(fresh->graph, parameters_), config_, length);
+    describe_reading(Scope(fresh->graph, parameters_), config_, length, activations_);
     fresh->program.emplace(device_, fresh->graph, state_);
     made = std::move(fresh);
     return *made;

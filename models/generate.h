@@ -15,8 +15,10 @@
 namespace vkf {
 
 /// Appends the reading of `length` tokens into the cache: inputs `tokens`, i32 [1, length], `positions`, i32 [length],
-/// and `length`, i32 [1], the tokens then read in all; output `logits` of the token that follows.
-void describe_reading(const Scope& scope, const Gpt2Config& config, std::int64_t length);
+/// and `length`, i32 [1], the tokens then read in all; output `logits` of the token that follows. The cache is kept in
+/// what `activations` will be.
+void describe_reading(const Scope& scope, const Gpt2Config& config, std::int64_t length,
+                      Format activations = Format::f32);
 
 /// Programs over one set of weights and one cache: one reads a single token, others read a prompt in pieces of 2, 4, …
 /// 256 tokens (built when first needed; the last piece overlaps the one before it, so no piece is padded).

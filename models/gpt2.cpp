@@ -25,6 +25,7 @@ float residual_deviation(const Gpt2Config& c) {
 
 /// x + attention(norm): [B, T, C].
 Tensor attention_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor norm, const KeyValueCache* cache) {
+    const Format cached = cache ? KeyValueCache::format_of(c, cache->format) : Format::f32;
     const Tensor qkv = linear(scope / "c_attn", norm, 3 * c.n_embd, {.bias = c.bias});
     const auto part = split(qkv, std::array{c.n_embd, c.n_embd, c.n_embd});
     const Tensor q = part[0], v = part[2];
@@ -38,7 +39,7 @@ Tensor attention_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor
         const std::int64_t batch = x.shape()[0];
         const auto stored = [&](std::string_view name, Tensor fresh) {
             const Tensor whole = scope.graph().state(scope.path() + "." + std::string(name),
-                                                     {DType::f32, {batch, cache->capacity, c.n_embd}});
+                                                     {DType::f32, {batch, cache->capacity, c.n_embd}}, cached);
             return kv_cache_append(whole, fresh, cache->length);
         };
         keys = stored("cached_keys", keys);
@@ -109,6 +110,10 @@ Head head_of(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyVa
 }
 
 }  // namespace
+
+Format KeyValueCache::format_of(const Gpt2Config& c, Format activations) {
+    return c.n_embd / c.n_head % 2 == 0 ? activations : Format::f32;
+}
 
 Tensor gpt2(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyValueCache* cache, bool last_only) {
     const Head head = head_of(scope, c, tokens, cache, last_only);

@@ -36,6 +36,10 @@ struct KeyValueCache {
     Tensor length;     // i32 [1]: positions filled once this call's tokens are in
     Tensor positions;  // i32 [T]: where this call's tokens stand
     std::int64_t capacity = 0;
+    Format format = Format::f32;  // what activations will be kept in
+
+    /// What keys and values are kept in: attention takes 16 bits where heads are made of whole pairs.
+    static Format format_of(const Gpt2Config& config, Format activations);
 };
 
 /// Logits [B, T, V] of tokens i32 [B, T]. Parameters have Hugging Face's names (h.0.attn.c_attn.weight, …), the second

@@ -48,7 +48,14 @@ void write_inputs(Program& program, const Graph& graph, const Arrays& leaves) {
 
 Bits read_outputs(const Program& program, const Graph& graph) {
     Bits bits;
-    for (const NamedTensor& output : graph.outputs()) bits[output.name] = program.read(output.name);
+    for (const auto& [name, tensor] : graph.outputs()) {
+        if (tensor.dtype() == DType::f32) {
+            bits[name] = program.read(name);
+        } else {
+            const std::vector<std::int32_t> values = program.read_ints(name);
+            bits[name].assign(values.begin(), values.end());  // exact up to 2^24
+        }
+    }
     return bits;
 }
 

@@ -1,6 +1,7 @@
 #include "models/data/dataset.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -11,14 +12,9 @@ namespace fs = std::filesystem;
 namespace {
 
 /// A part of a text in tokens; messages begin with `where`.
-std::vector<std::uint16_t> encode_narrow(const std::string& where, std::string_view text,
-                                         const TokenDataset::Encode& encode) try {
-    std::vector<std::uint16_t> tokens;
-    for (const std::int32_t token : encode(text)) {
-        require(token >= 0 && token < 65536, "token ", token, " does not fit 16 bits");
-        tokens.push_back(static_cast<std::uint16_t>(token));
-    }
-    return tokens;
+std::vector<std::int32_t> encode_part(const std::string& where, std::string_view text,
+                                      const TokenDataset::Encode& encode) try {
+    return encode(text);
 } catch (const InputError& error) {
     throw InputError(where, ": ", error.what());
 }
@@ -46,6 +42,8 @@ TokenDataset TokenDataset::open(const fs::path& path, const Encode& encode) {
         data.read_text_from(path, encode);
     }
     data.greatest_ = std::max(vkf::greatest_token(data.train_), vkf::greatest_token(data.val_));
+    constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
+    data.require_below(most, text("a vocabulary has at most ", most));
     if (data.characters_)
         data.require_below(data.characters_->size(), text(chars.string(), " has ", data.characters_->size()));
     return data;
@@ -53,10 +51,10 @@ TokenDataset TokenDataset::open(const fs::path& path, const Encode& encode) {
 
 void TokenDataset::require_below(std::size_t size, const std::string& whose) const {
     if (greatest_ < size) return;
-    const auto look = [&](const fs::path& where, std::span<const std::uint16_t> tokens) {
-        const auto wrong = std::ranges::find_if(tokens, [&](std::uint16_t token) { return token >= size; });
-        require(wrong == tokens.end(), where.string(), ": token ", wrong - tokens.begin(), " is ",
-                wrong == tokens.end() ? 0 : *wrong, ", wanted 0 to ", size - 1, " (", whose, ")");
+    const auto look = [&](const fs::path& where, TokenSpan tokens) {
+        for (std::size_t i = 0; i < tokens.size(); ++i)
+            require(tokens[i] < size, where.string(), ": token ", i, " is ", tokens[i], ", wanted 0 to ", size - 1,
+                    " (", whose, ")");
     };
     for (const TokenFile& file : files_) look(file.path(), file.tokens());
     look(path_, encoded_);
@@ -67,17 +65,18 @@ void TokenDataset::read_text_from(const fs::path& path, const Encode& encode) {
     const auto [train, val] = split_text(text);
     std::size_t training = 0;
     if (encode) {
-        encoded_ = encode_narrow(path.string(), train, encode);
-        training = encoded_.size();
-        const auto rest = encode_narrow(path.string() + ": validation part", val, encode);
-        encoded_.insert(encoded_.end(), rest.begin(), rest.end());
+        std::vector<std::int32_t> tokens = encode_part(path.string(), train, encode);
+        training = tokens.size();
+        const auto rest = encode_part(path.string() + ": validation part", val, encode);
+        tokens.insert(tokens.end(), rest.begin(), rest.end());
+        encoded_ = packed_tokens(tokens);
     } else {
         characters_ = Characters::of(text);
-        encoded_ = characters_->encode<std::uint16_t>(text);
-        training = training_share(encoded_.size());
+        encoded_ = characters_->tokens_of(text);
+        training = training_share(TokenSpan(encoded_).size());
     }
-    train_ = std::span(encoded_).first(training);
-    val_ = std::span(encoded_).subspan(training);
+    train_ = TokenSpan(encoded_).first(training);
+    val_ = TokenSpan(encoded_).subspan(training);
 }
 
 Order order_named(std::string_view word) {
@@ -86,7 +85,7 @@ Order order_named(std::string_view word) {
     throw InputError("order '", word, "' is unknown, wanted random or sequential");
 }
 
-Batches::Batches(std::string name, std::span<const std::uint16_t> tokens, const Options& options)
+Batches::Batches(std::string name, TokenSpan tokens, const Options& options)
     : name_(std::move(name)), tokens_(tokens), options_(options) {
     require(options.rows >= 1 && options.length >= 1, name_, " batches: ", options.rows, " x ", options.length,
             " tokens, wanted at least 1 x 1");
@@ -111,9 +110,8 @@ void Batches::fill(std::uint64_t t, std::span<std::int32_t> tokens, std::span<st
             tokens.size(), " tokens and ", targets.size(), " targets, wanted ", options_.rows, " x ", length);
     std::size_t row = 0;
     for (const std::size_t start : starts(t)) {
-        const auto window = tokens_.subspan(start, length + 1);
-        std::ranges::copy(window.first(length), tokens.subspan(row * length, length).begin());
-        std::ranges::copy(window.last(length), targets.subspan(row * length, length).begin());
+        tokens_.subspan(start, length).copy_to(tokens.subspan(row * length, length));
+        tokens_.subspan(start + 1, length).copy_to(targets.subspan(row * length, length));
         ++row;
     }
 }

@@ -24,20 +24,21 @@ namespace vkf {
 ///
 /// Text becomes tokens by `encode`, a model's tokenizer; without one, by the vocabulary of the text's own characters.
 /// All of the data is read once for its greatest token.
-/// Throws: InputError naming the file and what is wrong with it, such as a token that chars.json has no character for.
+/// Throws: InputError naming the file and what is wrong with it, such as a token that chars.json has no character for,
+/// or one that no vocabulary of less than 2^31 has.
 class TokenDataset {
 public:
     using Encode = std::function<std::vector<std::int32_t>(std::string_view)>;
 
     static TokenDataset open(const std::filesystem::path& path, const Encode& encode = {});
 
-    std::span<const std::uint16_t> train() const { return train_; }
-    std::span<const std::uint16_t> val() const { return val_; }
+    TokenSpan train() const { return train_; }
+    TokenSpan val() const { return val_; }
     const std::optional<Characters>& characters() const { return characters_; }
 
     /// The characters' number, else one more than the greatest token.
     std::size_t vocabulary_size() const { return characters_ ? characters_->size() : std::size_t{greatest_} + 1; }
-    std::uint16_t greatest_token() const { return greatest_; }
+    std::uint32_t greatest_token() const { return greatest_; }
     /// Throws: InputError naming file, place and token if one is not below `size`, that of a vocabulary `whose` file
     /// the message names.
     void require_below(std::size_t size, const std::string& whose) const;
@@ -52,10 +53,10 @@ private:
 
     std::filesystem::path path_;
     std::vector<TokenFile> files_;
-    std::vector<std::uint16_t> encoded_;
-    std::span<const std::uint16_t> train_, val_;
+    TokenList encoded_;
+    TokenSpan train_, val_;
     std::optional<Characters> characters_;
-    std::uint16_t greatest_ = 0;
+    std::uint32_t greatest_ = 0;
 };
 
 /// random: windows start anywhere, drawn with replacement; sequential: one window after the other.
@@ -85,7 +86,7 @@ public:
         std::uint64_t seed = 0;
     };
 
-    Batches(std::string name, std::span<const std::uint16_t> tokens, const Options& options);
+    Batches(std::string name, TokenSpan tokens, const Options& options);
 
     /// First token of every row of micro-batch t.
     std::vector<std::size_t> starts(std::uint64_t t) const;
@@ -97,7 +98,7 @@ public:
 
 private:
     std::string name_;
-    std::span<const std::uint16_t> tokens_;
+    TokenSpan tokens_;
     Options options_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -11,8 +12,6 @@
 namespace vkf {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr std::size_t MOST_CHARACTERS = 65536;  // tokens are stored in 16 bits
 
 // Line ends as Python's text mode gives them: \r\n and lone \r become \n.
 void unify_line_ends(std::string& text) {
@@ -115,8 +114,6 @@ Characters Characters::of(std::string_view text) {
     for (char32_t value = 0; value < seen.size(); ++value) {
         if (seen[value]) characters.push_back(value);
     }
-    require(characters.size() <= MOST_CHARACTERS, "text has ", characters.size(), " different characters, at most ",
-            MOST_CHARACTERS, " fit 16-bit tokens");
     return Characters(std::move(characters));
 }
 
@@ -125,9 +122,8 @@ Characters Characters::load(const fs::path& path) {
     const nlohmann::json tree = parse_json(read_text(path), file);
     require(tree.is_object() && tree.value("type", nlohmann::json()) == "chars", file,
             ": wanted an object with \"type\": \"chars\"");
-    require(tree.contains("chars") && tree["chars"].is_array() && !tree["chars"].empty() &&
-                tree["chars"].size() <= MOST_CHARACTERS,
-            file, ": \"chars\" must be a list of 1 to ", MOST_CHARACTERS, " characters");
+    require(tree.contains("chars") && tree["chars"].is_array() && !tree["chars"].empty(), file,
+            ": \"chars\" must be a list of at least one character");
     std::vector<char32_t> characters;
     for (const auto& entry : tree["chars"]) {
         const std::string where = text(file, ": chars[", characters.size(), "]: ");
@@ -162,7 +158,7 @@ std::string Characters::json() const {
 }
 
 template <class Token>
-std::vector<Token> Characters::encode(std::string_view text) const {
+std::vector<Token> Characters::encoded(std::string_view text) const {
     std::vector<Token> tokens;
     tokens.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) {
@@ -179,8 +175,13 @@ std::vector<Token> Characters::encode(std::string_view text) const {
     return tokens;
 }
 
-template std::vector<std::int32_t> Characters::encode(std::string_view text) const;
-template std::vector<std::uint16_t> Characters::encode(std::string_view text) const;
+template std::vector<std::int32_t> Characters::encoded(std::string_view text) const;
+
+TokenList Characters::tokens_of(std::string_view text) const {
+    constexpr std::size_t most = std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1;
+    if (size() <= most) return encoded<std::uint16_t>(text);
+    return encoded<std::uint32_t>(text);
+}
 
 std::string Characters::decode(std::span<const std::int32_t> tokens) const {
     std::string text;

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "models/data/tokens.h"
+
 namespace vkf {
 
 /// The text of a UTF-8 file, or of all text files below a directory in the order of their paths.
@@ -39,16 +41,18 @@ public:
     /// are the same.
     std::string difference(const Characters& wanted) const;
 
-    /// Token is std::int32_t or std::uint16_t.
     /// Throws: InputError naming a character that has no token, and its place.
-    template <class Token = std::int32_t>
-    std::vector<Token> encode(std::string_view text) const;
+    std::vector<std::int32_t> encode(std::string_view text) const { return encoded<std::int32_t>(text); }
+    /// The same, as they are kept in memory and on disk.
+    TokenList tokens_of(std::string_view text) const;
 
     /// Throws: InputError naming a token that is no character.
     std::string decode(std::span<const std::int32_t> tokens) const;
 
 private:
     explicit Characters(std::vector<char32_t> characters);
+    template <class Token>
+    std::vector<Token> encoded(std::string_view text) const;
 
     std::vector<char32_t> characters_;    // ascending; the token is the index
     std::vector<std::int32_t> token_of_;  // by code point; -1 has no token

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "base/error.h"
@@ -13,48 +14,124 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "tokens are little-endian, read in place");
 
-constexpr std::size_t HEADER_BYTES = 256 * sizeof(std::int32_t);
-constexpr std::int32_t GPT2_MAGIC = 20240520;
-constexpr std::int32_t LLAMA3_MAGIC = 20240801;  // llm.c's files of 32-bit tokens
+/// One of llm.c's layouts.
+struct Headed {
+    std::int32_t magic, version;
+    std::size_t token_bytes;
+};
+constexpr Headed HEADED_16{20240520, 1, 2};  // GPT-2's
+constexpr Headed HEADED_32{20240801, 7, 4};  // Llama 3's
+using Header = std::array<std::int32_t, 256>;
+
+/// The tokens behind a header.
+std::span<const std::byte> behind_header(const std::string& file, std::span<const std::byte> bytes,
+                                         const Headed& layout) {
+    require(bytes.size() >= sizeof(Header), file, ": ", bytes.size(), " bytes are too few for llm.c's header of ",
+            sizeof(Header));
+    Header header;
+    std::memcpy(header.data(), bytes.data(), sizeof header);
+    const std::size_t bits = 8 * layout.token_bytes;
+    require(header[1] == layout.version, file, ": llm.c version ", header[1], ", wanted ", layout.version, " (", bits,
+            "-bit tokens)");
+    bytes = bytes.subspan(sizeof header);
+    const std::int64_t wanted = header[2] * static_cast<std::int64_t>(layout.token_bytes);
+    require(header[2] > 0 && static_cast<std::int64_t>(bytes.size()) == wanted, file, ": header says ", header[2],
+            " tokens (", wanted, " bytes), but ", bytes.size(), " bytes follow");
+    return bytes;
+}
+
+/// A mapping starts at a page and the header is 1 KiB, so the tokens are aligned.
+template <class Token>
+std::span<const Token> as_tokens(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const Token*>(bytes.data()), bytes.size() / sizeof(Token)};
+}
 
 }  // namespace
 
+TokenSpan::TokenSpan(const TokenList& list) {
+    std::visit([&](const auto& tokens) { tokens_ = std::span(tokens); }, list);
+}
+
+std::size_t TokenSpan::size() const {
+    return visit([](auto tokens) { return tokens.size(); });
+}
+
+std::uint32_t TokenSpan::operator[](std::size_t i) const {
+    return visit([&](auto tokens) { return std::uint32_t{tokens[i]}; });
+}
+
+TokenSpan TokenSpan::subspan(std::size_t first, std::size_t count) const {
+    return visit([&](auto tokens) { return TokenSpan(tokens.subspan(first, count)); });
+}
+
+void TokenSpan::copy_to(std::span<std::int32_t> out) const {
+    visit([&](auto tokens) {
+        require(out.size() == tokens.size(), "room for ", out.size(), " tokens, wanted ", tokens.size());
+        std::ranges::transform(tokens, out.begin(), [](auto token) { return static_cast<std::int32_t>(token); });
+    });
+}
+
+bool operator==(const TokenSpan& a, const TokenSpan& b) {
+    return a.visit([&](auto left) { return b.visit([&](auto right) { return std::ranges::equal(left, right); }); });
+}
+
 TokenFile::TokenFile(const std::filesystem::path& path) : file_(path) {
     const std::string file = path.string();
-    std::span<const std::byte> bytes = file_.bytes();
+    const std::span<const std::byte> bytes = file_.bytes();
     require(!bytes.empty(), file, ": is empty, wanted tokens");
-    std::array<std::int32_t, 3> header = {};  // magic, version, count
-    std::memcpy(header.data(), bytes.data(), std::min(bytes.size(), sizeof header));
-    require(header[0] != LLAMA3_MAGIC, file, ": holds llm.c's 32-bit tokens, wanted 16-bit tokens");
-    if (header[0] == GPT2_MAGIC) {
-        require(bytes.size() >= HEADER_BYTES, file, ": ", bytes.size(), " bytes are too few for llm.c's header of ",
-                HEADER_BYTES);
-        require(header[1] == 1, file, ": llm.c version ", header[1], ", wanted 1 (16-bit tokens)");
-        bytes = bytes.subspan(HEADER_BYTES);
-        const std::int64_t wanted = std::int64_t{header[2]} * 2;
-        require(header[2] > 0 && static_cast<std::int64_t>(bytes.size()) == wanted, file, ": header says ", header[2],
-                " tokens (", wanted, " bytes), but ", bytes.size(), " bytes follow");
+    std::int32_t magic = 0;
+    std::memcpy(&magic, bytes.data(), std::min(bytes.size(), sizeof magic));
+    if (magic == HEADED_32.magic) {
+        tokens_ = as_tokens<std::uint32_t>(behind_header(file, bytes, HEADED_32));
+        return;
     }
-    require(bytes.size() % 2 == 0, file, ": ", bytes.size(), " bytes, wanted whole 16-bit tokens");
-    // A mapping starts at a page and the header is 1 KiB, so the tokens are aligned.
-    tokens_ = {reinterpret_cast<const std::uint16_t*>(bytes.data()), bytes.size() / 2};
+    const auto narrow = magic == HEADED_16.magic ? behind_header(file, bytes, HEADED_16) : bytes;
+    require(narrow.size() % 2 == 0, file, ": ", narrow.size(), " bytes, wanted whole 16-bit tokens");
+    tokens_ = as_tokens<std::uint16_t>(narrow);
 }
 
-std::uint16_t greatest_token(std::span<const std::uint16_t> tokens) {
-    // Blocks of one known length become vector code, which keeps up with memory.
-    constexpr std::size_t BLOCK = 1024;
-    std::uint16_t greatest = 0;
-    const auto look = [&](const std::uint16_t* from, std::size_t count) {
-        for (std::size_t i = 0; i < count; ++i) greatest = std::max(greatest, from[i]);
-    };
-    const std::size_t blocks = tokens.size() / BLOCK;
-    for (std::size_t block = 0; block < blocks; ++block) look(tokens.data() + block * BLOCK, BLOCK);
-    look(tokens.data() + blocks * BLOCK, tokens.size() % BLOCK);
-    return greatest;
+std::uint32_t greatest_token(TokenSpan tokens) {
+    return tokens.visit([]<class Token>(std::span<const Token> list) {
+        // Blocks of one known length become vector code, which keeps up with memory.
+        constexpr std::size_t BLOCK = 1024;
+        Token greatest = 0;
+        const auto look = [&](const Token* from, std::size_t count) {
+            for (std::size_t i = 0; i < count; ++i) greatest = std::max(greatest, from[i]);
+        };
+        const std::size_t blocks = list.size() / BLOCK;
+        for (std::size_t block = 0; block < blocks; ++block) look(list.data() + block * BLOCK, BLOCK);
+        look(list.data() + blocks * BLOCK, list.size() % BLOCK);
+        return std::uint32_t{greatest};
+    });
 }
 
-void write_tokens(const std::filesystem::path& path, std::span<const std::uint16_t> tokens) {
-    write_atomically(path, [&](FileWriter& file) { file.write(std::as_bytes(tokens)); });
+TokenList packed_tokens(std::span<const std::int32_t> tokens) {
+    bool narrow = true;
+    for (const std::int32_t token : tokens) {
+        require(token >= 0, "token ", token, " is below 0");
+        narrow = narrow && token <= std::numeric_limits<std::uint16_t>::max();
+    }
+    if (narrow) return std::vector<std::uint16_t>(tokens.begin(), tokens.end());
+    return std::vector<std::uint32_t>(tokens.begin(), tokens.end());
+}
+
+void write_tokens(const std::filesystem::path& path, TokenSpan tokens) {
+    tokens.visit([&]<class Token>(std::span<const Token> list) {
+        constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
+        constexpr bool wide = sizeof(Token) == HEADED_32.token_bytes;
+        require(!wide || list.size() <= most, path.string(), ": ", list.size(), " tokens of 32 bits, wanted at most ",
+                most);
+        write_atomically(path, [&](FileWriter& file) {
+            if (wide) {
+                Header header{};
+                header[0] = HEADED_32.magic;
+                header[1] = HEADED_32.version;
+                header[2] = static_cast<std::int32_t>(list.size());
+                file.write(std::as_bytes(std::span(header)));
+            }
+            file.write(std::as_bytes(list));
+        });
+    });
 }
 
 }  // namespace vkf

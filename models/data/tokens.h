@@ -1,34 +1,76 @@
-// Token files: 16-bit tokens on disk, mapped, never copied as a whole.
+// Token files: 16- or 32-bit tokens on disk, mapped, never copied as a whole.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <variant>
+#include <vector>
 
 #include "base/file.h"
 
 namespace vkf {
 
-/// A file of little-endian uint16 tokens, in either of two layouts told apart by their first bytes: nanoGPT's, which is
-/// nothing but tokens, and llm.c's, whose header is 256 int32: 20240520, 1, number of tokens, zeros.
+/// Tokens in memory: uint16 where their vocabulary has at most 65536, else uint32.
+using TokenList = std::variant<std::vector<std::uint16_t>, std::vector<std::uint32_t>>;
+
+/// Tokens of either width, where they lie; whoever owns them must outlive it.
+class TokenSpan {
+public:
+    TokenSpan() = default;
+    TokenSpan(std::span<const std::uint16_t> tokens) : tokens_(tokens) {}
+    TokenSpan(std::span<const std::uint32_t> tokens) : tokens_(tokens) {}
+    TokenSpan(const std::vector<std::uint16_t>& tokens) : tokens_(std::span(tokens)) {}
+    TokenSpan(const std::vector<std::uint32_t>& tokens) : tokens_(std::span(tokens)) {}
+    TokenSpan(const TokenList& list);
+
+    std::size_t size() const;
+    bool empty() const { return size() == 0; }
+    std::uint32_t operator[](std::size_t i) const;
+    TokenSpan first(std::size_t count) const { return subspan(0, count); }
+    TokenSpan subspan(std::size_t first) const { return subspan(first, size() - first); }
+    TokenSpan subspan(std::size_t first, std::size_t count) const;
+    /// Into as many integers, such as a program's input; 32-bit ones must be below 2^31.
+    void copy_to(std::span<std::int32_t> out) const;
+
+    /// The tokens as they lie in memory: either std::span<const std::uint16_t> or of std::uint32_t.
+    template <class Visitor>
+    auto visit(Visitor&& visitor) const {
+        return std::visit(visitor, tokens_);
+    }
+
+    /// Whether they are the same tokens, of whatever width.
+    friend bool operator==(const TokenSpan& a, const TokenSpan& b);
+
+private:
+    std::variant<std::span<const std::uint16_t>, std::span<const std::uint32_t>> tokens_;
+};
+
+/// A file of little-endian tokens, in one of three layouts told apart by their first bytes: nanoGPT's, which is nothing
+/// but uint16; and llm.c's, whose header is 256 int32: 20240520, 1, number of tokens, zeros before uint16, or
+/// 20240801, 7, number of tokens, zeros before uint32.
 /// Throws: InputError naming the file if it is empty, odd-sized, cut short, or longer than its header says.
 class TokenFile {
 public:
     explicit TokenFile(const std::filesystem::path& path);
 
-    std::span<const std::uint16_t> tokens() const { return tokens_; }
+    TokenSpan tokens() const { return tokens_; }
     const std::filesystem::path& path() const { return file_.path(); }
 
 private:
     MappedFile file_;
-    std::span<const std::uint16_t> tokens_;
+    TokenSpan tokens_;
 };
 
 /// The greatest of the tokens, 0 if there are none. Reads all of them, as fast as memory gives them.
-std::uint16_t greatest_token(std::span<const std::uint16_t> tokens);
+std::uint32_t greatest_token(TokenSpan tokens);
 
-/// Writes nanoGPT's layout, atomically.
-void write_tokens(const std::filesystem::path& path, std::span<const std::uint16_t> tokens);
+/// The tokens in 16 bits if each of them fits, else in 32. Throws InputError naming a token below 0.
+TokenList packed_tokens(std::span<const std::int32_t> tokens);
+
+/// Writes 16-bit tokens in nanoGPT's layout and 32-bit ones in llm.c's, atomically. Throws InputError for more 32-bit
+/// tokens than llm.c's header can count, 2^31 − 1.
+void write_tokens(const std::filesystem::path& path, TokenSpan tokens);
 
 }  // namespace vkf

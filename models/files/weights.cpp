@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <set>
 
 #include "base/error.h"
@@ -78,6 +79,18 @@ void load_weights(const std::filesystem::path& path, std::span<const Parameter> 
         state.write(parameter.name, file.read_f32(stored_name(parameter.name)));
 }
 
+void load_state(const Safetensors& file, const std::string& name, State& state) {
+    if (state.type(name).dtype == DType::f32) return state.write(name, file.read_f32(name));
+    const std::vector<std::int64_t> values = file.read_i64(name);
+    std::vector<std::int32_t> narrow;
+    for (const std::int64_t value : values) {
+        require(value >= INT32_MIN && value <= INT32_MAX, file.path().string(), ": tensor ", name, " has ", value,
+                ", wanted 32-bit integers");
+        narrow.push_back(static_cast<std::int32_t>(value));
+    }
+    state.write(name, narrow);
+}
+
 namespace {
 
 /// "element 3 of [4, 5] is nan", of the first such number; else empty.
@@ -86,12 +99,21 @@ std::string non_finite_element(std::span<const float> values, const Shape& shape
     return bad == values.end() ? "" : text("element ", bad - values.begin(), " of ", shape, " is ", *bad);
 }
 
+/// What a state is stored as: f32 as `wanted`, anything else as what it is.
+StoredType stored_type(const State& state, const std::string& name, StoredType wanted) {
+    if (state.type(name).dtype == DType::i32) return StoredType::I32;
+    const Format format = state.format(name);
+    return format == Format::f32 ? wanted : format == Format::bf16 ? StoredType::BF16 : StoredType::F16;
+}
+
 }  // namespace
 
 std::string find_non_finite(const State& state, std::span<const std::string> names) {
-    for (const std::string& name : names)
+    for (const std::string& name : names) {
+        if (state.type(name).dtype != DType::f32) continue;
         if (const std::string found = non_finite_element(state.read(name), state.type(name).shape); !found.empty())
             return text(name, ": ", found);
+    }
     return {};
 }
 
@@ -99,11 +121,13 @@ std::vector<TensorSource> state_sources(const State& state, std::span<const std:
     std::vector<TensorSource> sources;
     for (const std::string& name : names) {
         const auto extents = state.type(name).shape.extents();
-        sources.push_back({name, type, {extents.begin(), extents.end()}, [&state, name, type](FileWriter& file) {
+        const StoredType own = stored_type(state, name, type);
+        sources.push_back({name, own, {extents.begin(), extents.end()}, [&state, name, own](FileWriter& file) {
+                               if (own == StoredType::I32) return file.write(state.read_bytes(name));
                                const std::vector<float> values = state.read(name);
                                if (const auto bad = non_finite_element(values, state.type(name).shape); !bad.empty())
                                    throw NotFinite(name, ": ", bad);
-                               write_floats(file, values, type);
+                               write_floats(file, values, own);
                            }});
     }
     return sources;

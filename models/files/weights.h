@@ -27,8 +27,12 @@ struct NotFinite : Error {
 /// The first of the states that holds a number that is not finite, as "NAME: element i of shape s is nan"; else empty.
 std::string find_non_finite(const State& state, std::span<const std::string> names);
 
-/// Sources that fetch states from the device one at a time, for write_safetensors. Writing one whose numbers are not
-/// all finite throws NotFinite.
+/// Reads a state back that state_sources wrote; its shape is that of the file's tensor. Throws InputError naming both
+/// if the file has another kind of number.
+void load_state(const Safetensors& file, const std::string& name, State& state);
+
+/// Sources that fetch states from the device one at a time, for write_safetensors: of f32 in `type`, of 16 bits and of
+/// i32 as what they are. Writing one whose numbers are not all finite throws NotFinite.
 std::vector<TensorSource> state_sources(const State& state, std::span<const std::string> names,
                                         StoredType type = StoredType::F32);
 

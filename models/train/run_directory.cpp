@@ -109,7 +109,7 @@ RunProgress RunDirectory::restore(Trainer& trainer) {
         const Shape& wanted = trainer.state().type(name).shape;
         require(file.contains(name) && Shape(file.at(name).shape) == wanted, file.path().string(), ": tensor ", name,
                 " of shape ", wanted, " is missing or has another shape");
-        trainer.state().write(name, file.read_f32(name));
+        load_state(file, name, trainer.state());
     }
     cut_metrics(progress);
     return progress;

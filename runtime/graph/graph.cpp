@@ -48,6 +48,10 @@ std::ostream& operator<<(std::ostream& stream, const TensorType& type) {
     return stream << (type.dtype == DType::f32 ? "f32" : "i32") << type.shape;
 }
 
+std::string_view kept(Format format) {
+    return format == Format::f32 ? "" : format == Format::bf16 ? " in bf16" : " in f16";
+}
+
 const TensorType& Tensor::type() const {
     return graph_->value(*this).type;
 }
@@ -156,14 +160,19 @@ Tensor Graph::input(std::string name, TensorType type) {
     return leaf(std::move(name), std::move(type), Role::input);
 }
 
-Tensor Graph::state(std::string name, TensorType type) {
+Tensor Graph::state(std::string name, TensorType type, Format format) {
+    require(format == Format::f32 || (type.dtype == DType::f32 && type.shape.width() % 2 == 0), "state '", name,
+            "' is ", type, ", wanted f32 rows of even width", kept(format));
     for (const NamedTensor& known : leaves_) {
         if (known.name != name) continue;
         require(storage(known.tensor).role == Role::state, "'", name, "' is an input, not a state");
-        require(known.tensor.type() == type, "state '", name, "' is ", known.tensor.type(), ", asked for as ", type);
+        require(known.tensor.type() == type && known.tensor.format() == format, "state '", name, "' is ",
+                known.tensor.type(), kept(known.tensor.format()), ", asked for as ", type, kept(format));
         return known.tensor;
     }
-    return leaf(std::move(name), std::move(type), Role::state);
+    const Tensor made = leaf(std::move(name), std::move(type), Role::state);
+    storages_.back().format = format;
+    return made;
 }
 
 void Graph::output(std::string name, Tensor tensor) {
@@ -201,6 +210,7 @@ std::vector<Tensor> Graph::add(std::shared_ptr<const Op> op, std::vector<Tensor>
         } else if (const auto target = op->updates(i)) {
             const Value& base = value(node.in[*target]);
             require(out_types[i] == base.type, where(), "would overwrite ", base.type, " with ", out_types[i]);
+            require(storages_[base.storage].role != Role::constant, where(), "would overwrite a constant");
             require(base.version == storages_[base.storage].version, where(), "would overwrite '",
                     storages_[base.storage].name, "' twice");
             made = base;
@@ -278,14 +288,6 @@ Tensor Graph::input_named(std::string_view name) const {
 Tensor Graph::output_named(std::string_view name) const {
     return find(outputs_, "output", name);
 }
-
-namespace {
-
-std::string_view kept(Format format) {
-    return format == Format::f32 ? "" : format == Format::bf16 ? " in bf16" : " in f16";
-}
-
-}  // namespace
 
 std::string Graph::dump() const {
     std::string lines;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,8 +14,9 @@
 
 namespace vkf {
 
-/// Who owns a storage: the arena (transient), the host writing it before each run (input), or the model (state).
-enum class Role : std::uint8_t { transient, input, state };
+/// Who owns a storage: the arena (transient), the host writing it before each run (input), the model (state), or the
+/// graph, which knows its values (constant).
+enum class Role : std::uint8_t { transient, input, state, constant };
 
 /// A run of memory that one value, or a value with its views and in-place successors, lives in.
 struct Storage {
@@ -24,6 +26,7 @@ struct Storage {
     std::uint32_t version = 0;  // in-place updates so far
     Format format = Format::f32;
     std::string why_f32 = {};  // of a transient one that could have been kept in 16 bits but for this
+    std::shared_ptr<const std::vector<std::byte>> values = {};  // of a constant, as they lie in memory
 
     std::int64_t bytes() const { return bytes_of(type.shape.elements(), format); }
 };
@@ -65,8 +68,12 @@ public:
     /// A tensor the host writes before each run. Names are unique.
     Tensor input(std::string name, TensorType type);
     /// A tensor that outlives runs and is shared by name between graphs. Asking again for a name gives its current
-    /// value.
-    Tensor state(std::string name, TensorType type);
+    /// value. A 16-bit format wants f32 rows of even width, and kernels that take it so.
+    Tensor state(std::string name, TensorType type, Format format = Format::f32);
+    /// A tensor whose values, row-major, are known now. Nobody writes it; programs over one State share one copy of
+    /// equal values. Asking again for the same gives the same tensor. It has no gradient.
+    Tensor constant(Shape shape, std::span<const float> values);
+    Tensor constant(Shape shape, std::span<const std::int32_t> values);
     /// Marks a tensor for reading by the host after a run. Must be contiguous.
     void output(std::string name, Tensor tensor);
 
@@ -112,12 +119,14 @@ public:
 
 private:
     Tensor leaf(std::string name, TensorType type, Role role);
+    Tensor constant(TensorType type, std::span<const std::byte> values);
 
     std::vector<Node> nodes_;
     std::vector<Region> regions_;
     std::deque<Value> values_;  // references to shapes survive what is added later
     std::vector<Storage> storages_;
     std::vector<NamedTensor> leaves_;
+    std::vector<Tensor> constants_;
     std::vector<NamedTensor> outputs_;
 };
 

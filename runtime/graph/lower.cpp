@@ -1,5 +1,7 @@
 #include "graph/lower.h"
 
+#include "base/error.h"
+
 namespace vkf {
 
 namespace {
@@ -35,11 +37,33 @@ std::int64_t table_bytes(const Dispatch& dispatch) {
     return bytes;
 }
 
+/// Throws Error naming the operand if one is kept in 16 bits that the kernels take in 32 only.
+void require_formats(const Node& node) {
+    const KernelTraits taken = node.op->kernel_traits(node.in);
+    bool all = true, none = true;
+    const auto look = [&](const char* side, std::size_t k, Tensor tensor, std::uint32_t bits) {
+        if (!tensor) return;
+        const bool listed = k < 32 && (bits >> k & 1) != 0, narrow = tensor.format() != Format::f32;
+        if (narrow && !listed)
+            throw Error(node.scope, node.scope.empty() ? "" : ": ", node.op->name(), ": ", side, k, " is ",
+                        tensor.type(), kept(tensor.format()), ", which its kernels do not take");
+        if (!listed) return;
+        all = all && narrow;
+        none = none && !narrow;
+    };
+    for (std::size_t k = 0; k < node.in.size(); ++k) look("input ", k, node.in[k], taken.half_in);
+    for (std::size_t k = 0; k < node.out.size(); ++k) look("output ", k, node.out[k], taken.half_out);
+    if (taken.uniform && !all && !none)
+        throw Error(node.scope, node.scope.empty() ? "" : ": ", node.op->name(),
+                    ": some of its operands are kept in 16 bits, wanted all or none");
+}
+
 }  // namespace
 
 Lowered lower(const Graph& graph, const std::vector<bool>& live, const Node& node, const DeviceTraits& device) {
     const std::vector<Tensor> out = outputs_to_make(graph, live, node);
     Lowering lowering{node.in, out, device, {}, {}};
+    require_formats(node);
     node.op->lower(lowering);
     Lowered made{std::move(lowering.dispatches), std::move(lowering.scratches)};
     for (Dispatch& dispatch : made.dispatches) {

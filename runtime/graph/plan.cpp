@@ -131,9 +131,9 @@ private:
 
 }  // namespace
 
-Packing pack_beside(std::span<const TensorType> tensors, std::int64_t limit) {
+Packing pack_beside(std::span<const std::int64_t> bytes, std::int64_t limit) {
     std::vector<Block> blocks;
-    for (const TensorType& tensor : tensors) blocks.push_back({padded(tensor.shape.elements() * 4), 0, 0});
+    for (const std::int64_t tensor : bytes) blocks.push_back({padded(tensor), 0, 0});
     return pack(blocks, limit);
 }
 

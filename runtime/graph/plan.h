@@ -35,8 +35,8 @@ std::int64_t uncut(std::int64_t offset, std::int64_t bytes, std::int64_t limit);
 /// largest block's size where that is more: largest first, each at the lowest offset that fits.
 Packing pack(std::span<const Block> blocks, std::int64_t limit = no_limit);
 
-/// Places tensors that are all needed all the time, at multiples of 256 bytes.
-Packing pack_beside(std::span<const TensorType> tensors, std::int64_t limit = no_limit);
+/// Places tensors of so many bytes that are all needed all the time, at multiples of 256.
+Packing pack_beside(std::span<const std::int64_t> bytes, std::int64_t limit = no_limit);
 
 constexpr std::int64_t no_place = -1;
 
@@ -46,7 +46,7 @@ struct Plan {
     std::vector<Block> blocks;                       // what was packed, for reports
     std::int64_t bytes = 0;
     std::int64_t bound = 0;
-    std::int64_t limit = 0;  // no tensor reaches across a multiple of it
+    std::int64_t limit = 0;    // no tensor reaches across a multiple of it
     std::int64_t aliased = 0;  // storages that took over the memory of one that died
 };
 

@@ -1,5 +1,7 @@
 #include "graph/reference.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/half.h"
 
@@ -27,6 +29,19 @@ std::vector<Array> expand_and_interpret(const Op& op, std::span<const Array> in,
     std::vector<Array> out;
     for (std::size_t i = 0; i < outputs.size(); ++i) out.push_back(std::move(results.at(text("out", i))));
     return out;
+}
+
+template <class Number>
+std::vector<double> numbers(std::span<const std::byte> bytes) {
+    std::vector<Number> values(bytes.size() / sizeof(Number));
+    std::ranges::copy(bytes, std::as_writable_bytes(std::span(values)).begin());
+    return {values.begin(), values.end()};
+}
+
+/// Of a constant.
+Array values_of(const Storage& storage) {
+    const bool real = storage.type.dtype == DType::f32;
+    return {storage.type.shape, real ? numbers<float>(*storage.values) : numbers<std::int32_t>(*storage.values)};
 }
 
 /// To the numbers that a storage of this format can hold.
@@ -60,11 +75,16 @@ Arrays interpret(const Graph& graph, const Arrays& leaves) {
     for (std::size_t id = 0; id < values.size(); ++id) {
         if (is_made[id] || !is_read[id]) continue;
         const Storage& storage = graph.storages()[graph.values()[id].storage];
+        if (storage.role == Role::constant) {
+            values[id] = values_of(storage);
+            continue;
+        }
         const auto given = leaves.find(storage.name);
         require(given != leaves.end(), "interpret: no array for '", storage.name, "'");
         require(given->second.shape == storage.type.shape, "interpret: '", storage.name, "' is ", storage.type.shape,
                 ", given ", given->second.shape);
         values[id] = given->second;
+        round(values[id], storage.format);
     }
     Arrays results;
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {

@@ -13,7 +13,7 @@ namespace vkf {
 /// Named arrays: values for inputs and states going in; outputs and overwritten states coming out.
 using Arrays = std::map<std::string, Array>;
 
-/// Runs every live node in order. Throws InputError if a leaf has no array of its shape.
+/// Runs every live node in order. Throws InputError if an input or state has no array of its shape.
 Arrays interpret(const Graph& graph, const Arrays& leaves);
 
 /// The outputs of one op on given arrays: its own reference, or its expansion interpreted.

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <ostream>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace vkf {
@@ -19,6 +20,9 @@ enum class Format : std::uint8_t { f32, bf16, f16 };
 constexpr std::int64_t bytes_of(std::int64_t elements, Format format) {
     return elements * (format == Format::f32 ? 4 : 2);
 }
+
+/// " in bf16", for messages; empty of f32.
+std::string_view kept(Format format);
 
 /// Extents of a row-major tensor, outermost first; an empty shape is a scalar.
 class Shape {

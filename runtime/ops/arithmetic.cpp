@@ -29,10 +29,10 @@ public:
         const Shape& a = in[0].shape;
         const Shape& b = in[1].shape;
         require(in[0].dtype == DType::f32 && in[1].dtype == DType::f32, "wants f32, not ", in[0], " and ", in[1]);
-        Broadcast unused;
-        const bool onto_a = broadcast(b, a, unused);
-        require(onto_a || broadcast(a, b, unused), "cannot broadcast ", a, " and ", b);
-        return {{DType::f32, onto_a ? a : b}};
+        const Shape made = broadcast_shape(a, b);
+        const std::size_t axes = broadcast_axes(std::array{a, b}, made).size();
+        require(axes <= 6, "cannot broadcast ", a, " and ", b, ": ", axes, " axes repeat apart, wanted at most 6");
+        return {{DType::f32, made}};
     }
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {

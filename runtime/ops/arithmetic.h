@@ -7,8 +7,8 @@
 
 namespace vkf {
 
-/// Elementwise with broadcasting of either side: an operand may lack leading extents, and its extents that are not 1
-/// must be one contiguous run equal to the other's (a bias, one number per row, positions over a batch, a scalar).
+/// Elementwise with broadcasting of both sides as in PyTorch: aligned at the end, extents are equal, or one of them is
+/// 1 or lacking.
 Tensor add(Tensor a, Tensor b);
 Tensor sub(Tensor a, Tensor b);
 Tensor mul(Tensor a, Tensor b);

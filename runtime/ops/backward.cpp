@@ -144,6 +144,9 @@ std::vector<Tensor> gradients(std::span<const Tensor> outputs, std::span<const T
                               std::span<const Tensor> wrt, const GradientOptions& options) {
     require(!outputs.empty() && outputs.size() == d_outputs.size(), "gradients: ", outputs.size(), " outputs and ",
             d_outputs.size(), " gradients of them");
+    for (const Tensor& x : wrt)
+        if (x && x.graph().storage(x).role == Role::constant)
+            throw InputError("gradients: a constant ", x.type(), " has none");
     outputs[0].graph().differentiated = true;
     Reverse reverse(outputs[0].graph(), 0, wrt, options);
     for (std::size_t i = 0; i < outputs.size(); ++i) reverse.seed(outputs[i], d_outputs[i]);

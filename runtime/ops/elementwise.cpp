@@ -17,7 +17,7 @@ namespace {
 
 using Kind = ElementStep::Kind;
 
-constexpr std::size_t most_inputs = ElementStep::first_step, most_steps = 6, most_words = 6;
+constexpr std::size_t most_inputs = ElementStep::first_step, most_steps = 6, most_words = 6, most_axes = 6;
 
 /// The numbers that a step finds among the arguments.
 std::vector<std::uint32_t> words(const ElementStep& step) {
@@ -67,17 +67,39 @@ bool stretched(const Shape& operand, const Shape& result) {
     return operand.elements() < result.elements();
 }
 
-/// How the inputs that are broadcast are read; nullopt if they differ in that.
-std::optional<Broadcast> common_broadcast(std::span<const Tensor> in, const Shape& result) {
-    std::optional<Broadcast> common;
+/// How the inputs that are broadcast are read, one run each; nullopt if they differ in that or are not one run.
+std::optional<BroadcastRun> common_run(std::span<const Tensor> in, const Shape& result) {
+    std::optional<BroadcastRun> common;
     for (const Tensor& x : in) {
-        Broadcast own;
         if (!stretched(x.shape(), result)) continue;
-        if (!broadcast(x.shape(), result, own)) return {};
-        if (common && (common->div != own.div || common->mod != own.mod)) return {};
+        const std::optional<BroadcastRun> own = one_run(x.shape(), result);
+        if (!own || (common && *common != *own)) return {};
         common = own;
     }
-    return common ? common : Broadcast{};
+    return common ? common : BroadcastRun{};
+}
+
+std::vector<BroadcastAxis> axes_of(std::span<const Tensor> in, const Shape& result) {
+    std::vector<Shape> shapes;
+    for (const Tensor& x : in) shapes.push_back(x.shape());
+    return broadcast_axes(shapes, result);
+}
+
+/// Axes as shaders/lib/elementwise.glsl takes them.
+Table table_of(std::span<const BroadcastAxis> axes, std::size_t operands) {
+    std::vector<std::uint32_t> extents;
+    std::array<std::vector<std::uint32_t>, most_inputs> strides;
+    for (const BroadcastAxis& axis : axes) {
+        extents.push_back(extent(axis.extent));
+        for (std::size_t k = 0; k < most_inputs; ++k) strides[k].push_back(k < operands ? extent(axis.strides[k]) : 0);
+    }
+    if (extents.size() % 2 != 0) {  // so that the table behind this one starts where addresses may
+        extents.push_back(1);
+        for (auto& column : strides) column.push_back(0);
+    }
+    Table made{{{"extent", std::move(extents)}}};
+    for (std::size_t k = 0; k < most_inputs; ++k) made.columns.emplace_back(text('x', k), std::move(strides[k]));
+    return made;
 }
 
 /// What several ops made: nobody asks for its derivative any more.
@@ -123,9 +145,11 @@ struct Chain {
         }
     }
 
-    bool fits(const Shape& shape) const {
+    /// `strided`: whether one of the nodes is not for the kernel that reads inputs run by run; for those that are, two
+    /// launches of that one cost less than one of the other.
+    bool fits(const Shape& shape, bool strided) const {
         return one_seed && in.size() <= most_inputs && steps.size() <= most_steps && words(steps) <= most_words &&
-               common_broadcast(in, shape).has_value();
+               (common_run(in, shape) || (strided && axes_of(in, shape).size() <= most_axes));
     }
 
 private:
@@ -148,12 +172,11 @@ bool ElementwiseOp::reference(std::span<const Array> in, std::span<Array> out) c
     Seed seed{};
     for (std::size_t k = 0; drops() && k < 2; ++k)
         seed[k] = static_cast<std::uint32_t>(static_cast<std::int32_t>(in.back().at[k]));
-    std::vector<Broadcast> at(inputs);
-    for (std::size_t k = 0; k < inputs; ++k) broadcast(in[k].shape, out[0].shape, at[k]);
+    std::vector<std::vector<BroadcastAxis>> axes;
+    for (std::size_t k = 0; k < inputs; ++k) axes.push_back(broadcast_axes(std::span(&in[k].shape, 1), out[0].shape));
     std::vector<double> values(ElementStep::first_step + steps_.size());
     for (std::size_t i = 0; i < out[0].at.size(); ++i) {
-        for (std::size_t k = 0; k < inputs; ++k)
-            values[k] = in[k].at[i / static_cast<std::size_t>(at[k].div) % static_cast<std::size_t>(at[k].mod)];
+        for (std::size_t k = 0; k < inputs; ++k) values[k] = in[k].at[broadcast_index(axes[k], 0, i)];
         for (std::size_t s = 0; s < steps_.size(); ++s)
             values[ElementStep::first_step + s] = taken(steps_[s], values[steps_[s].a], values[steps_[s].b], seed, i);
         out[0].at[i] = values.back();
@@ -165,30 +188,42 @@ void ElementwiseOp::lower(Lowering& to) const {
     const std::span operands = to.in.first(to.in.size() - (drops() ? 1 : 0));
     const Tensor y = to.out[0];
     const std::int64_t count = y.elements();
-    const Broadcast narrow = common_broadcast(operands, y.shape()).value();
-    const bool any_stretched = std::ranges::any_of(operands, [&](Tensor x) { return stretched(x.shape(), y.shape()); });
-    std::uint32_t each = drops() ? 4 : 2;  // random words come by four
-    const bool along = any_stretched && narrow.div == 1;
-    while (any_stretched && (along ? narrow.mod : narrow.div) % each != 0) each /= 2;
+    const std::optional<BroadcastRun> run = common_run(operands, y.shape());
+    const std::vector<BroadcastAxis> axes = axes_of(operands, y.shape());
+    std::uint32_t stretched_bits = 0, along = 0;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+        if (!stretched(operands[k].shape(), y.shape())) continue;
+        stretched_bits |= 1u << k;
+        if (run ? run->div == 1 : axes.back().strides[k] == 1) along |= 1u << k;
+    }
+    const std::int64_t alike = !run ? axes.back().extent : along ? run->mod : run->div;  // neighbours
+    std::uint32_t each = drops() ? 4 : 2;                                                // random words come by four
+    while (stretched_bits && alike % each != 0) each /= 2;
 
     const Sweep grid = sweep(to.device, count);
-    Dispatch made{.kernel = steps_.size() > 1 ? "elementwise_chain" : "elementwise",
+    Dispatch made{.kernel = !run                ? "elementwise_strided"
+                            : steps_.size() > 1 ? "elementwise_chain"
+                                                : "elementwise",
                   .constants = {{"GROUP", grid.group},
                                 {"INPUTS", extent(static_cast<std::int64_t>(operands.size()))},
                                 {"STEPS", extent(static_cast<std::int64_t>(steps_.size()))},
                                 {"EACH", each},
                                 {"LEFT", extent(count % each)},
+                                {"STRETCHED", stretched_bits},
                                 {"ALONG", along},
                                 {"LAYOUT_Y", vector_layout(y)}},
                   .args = {{"seed", drops() ? ArgValue{to.in.back()} : ArgValue{}},
                            {"y", y},
                            {"count", extent(count)},
-                           {"per_group", grid.per_group},
-                           {"div", extent(narrow.div)},
-                           {"mod", extent(narrow.mod)}},
+                           {"per_group", grid.per_group}},
                   .groups = grid.groups,
                   .bytes = 4.0 * static_cast<double>(count)};
-    std::uint32_t stretched_bits = 0;
+    if (run) {
+        made.args.insert(made.args.end(), {{"div", extent(run->div)}, {"mod", extent(run->mod)}});
+    } else {
+        made.constants.emplace_back("AXES", extent(std::ssize(axes)));
+        made.args.emplace_back("axes", table_of(axes, operands.size()));
+    }
     for (std::size_t k = 0; k < most_inputs; ++k) {
         if (k >= operands.size()) {
             made.args.emplace_back(text('x', k), std::monostate{});
@@ -196,10 +231,8 @@ void ElementwiseOp::lower(Lowering& to) const {
         }
         made.args.emplace_back(text('x', k), operands[k]);
         made.constants.emplace_back(text("LAYOUT", k), vector_layout(operands[k]));
-        if (stretched(operands[k].shape(), y.shape())) stretched_bits |= 1u << k;
         made.bytes += 4.0 * static_cast<double>(operands[k].elements());
     }
-    made.constants.emplace_back("STRETCHED", stretched_bits);
     std::vector<std::uint32_t> numbers;
     for (std::size_t s = 0; s < steps_.size(); ++s) {
         const ElementStep& step = steps_[s];
@@ -236,11 +269,16 @@ std::optional<Node> fused(const Node& maker, const Node& reader) {
     const auto* before = dynamic_cast<const ElementwiseOp*>(maker.op.get());
     const auto* after = dynamic_cast<const ElementwiseOp*>(reader.op.get());
     const TensorType& type = reader.out[0].type();
-    if (!before || !after || maker.out[0].type() != type) return {};
+    if (!before || !after || maker.out[0].shape() != type.shape) return {};
+    const auto operands_of = [](const Node& node, const ElementwiseOp& op) {
+        return std::span(node.in).first(node.in.size() - (op.drops() ? 1 : 0));
+    };
     Chain chain;
     chain.append(maker, *before, Tensor());
     chain.append(reader, *after, maker.out[0]);
-    if (!chain.fits(type.shape)) return {};
+    const bool strided = !common_run(operands_of(maker, *before), type.shape) ||
+                         !common_run(operands_of(reader, *after), type.shape);
+    if (!chain.fits(type.shape, strided)) return {};
     if (chain.seed) chain.in.push_back(chain.seed);
     auto op = std::make_shared<const FusedOp>(text(before->name(), '+', after->name()), std::move(chain.steps), type);
     return Node{std::move(op), std::move(chain.in), reader.out, reader.scope};

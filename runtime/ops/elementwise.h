@@ -24,8 +24,8 @@ struct ElementStep {
     std::uint32_t salt = 0;                    // of dropout
 };
 
-/// The last step's value, [...]. Inputs that are broadcast repeat alike (ops/broadcast.h). If a step drops, the last
-/// input is the seed, i32[2]; it is no operand.
+/// The last step's value, [...]. Inputs may be broadcast (ops/broadcast.h), along at most 6 axes that are not one. If a
+/// step drops, the last input is the seed, i32[2]; it is no operand.
 class ElementwiseOp : public Op {
 public:
     explicit ElementwiseOp(std::vector<ElementStep> steps) : steps_(std::move(steps)) {}

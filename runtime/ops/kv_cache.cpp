@@ -2,20 +2,21 @@
 #include "ops/kv_cache.h"
 
 #include "base/error.h"
+#include "ops/vector_layout.h"
 
 namespace vkf {
 
 namespace {
 
-class StoreRowsOp : public Op {
+class KvCacheAppendOp : public Op {
 public:
     std::string_view name() const override { return "kv_cache_append"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
         const Shape &whole = in[0].shape, &rows = in[1].shape;
-        require(
-            whole.rank() == 3 && rows.rank() == 3 && whole[0] == rows[0] && whole[2] == rows[2] && rows[1] <= whole[1],
-            "cannot append ", rows, " to a cache of ", whole);
+        require(in[0].dtype == DType::f32 && in[1].dtype == DType::f32 && whole.rank() == 3 && rows.rank() == 3 &&
+                    whole[0] == rows[0] && whole[2] == rows[2] && rows[1] <= whole[1],
+                "cannot append ", rows, " to a cache of ", whole);
         require(in[2].dtype == DType::i32 && in[2].shape.elements() == 1, "length is ", in[2], ", wanted one i32");
         return {in[0]};
     }
@@ -36,7 +37,9 @@ public:
     void lower(Lowering& to) const override {
         const Tensor whole = to.out[0], rows = to.in[1];
         to.dispatch({.kernel = "kv_cache_append",
-                     .constants = {{"GROUP", row_group(to.device, rows.width())}},
+                     .constants = {{"GROUP", row_group(to.device, (rows.width() + 1) / 2)},
+                                   {"LAYOUT", vector_layout(whole)},
+                                   {"ROWS_LAYOUT", vector_layout(rows)}},
                      .args = {{"whole", whole},
                               {"rows", rows},
                               {"length", to.in[2]},
@@ -50,13 +53,15 @@ public:
                      .bytes = 8.0 * static_cast<double>(rows.elements())});
     }
 
+    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b11, .half_out = 0b1}; }
+
     std::optional<std::size_t> updates(std::size_t) const override { return 0; }
 };
 
 }  // namespace
 
 Tensor kv_cache_append(Tensor whole, Tensor rows, Tensor length) {
-    return add_one(whole.graph(), StoreRowsOp(), {whole, rows, length});
+    return add_one(whole.graph(), KvCacheAppendOp(), {whole, rows, length});
 }
 
 }  // namespace vkf

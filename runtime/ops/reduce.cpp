@@ -19,6 +19,14 @@ std::int64_t divided(std::int64_t count, std::int64_t by) {
     return (count + by - 1) / by;
 }
 
+/// The longest run of at most so many rows of which there are a whole number in `rows`; all of them where runs would
+/// be shorter than 16.
+std::int64_t whole_run(std::int64_t rows, std::int64_t most) {
+    for (std::int64_t run = std::min(rows, most); run >= 16; --run)
+        if (rows % run == 0) return run;
+    return rows;
+}
+
 class RowSumOp : public Op {
 public:
     std::string_view name() const override { return "row_sum"; }
@@ -61,31 +69,42 @@ public:
     KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b1}; }
 };
 
+/// Σ over all rows, [..., C] → [C]; or `batched` over those of each matrix, [B, R, C] → [B, C].
 class ColumnSumOp : public Op {
 public:
+    explicit ColumnSumOp(bool batched) : batched_(batched) {}
+
     std::string_view name() const override { return "column_sum"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        require(in[0].dtype == DType::f32, "wants f32, not ", in[0]);
-        return {{DType::f32, {in[0].shape.width()}}};
+        const Shape& x = in[0].shape;
+        require(in[0].dtype == DType::f32 && (!batched_ || x.rank() == 3), "wants f32", batched_ ? "[B, R, C]" : "",
+                ", not ", in[0]);
+        return {{DType::f32, batched_ ? Shape{x[0], x[2]} : Shape{x.width()}}};
     }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
         const auto width = static_cast<std::size_t>(in[0].shape.width());
-        for (std::size_t i = 0; i < in[0].at.size(); ++i) out[0].at[i % width] += in[0].at[i];
+        const std::size_t matrix = batched_ ? static_cast<std::size_t>(in[0].shape[1]) * width : in[0].at.size();
+        for (std::size_t i = 0; i < in[0].at.size(); ++i) out[0].at[i / matrix * width + i % width] += in[0].at[i];
         return true;
     }
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
-        return std::vector{broadcast_to(at.d_out[0], at.in[0].shape())};
+        const Shape& x = at.in[0].shape();
+        const Tensor d = batched_ ? reshape(at.d_out[0], {x[0], 1, x[2]}) : at.d_out[0];
+        return std::vector{broadcast_to(d, x)};
     }
 
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0];
-        sum_columns(to, x, x.rows(), x.width(), x.pitch(), to.out[0]);
+        sum_columns(to, x, x.rows(), x.width(), x.pitch(), to.out[0], batched_ ? x.shape()[0] : 1);
     }
 
     KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b1}; }
+
+private:
+    bool batched_;
 };
 
 /// Of integers the words are copied; of floats it is a step of whatever kernel reads it, where one can take it.
@@ -97,16 +116,13 @@ public:
     std::string_view name() const override { return "broadcast_to"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        Broadcast unused;
-        require(broadcast(in[0].shape, shape_, unused), "cannot broadcast ", in[0].shape, " to ", shape_);
+        require(broadcasts(in[0].shape, shape_), "cannot broadcast ", in[0].shape, " to ", shape_);
         return {{in[0].dtype, shape_}};
     }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
-        Broadcast of_x;
-        broadcast(in[0].shape, shape_, of_x);
-        for (std::size_t i = 0; i < out[0].at.size(); ++i)
-            out[0].at[i] = in[0].at[i / static_cast<std::size_t>(of_x.div) % static_cast<std::size_t>(of_x.mod)];
+        const std::vector<BroadcastAxis> axes = broadcast_axes(std::span(&in[0].shape, 1), shape_);
+        for (std::size_t i = 0; i < out[0].at.size(); ++i) out[0].at[i] = in[0].at[broadcast_index(axes, 0, i)];
         return true;
     }
 
@@ -116,11 +132,13 @@ public:
 
     void lower(Lowering& to) const override {
         if (to.in[0].dtype() == DType::f32) return ElementwiseOp::lower(to);
-        Broadcast of_x;
-        broadcast(to.in[0].shape(), shape_, of_x);
-        const std::int64_t own = of_x.mod * of_x.div;
-        to.dispatch(strided_copy(to.device, to.in[0], to.out[0],
-                                 {{shape_.elements() / own, 0, own}, {of_x.mod, 1, of_x.div}, {of_x.div, 0, 1}}));
+        std::vector<CopyAxis> axes;
+        std::int64_t elements = shape_.elements();
+        for (const BroadcastAxis& axis : broadcast_axes(std::span(&to.in[0].shape(), 1), shape_)) {
+            elements /= axis.extent;
+            axes.push_back({axis.extent, axis.strides[0], elements});
+        }
+        to.dispatch(strided_copy(to.device, to.in[0], to.out[0], axes));
     }
 
     KernelTraits kernel_traits(std::span<const Tensor> in) const override {
@@ -134,16 +152,18 @@ private:
 
 }  // namespace
 
-void sum_columns(Lowering& to, ArgValue from, std::int64_t rows, std::int64_t width, std::int64_t pitch,
-                 ArgValue into) {
+void sum_columns(Lowering& to, ArgValue from, std::int64_t rows, std::int64_t width, std::int64_t pitch, ArgValue into,
+                 std::int64_t sums) {
     const std::uint32_t group = row_group(to.device, divided(width, 2));
     const std::int64_t pairs = to.device.cpu ? std::clamp<std::int64_t>(divided(width, 2 * group), 1, 8) : 1;
     const std::int64_t blocks = divided(width, 2 * group * pairs);
     const std::int64_t wanted = divided(std::int64_t{to.device.compute_units} * 8, blocks);
-    const std::int64_t run = divided(rows, std::clamp<std::int64_t>(rows / 16, 1, wanted));
+    const std::int64_t each = rows / sums;
+    std::int64_t run = divided(rows, std::clamp<std::int64_t>(rows / 16, 1, wanted));
+    if (sums > 1) run = whole_run(each, run);
     const std::int64_t runs = divided(rows, run);
-    const auto pass = [&](ArgValue x, std::int64_t x_rows, std::int64_t x_pitch, std::int64_t each, ArgValue y) {
-        const std::int64_t sums = divided(x_rows, each);
+    const auto pass = [&](ArgValue x, std::int64_t x_rows, std::int64_t x_pitch, std::int64_t length, ArgValue y) {
+        const std::int64_t made = divided(x_rows, length);
         const auto* tensor = std::get_if<Tensor>(&x);
         const std::uint32_t form =
             vector_layout(tensor ? *tensor : Tensor(), width % 2 == 0 && x_pitch % 2 == 0 && even(x) && even(y));
@@ -154,15 +174,15 @@ void sum_columns(Lowering& to, ArgValue from, std::int64_t rows, std::int64_t wi
                               {"rows", extent(x_rows)},
                               {"width", extent(width)},
                               {"x_pitch", extent(x_pitch)},
-                              {"run", extent(each)}},
-                     .groups = static_cast<std::uint64_t>(blocks * sums),
+                              {"run", extent(length)}},
+                     .groups = static_cast<std::uint64_t>(blocks * made),
                      .flops = static_cast<double>(x_rows * width),
-                     .bytes = 4.0 * static_cast<double>((x_rows + sums) * width)});
+                     .bytes = 4.0 * static_cast<double>((x_rows + made) * width)});
     };
-    if (runs == 1) return pass(from, rows, pitch, rows, into);
+    if (runs == sums) return pass(from, rows, pitch, each, into);
     const Scratch partial = to.scratch(runs * width);
     pass(from, rows, pitch, run, partial);
-    pass(partial, runs, width, runs, into);
+    pass(partial, runs, width, runs / sums, into);
 }
 
 Tensor row_sum(Tensor x) {
@@ -170,22 +190,34 @@ Tensor row_sum(Tensor x) {
 }
 
 Tensor column_sum(Tensor x) {
-    return add_one(x.graph(), ColumnSumOp(), {x});
+    return add_one(x.graph(), ColumnSumOp(false), {x});
 }
 
 Tensor sum_to(Tensor x, const Shape& shape) {
     if (x.shape() == shape) return x;
-    Broadcast of_result;
-    require(broadcast(shape, x.shape(), of_result), x.graph().scope, x.graph().scope.empty() ? "" : ": ",
-            "sum_to: ", shape, " does not broadcast to ", x.shape());
-    const auto [div, mod] = of_result;
-    if (mod == 1) {  // a total: the rows' sums, then theirs
+    require(broadcasts(shape, x.shape()), x.graph().scope, x.graph().scope.empty() ? "" : ": ", "sum_to: ", shape,
+            " does not broadcast to ", x.shape());
+    if (shape.elements() == 1) {  // a total: the rows' sums, then theirs
         if (x.width() > 1) x = row_sum(x);
         if (x.elements() > 1) x = row_sum(reshape(x, {1, x.elements()}));
         return reshape(x, shape);
     }
-    if (div > 1) x = row_sum(reshape(x, {x.elements() / div, div}));
-    if (x.elements() > mod) x = column_sum(reshape(x, {x.elements() / mod, mod}));
+    // Axes to keep and to sum over take turns. Innermost first: what is left gets small.
+    std::int64_t inner = 1;  // elements of those that were kept
+    const std::vector<BroadcastAxis> axes = broadcast_axes(std::span(&shape, 1), x.shape());
+    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+        if (axis->strides[0] != 0) {
+            inner *= axis->extent;
+            continue;
+        }
+        const std::int64_t outer = x.elements() / axis->extent / inner;
+        if (inner == 1)
+            x = row_sum(reshape(x, {outer, axis->extent}));
+        else if (outer == 1)
+            x = column_sum(reshape(x, {axis->extent, inner}));
+        else
+            x = add_one(x.graph(), ColumnSumOp(true), {reshape(x, {outer, axis->extent, inner})});
+    }
     return reshape(x, shape);
 }
 

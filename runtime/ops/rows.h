@@ -39,7 +39,9 @@ inline std::uint32_t block(std::uint32_t group, std::int64_t width) {
 }
 
 /// into[c] = Σ from[r·pitch + c] over `rows` rows of `width` columns, in an order that only the sizes decide. Rows are
-/// cut into runs, enough to occupy the device and long enough to be worth a partial sum.
-void sum_columns(Lowering& to, ArgValue from, std::int64_t rows, std::int64_t width, std::int64_t pitch, ArgValue into);
+/// cut into runs, enough to occupy the device and long enough to be worth a partial sum. With `sums` > 1 so many sums,
+/// each over its own share of the rows.
+void sum_columns(Lowering& to, ArgValue from, std::int64_t rows, std::int64_t width, std::int64_t pitch, ArgValue into,
+                 std::int64_t sums = 1);
 
 }  // namespace vkf

@@ -57,7 +57,9 @@ public:
         }
         for (std::size_t s = 0; s < state_.size(); ++s) {
             const Storage& at = graph.storages()[s];
-            if (at.role != Role::transient || at.type.dtype != DType::f32 || at.type.shape.elements() == 0)
+            if (at.role == Role::state && at.format != Format::f32)
+                state_[s].given = true;
+            else if (at.role != Role::transient || at.type.dtype != DType::f32 || at.type.shape.elements() == 0)
                 state_[s].possible = false;
             else if (!is_read[s])
                 refuse(s, "no kernel reads it");
@@ -75,6 +77,7 @@ public:
 private:
     struct StorageState {
         bool possible = true;
+        bool given = false;  // a state's, whoever reads it
         std::string why_not;
         bool wanted = false;       // a node of lower precision computes with it in 16 bits
         bool only_rounded = true;  // by all who read it
@@ -84,7 +87,7 @@ private:
 
     template <class... Words>
     void refuse(std::size_t s, const Words&... why) {
-        if (!state_[s].possible) return;
+        if (!state_[s].possible || state_[s].given) return;
         state_[s].possible = false;
         state_[s].why_not = text(why...);
         changed_ = true;
@@ -130,7 +133,8 @@ private:
             const Tensor x = node.in[k];
             if (!x || !has(at.traits.half_in, k)) continue;
             // A state would be cast anew in every run.
-            if (!in_pairs(graph_.value(x)) || graph_.storage(x).role == Role::state) return false;
+            const bool anew = graph_.storage(x).role == Role::state && !state_[storage(x)].given;
+            if (!in_pairs(graph_.value(x)) || anew) return false;
             all += x.elements();
             if (possible(storage(x))) kept += x.elements();
         }

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "graph/lower.h"
 #include "passes/run_passes.h"
+#include "program/numbers.h"
 #include "vulkan/device.h"
 #include "vulkan/kernel.h"
 
@@ -123,49 +124,37 @@ Program::Program(Device& device, Graph& graph, State& state, const ProgramOption
     record(options);
 }
 
-std::vector<NamedTensor> Program::lay_out() {
-    std::vector<NamedTensor> states;
-    std::vector<TensorType> inputs, outputs;
-    for (std::size_t id = 0; id < graph_->values().size(); ++id) {
-        const Value& value = graph_->values()[id];
-        const Storage& storage = graph_->storages()[value.storage];
-        if (storage.role == Role::transient || value.version != 0 || value.type != storage.type || value.offset != 0)
-            continue;
-        const NamedTensor leaf{storage.name, Tensor(const_cast<Graph&>(*graph_), static_cast<std::uint32_t>(id))};
-        if (storage.role == Role::state) {
-            states.push_back(leaf);
-            memory_.states += storage.type.shape.elements() * 4;
-        } else if (std::none_of(input_places_.begin(), input_places_.end(),
-                                [&](const Place& known) { return known.name == storage.name; })) {
-            input_places_.push_back({{storage.name, storage.type, 0}});
-            inputs.push_back(storage.type);
-        }
+void Program::lay_out() {
+    for (const Storage& storage : graph_->storages()) {
+        if (storage.role == Role::state) memory_.states += storage.bytes();
+        if (storage.role == Role::constant) memory_.constants += storage.bytes();
+        if (storage.role == Role::input) input_places_.push_back({{storage.name, storage.type, storage.format}});
     }
-    for (const NamedTensor& output : graph_->outputs()) {
-        output_places_.push_back({output.name, output.tensor.type(), 0});
-        outputs.push_back(output.tensor.type());
-    }
-    const auto limit = static_cast<std::int64_t>(device_->info().buffer_bytes);
-    input_layout_ = pack_beside(inputs, limit);
-    output_layout_ = pack_beside(outputs, limit);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        input_places_[i].offset = static_cast<std::uint64_t>(input_layout_.offsets[i]);
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-        output_places_[i].offset = static_cast<std::uint64_t>(output_layout_.offsets[i]);
-    return states;
+    for (const NamedTensor& output : graph_->outputs())
+        output_places_.push_back({output.name, output.tensor.type(), output.tensor.format()});
+    const auto lay = [&](auto& places) {
+        std::vector<std::int64_t> sizes;
+        for (const Place& at : places) sizes.push_back(at.bytes());
+        const Packing layout = pack_beside(sizes, static_cast<std::int64_t>(device_->info().buffer_bytes));
+        for (std::size_t i = 0; i < places.size(); ++i)
+            places[i].offset = static_cast<std::uint64_t>(layout.offsets[i]);
+        return layout;
+    };
+    input_layout_ = lay(input_places_);
+    output_layout_ = lay(output_places_);
 }
 
 void Program::allocate(const Program* shares) {
-    const std::vector<NamedTensor> states = lay_out();
+    lay_out();
     memory_.arena = plan_.bytes;
     memory_.bound = plan_.bound;
     memory_.inputs = one_run_at_a_time.inputs * input_layout_.bytes;
     memory_.outputs = one_run_at_a_time.outputs * output_layout_.bytes;
     const bool shared = shares && !guarded_ && shares->arena_->limit() == static_cast<std::uint64_t>(plan_.limit) &&
                         shares->arena_->bytes() >= static_cast<std::uint64_t>(plan_.bytes);
-    require_room(states, shared);
+    require_room(shared);
     require_buffers();
-    state_->reserve(states);
+    state_->reserve(*graph_);
     if (shared)
         arena_ = shares->arena_;
     else
@@ -175,10 +164,8 @@ void Program::allocate(const Program* shares) {
     if (guarded_) arena_->fill(poison);
 }
 
-void Program::require_room(std::span<const NamedTensor> states, bool shared) const {
-    std::int64_t fresh = 0;
-    for (const NamedTensor& state : states)
-        if (!state_->contains(state.name)) fresh += state.tensor.elements() * 4;
+void Program::require_room(bool shared) const {
+    const std::int64_t fresh = state_->lacking(*graph_);
     const std::int64_t arena = shared ? 0 : memory_.arena;
     const std::int64_t wanted = arena + fresh + memory_.inputs + memory_.outputs + memory_.tables;
     const auto available = static_cast<std::int64_t>(device_->free_bytes());
@@ -199,7 +186,7 @@ void Program::require_buffers() const {
                                     storage.type),
                                storage.bytes());
     for (const InputPlace& at : input_places_)
-        require_buffer(*device_, text("input '", at.name, "' ", at.type), at.type.shape.elements() * 4);
+        require_buffer(*device_, text("input '", at.name, "' ", at.type), at.bytes());
 }
 
 std::uint64_t Program::address(Tensor tensor) const {
@@ -211,7 +198,8 @@ std::uint64_t Program::address(Tensor tensor) const {
         case Role::input:
             return inputs_.address(named(input_places_, storage.name).offset, bytes) + offset;
         case Role::state:
-            return state_->address(storage.name) + offset;
+        case Role::constant:
+            return state_->address(storage) + offset;
         case Role::transient:
             break;
     }
@@ -257,8 +245,9 @@ Program::Side Program::make_side() const {
         const Value& value = graph_->value(tensor);
         require(graph_->storage(tensor).role == Role::transient, "output '", output_places_[i].name,
                 "' must be computed, not a leaf");
-        const std::uint64_t from = static_cast<std::uint64_t>(plan_.storage[value.storage] + value.offset * 4);
-        const auto bytes = static_cast<std::uint64_t>(tensor.elements()) * 4;
+        const auto from =
+            static_cast<std::uint64_t>(plan_.storage[value.storage] + bytes_of(value.offset, tensor.format()));
+        const auto bytes = static_cast<std::uint64_t>(output_places_[i].bytes());
         const auto [holder, at] = arena_->place(from, bytes);
         const auto [host, to] = side.outputs.place(output_places_[i].offset, bytes);
         store.copy(*holder, at, *host, to, bytes);
@@ -302,7 +291,7 @@ Program::Side& Program::prepare_side() {
     const std::size_t k = free_side();
     for (InputPlace& at : input_places_) {
         if (at.held[k] == at.written) continue;
-        const auto bytes = static_cast<std::uint64_t>(at.type.shape.elements()) * 4;
+        const auto bytes = static_cast<std::uint64_t>(at.bytes());
         std::ranges::copy(sides_[1 - k].inputs.mapped(at.offset, bytes),
                           sides_[k].inputs.mapped(at.offset, bytes).begin());
         at.held[k] = at.written;
@@ -329,12 +318,19 @@ void Program::run() {
     while (!runs_.empty()) finish();
 }
 
-std::vector<float> Program::read(std::string_view output) const {
+std::span<const std::byte> Program::read_bytes(std::string_view output, DType dtype) const {
     const Place& at = named(output_places_, output);
-    std::vector<float> values(static_cast<std::size_t>(at.type.shape.elements()));
-    const auto into = std::as_writable_bytes(std::span(values));
-    std::ranges::copy(sides_[finished_].outputs.mapped(at.offset, into.size()), into.begin());
-    return values;
+    require(at.type.dtype == dtype, "output '", output, "' is ", at.type, ", asked for as ",
+            dtype == DType::f32 ? "floats" : "integers");
+    return sides_[finished_].outputs.mapped(at.offset, static_cast<std::uint64_t>(at.bytes()));
+}
+
+std::vector<float> Program::read(std::string_view output) const {
+    return floats_of(read_bytes(output, DType::f32), named(output_places_, output).format);
+}
+
+std::vector<std::int32_t> Program::read_ints(std::string_view output) const {
+    return ints_of(read_bytes(output, DType::i32));
 }
 
 float Program::read_scalar(std::string_view output) const {

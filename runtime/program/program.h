@@ -53,6 +53,7 @@ struct MemoryUse {
     std::int64_t arena = 0;  // transient tensors; another program's where it is shared
     std::int64_t bound = 0;  // the smallest an arena could be
     std::int64_t states = 0;
+    std::int64_t constants = 0;  // those of other programs over the same State among them
     std::int64_t inputs = 0;
     std::int64_t outputs = 0;
     std::int64_t tables = 0;  // of arguments
@@ -89,8 +90,9 @@ public:
     std::size_t under_way() const { return runs_.size(); }
     /// Runs once and waits.
     void run();
-    /// An output of the last finished run.
+    /// An output of the last finished run: f32, of whatever format, or i32. Throws InputError on the other type.
     std::vector<float> read(std::string_view output) const;
+    std::vector<std::int32_t> read_ints(std::string_view output) const;
     float read_scalar(std::string_view output) const;
 
     const MemoryUse& memory() const { return memory_; }
@@ -128,7 +130,10 @@ private:
     struct Place {
         std::string name;
         TensorType type;
-        std::uint64_t offset;
+        Format format = Format::f32;
+        std::uint64_t offset = 0;
+
+        std::int64_t bytes() const { return bytes_of(type.shape.elements(), format); }
     };
     /// An input, and which of its values each side holds: they are numbered as they are written.
     struct InputPlace : Place {
@@ -145,20 +150,20 @@ private:
         std::size_t side;
     };
 
-    /// A stretch of device memory.
-    struct Broadcast {
+    /// A run of device memory.
+    struct MemoryRange {
         std::uint64_t at = 0, bytes = 0;
     };
 
-    /// Lays out inputs and outputs; the states there are.
-    std::vector<NamedTensor> lay_out();
+    /// Lays out inputs and outputs; counts states and constants.
+    void lay_out();
     void allocate(const Program* shares);
     /// Throws Error unless what is still to be allocated fits.
-    void require_room(std::span<const NamedTensor> states, bool shared) const;
+    void require_room(bool shared) const;
     /// Throws Error naming the tensor if one is too large for any buffer.
     void require_buffers() const;
     /// The memory that an argument stands for; none for a number.
-    std::optional<Broadcast> reached(std::size_t node, const ArgValue& value) const;
+    std::optional<MemoryRange> reached(std::size_t node, const ArgValue& value) const;
     Launch resolve(std::size_t node, const Dispatch& dispatch);
     /// Puts the arguments where a kernel's members lie in its Args or in a table's row. Throws Error if they do not
     /// match.
@@ -169,6 +174,7 @@ private:
     std::vector<float> transient_values(Tensor tensor) const;
     void record(const ProgramOptions& options);
     void write_bytes(std::string_view input, DType dtype, std::span<const std::byte> data);
+    std::span<const std::byte> read_bytes(std::string_view output, DType dtype) const;
     /// Which side the next run has: the same one again, unless that is in use. Makes it if it is the first to ask.
     std::size_t free_side();
     Side make_side() const;

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "base/half.h"
+#include "program/numbers.h"
 #include "program/program.h"
 #include "vulkan/device.h"
 
@@ -29,18 +29,13 @@ std::vector<NodeTime> Program::node_times() const {
 
 std::vector<float> Program::transient_values(Tensor tensor) const {
     const Value& value = graph_->value(tensor);
-    const auto at =
-        static_cast<std::uint64_t>(plan_.storage[value.storage] + bytes_of(value.offset, tensor.format()));
+    const auto at = static_cast<std::uint64_t>(plan_.storage[value.storage] + bytes_of(value.offset, tensor.format()));
     const auto width = static_cast<std::size_t>(tensor.width()), pitch = static_cast<std::size_t>(tensor.pitch());
     const auto rows = static_cast<std::size_t>(tensor.rows());
-    std::vector<float> values(rows == 0 ? 0 : (rows - 1) * pitch + width);
-    if (tensor.format() == Format::f32) {
-        arena_->read(at, std::as_writable_bytes(std::span(values)));
-    } else {
-        std::vector<std::uint16_t> packed(values.size());
-        arena_->read(at, std::as_writable_bytes(std::span(packed)));
-        std::ranges::transform(packed, values.begin(), tensor.format() == Format::bf16 ? from_bfloat16 : from_half);
-    }
+    const std::int64_t reach = rows == 0 ? 0 : (tensor.rows() - 1) * tensor.pitch() + tensor.width();
+    std::vector<std::byte> bytes(static_cast<std::size_t>(bytes_of(reach, tensor.format())));
+    arena_->read(at, bytes);
+    std::vector<float> values = floats_of(bytes, tensor.format());
     for (std::size_t r = 1; r < rows && pitch > width; ++r)  // what lies between the rows is somebody else's
         std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(r * pitch), width,
                     values.begin() + static_cast<std::ptrdiff_t>(r * width));
@@ -50,9 +45,9 @@ std::vector<float> Program::transient_values(Tensor tensor) const {
 
 std::string Program::find_non_finite() {
     while (under_way() > 0) finish();
-    std::map<std::string, std::vector<float>> saved;
+    std::map<std::string, std::vector<std::byte>> saved;
     for (const Storage& storage : graph_->storages())
-        if (storage.role == Role::state && storage.version > 0) saved[storage.name] = state_->read(storage.name);
+        if (storage.role == Role::state && storage.version > 0) saved[storage.name] = state_->read_bytes(storage.name);
     wait(*device_, prepare_side().load.submit());
     std::string found;
     for (std::size_t i = 0; i < launches_.size() && found.empty();) {
@@ -78,7 +73,7 @@ std::string Program::find_non_finite() {
                              bad - values.begin(), " of ", out.shape(), " is ", *bad);
         }
     }
-    for (const auto& [name, values] : saved) state_->write(name, values);
+    for (const auto& [name, bytes] : saved) state_->write_bytes(name, bytes);
     return found;
 }
 

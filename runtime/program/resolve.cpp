@@ -97,25 +97,25 @@ std::uint64_t Program::write_down(Launch& of, const ArgMember& member, const Tab
     return tables_.address() + at;
 }
 
-std::optional<Program::Broadcast> Program::reached(std::size_t node, const ArgValue& value) const {
-    if (std::holds_alternative<std::monostate>(value)) return Broadcast{};
+std::optional<Program::MemoryRange> Program::reached(std::size_t node, const ArgValue& value) const {
+    if (std::holds_alternative<std::monostate>(value)) return MemoryRange{};
     if (const auto* tensor = std::get_if<Tensor>(&value))
-        return *tensor ? Broadcast{address(*tensor), reach(*tensor)} : Broadcast{};
+        return *tensor ? MemoryRange{address(*tensor), reach(*tensor)} : MemoryRange{};
     if (const auto* scratch = std::get_if<Scratch>(&value)) {
         const auto at = static_cast<std::uint64_t>(plan_.scratch[node][scratch->index]);
         const auto bytes = static_cast<std::uint64_t>(scratches_[node][scratch->index]) * 4;
-        return Broadcast{arena_->address(at, bytes), bytes};
+        return MemoryRange{arena_->address(at, bytes), bytes};
     }
     const auto* section = std::get_if<Section>(&value);
     if (!section) return std::nullopt;
-    const Broadcast whole = *reached(node, std::visit([](auto of) { return ArgValue{of}; }, section->of));
+    const MemoryRange whole = *reached(node, std::visit([](auto of) { return ArgValue{of}; }, section->of));
     const auto* tensor = std::get_if<Tensor>(&section->of);
     const auto size = [&](std::int64_t elements) {
         return static_cast<std::uint64_t>(bytes_of(elements, tensor ? tensor->format() : Format::f32));
     };
     const std::uint64_t first = size(section->first), bytes = size(section->count);
     require(first + bytes <= whole.bytes, "an argument reaches to byte ", first + bytes, " of ", whole.bytes);
-    return Broadcast{whole.at + first, bytes};
+    return MemoryRange{whole.at + first, bytes};
 }
 
 }  // namespace vkf

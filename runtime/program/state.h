@@ -1,6 +1,9 @@
-// Tensors that outlive runs: parameters, moments, gradients, caches; shared by name between programs.
+// Tensors that outlive runs: parameters, moments, gradients, caches, shared by name between programs; and the constants
+// of their graphs, shared by value.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -17,30 +20,46 @@ class State {
 public:
     explicit State(Device& device) : device_(&device) {}
 
-    /// Makes zeroed room for those that are not there yet. Throws InputError if a known name has another type, Error if
-    /// the memory is not to be had.
-    void reserve(std::span<const NamedTensor> tensors);
+    /// Makes room for a graph's states and constants that are not there yet: zeros in the former, their values in the
+    /// latter. Throws InputError if a known name has another type or format, Error if the memory is not to be had.
+    void reserve(const Graph& graph);
+    /// The bytes that this would take.
+    std::int64_t lacking(const Graph& graph) const;
 
     bool contains(const std::string& name) const { return slots_.contains(name); }
-    const TensorType& type(const std::string& name) const { return slot(name).type; }
-    std::uint64_t address(const std::string& name) const;
+    const TensorType& type(const std::string& name) const { return slot(name).storage.type; }
+    Format format(const std::string& name) const { return slot(name).storage.format; }
+    /// Of a graph's state or constant that there is room for.
+    std::uint64_t address(const Storage& storage) const;
     std::uint64_t bytes() const;
 
-    /// Whole tensors, row-major. Synchronous: waits for the device.
+    /// Whole tensors, row-major; floats are rounded to the state's format. Throws InputError on another element type or
+    /// count. Synchronous: waits for the device.
     void write(const std::string& name, std::span<const float> values);
+    void write(const std::string& name, std::span<const std::int32_t> values);
     std::vector<float> read(const std::string& name) const;
+    std::vector<std::int32_t> read_ints(const std::string& name) const;
+    /// The same as it lies in memory.
+    void write_bytes(const std::string& name, std::span<const std::byte> bytes);
+    std::vector<std::byte> read_bytes(const std::string& name) const;
 
 private:
     struct Slot {
-        TensorType type;
+        Storage storage;
         std::size_t arena;
         std::uint64_t offset;
     };
+    /// What is there for a storage, or null.
+    const Slot* find(const Storage& storage) const;
+    /// Those of a graph that are not there yet, each once.
+    std::vector<Storage> missing(const Graph& graph) const;
     const Slot& slot(const std::string& name) const;
+    void require_dtype(const std::string& name, DType dtype, std::size_t count) const;
 
     Device* device_;
     std::vector<Arena> arenas_;  // one for each time that there was something to reserve
     std::map<std::string, Slot> slots_;
+    std::vector<Slot> constants_;
 };
 
 }  // namespace vkf

@@ -3,8 +3,9 @@
 // A step (runtime/ops/elementwise.h) is kind | activation << 4 | a << 8 | b << 12 | word << 16: a and b are values,
 // inputs first and then what earlier steps made; its numbers are arguments from w0 on. Steps are constants, so that
 // nothing is left of them in the compiled kernel but their arithmetic, and values stay in registers.
-// An input that is broadcast is read at (i / div) % mod. EACH neighbours are made at a time: all by one element of such
-// an input, or by as many of it (ALONG).
+// An input that is broadcast is read at (i / div) % mod, the same for all; with STRIDED each at Σ i_k · stride_k of its
+// own, over the coordinates i_k of as few axes as there are. EACH neighbours are made at a time: all by one element of
+// such an input, or by as many of it (ALONG).
 // Numerics: fp32, each step rounded by itself unless the device contracts a product and a sum.
 #include "lib/args.glsl"
 #include "lib/activation.glsl"
@@ -16,7 +17,7 @@ layout(constant_id = 3) const uint STEPS = 1;
 layout(constant_id = 4) const uint EACH = 4;       // 4, 2 or 1
 layout(constant_id = 5) const uint LEFT = 0;       // count % EACH
 layout(constant_id = 6) const uint STRETCHED = 0;  // a bit for each input that is broadcast
-layout(constant_id = 7) const bool ALONG = false;  // div is 1, and mod a multiple of EACH
+layout(constant_id = 7) const uint ALONG = 0;      // a bit for each of those whose own elements lie along the result's
 layout(constant_id = 8) const uint STEP0 = 0;
 layout(constant_id = 9) const uint STEP1 = 0;
 layout(constant_id = 10) const uint STEP2 = 0;
@@ -33,7 +34,22 @@ layout(constant_id = 20) const uint LAYOUT_Y = SCALAR;
 
 const uint ADD = 0, SUB = 1, MUL = 2, DIV = 3, SCALE = 4, FILL = 5, ACTIVATE = 6, SLOPE = 7, DROPOUT = 8;
 const uint FIRST_STEP = 6;  // among the values
+#ifdef STRIDED
+layout(constant_id = 21) const uint AXES = 1;
+
+struct Axis {
+    uint extent;
+    uint x0;  // strides
+    uint x1;
+    uint x2;
+    uint x3;
+    uint x4;
+    uint x5;
+};
+REFERENCE readonly buffer Axes { Axis at[]; };
+#else
 const uint AXES = 3;        // of a broadcast: repetitions, the input's elements, repetitions of each
+#endif
 #include "lib/strided_index.glsl"
 
 layout(push_constant, scalar) uniform Args {
@@ -47,8 +63,12 @@ layout(push_constant, scalar) uniform Args {
     Out y;
     uint count;
     uint per_group;
+#ifdef STRIDED
+    Axes axes;
+#else
     uint div;
     uint mod;
+#endif
     uint w0;
     uint w1;
     uint w2;
@@ -60,8 +80,8 @@ layout(push_constant, scalar) uniform Args {
 uint word(uint i) { return i == 0 ? w0 : i == 1 ? w1 : i == 2 ? w2 : i == 3 ? w3 : i == 4 ? w4 : w5; }
 
 // `there` neighbours from element i on, of which `narrow` is the first's element in an input that is broadcast.
-vec4 load(In x, bool stretched, uint form, uint i, uint narrow, uint there) {
-    if (stretched && !ALONG) return vec4(load_one(x, narrow, form));
+vec4 load(In x, bool stretched, bool along, uint form, uint i, uint narrow, uint there) {
+    if (stretched && !along) return vec4(load_one(x, narrow, form));
     const uint at = stretched ? narrow : i;
     vec4 v = vec4(load_some(x, at, there > 1, form), 0.0, 0.0);
     if (there > 2) v.zw = load_some(x, at + 2, there > 3, form);
@@ -89,13 +109,27 @@ vec4 taken(uint code, vec4 a, vec4 b, uint i) {
     return v;
 }
 
+#ifdef STRIDED
+uint stride0[6] = {0, 0, 0, 0, 0, 0};
+uint stride1[6] = {0, 0, 0, 0, 0, 0};
+uint stride2[6] = {0, 0, 0, 0, 0, 0};
+uint stride3[6] = {0, 0, 0, 0, 0, 0};
+uint stride4[6] = {0, 0, 0, 0, 0, 0};
+uint stride5[6] = {0, 0, 0, 0, 0, 0};
+#define READ_STRIDES(n) \
+    if (n < INPUTS) [[unroll]] for (uint k = 0; k < AXES; ++k) stride##n[k] = axes.at[k].x##n;
+#define NARROW(n) offset(at, stride##n)
+#else
+#define NARROW(n) at[1]
+#endif
 #define LOAD(n) \
-    if (n < INPUTS) values[n] = load(x##n, (STRETCHED >> n & 1) != 0, LAYOUT##n, i, narrow, there);
+    if (n < INPUTS) \
+        values[n] = load(x##n, (STRETCHED >> n & 1) != 0, (ALONG >> n & 1) != 0, LAYOUT##n, i, NARROW(n), there);
 #define OPERAND(n, shift) values[STEP##n >> shift & 15]
 #define TAKE(n) \
     if (n < STEPS) last = values[FIRST_STEP + n] = taken(STEP##n, OPERAND(n, 8), OPERAND(n, 12), i);
 
-void make(uint i, uint narrow, uint there) {
+void make(uint i, uint at[6], uint there) {
     vec4 values[FIRST_STEP + 6];
     LOAD(0) LOAD(1) LOAD(2) LOAD(3) LOAD(4) LOAD(5)
     vec4 last;
@@ -110,12 +144,18 @@ void make(uint i, uint narrow, uint there) {
 void main() {
     const uint first = group_index() * per_group, end = min(first + per_group, count);
     const uint mine = first + EACH * gl_LocalInvocationID.x;
+#ifdef STRIDED
+    uint extent[6] = {0, 0, 0, 0, 0, 0};
+    [[unroll]] for (uint k = 0; k < AXES; ++k) extent[k] = axes.at[k].extent;
+    READ_STRIDES(0) READ_STRIDES(1) READ_STRIDES(2) READ_STRIDES(3) READ_STRIDES(4) READ_STRIDES(5)
+#else
     const uint extent[6] = {0, mod, div, 0, 0, 0};
+#endif
     const uint by[6] = digits(EACH * GROUP, extent);
     uint at[6] = digits(mine, extent);
     // One loop for all: drivers work on every kind of step wherever it stands, before they know the constants.
     for (uint i = mine; i < end; i += EACH * GROUP) {
-        make(i, at[1], LEFT == 0 ? EACH : min(EACH, end - i));
+        make(i, at, LEFT == 0 ? EACH : min(EACH, end - i));
         if (STRETCHED != 0) advance(at, by, extent);
     }
 }

@@ -61,7 +61,7 @@ TEST(HostText, CharactersAreTokensInCodePointOrder) {
     EXPECT_EQ(characters.size(), 5u);
     const auto tokens = characters.encode(text);
     EXPECT_EQ(tokens, (std::vector<std::int32_t>{2, 3, 1, 4, 0, 2}));
-    EXPECT_EQ(characters.encode<std::uint16_t>("ab"), (std::vector<std::uint16_t>{1, 2}));
+    EXPECT_EQ(characters.tokens_of("ab"), TokenList(std::vector<std::uint16_t>{1, 2}));
     EXPECT_EQ(characters.decode(tokens), text);
     EXPECT_TRUE(characters.encode("").empty());
 }

@@ -19,11 +19,11 @@ std::string little_endian(std::uint64_t value, int bytes) {
     return result;
 }
 
-std::string llmc(std::uint32_t magic, std::uint32_t version, std::uint32_t count,
-                 const std::vector<std::uint16_t>& tokens) {
+template <class Token = std::uint16_t>
+std::string llmc(std::uint32_t magic, std::uint32_t version, std::uint32_t count, const std::vector<Token>& tokens) {
     std::string bytes = little_endian(magic, 4) + little_endian(version, 4) + little_endian(count, 4);
     bytes.resize(1024);
-    for (const std::uint16_t token : tokens) bytes += little_endian(token, 2);
+    for (const Token token : tokens) bytes += little_endian(token, sizeof token);
     return bytes;
 }
 
@@ -33,11 +33,29 @@ TEST(HostTokens, BothLayoutsGiveTheSameTokens) {
     const std::string headed = llmc(20240520, 1, 5, tokens);
     for (const std::string& bytes : {headed, headed.substr(1024)}) {
         const TokenFile file(scratch.file("x.bin", bytes));
-        EXPECT_TRUE(std::ranges::equal(file.tokens(), tokens));
-        EXPECT_EQ(greatest_token(file.tokens()), 65535);
+        EXPECT_TRUE(file.tokens() == tokens);
+        EXPECT_EQ(greatest_token(file.tokens()), 65535u);
     }
     write_tokens(scratch.path() / "y.bin", tokens);
     EXPECT_EQ(read_text(scratch.path() / "y.bin"), headed.substr(1024));
+}
+
+TEST(HostTokens, TheHeaderTells32BitTokens) {
+    const Scratch scratch;
+    const std::vector<std::uint32_t> tokens = {3, 128000, 0, 65536, 0xffffffff};
+    const std::string bytes = llmc<std::uint32_t>(20240801, 7, 5, tokens);
+    const TokenFile file(scratch.file("x.bin", bytes));
+    EXPECT_TRUE(file.tokens() == tokens);
+    EXPECT_EQ(greatest_token(file.tokens()), 0xffffffffu);
+    write_tokens(scratch.path() / "y.bin", tokens);
+    EXPECT_EQ(read_text(scratch.path() / "y.bin"), bytes);
+}
+
+TEST(HostTokens, ArePackedInAsFewBitsAsTheyNeed) {
+    EXPECT_EQ(packed_tokens(std::vector{0, 65535}), TokenList(std::vector<std::uint16_t>{0, 65535}));
+    EXPECT_EQ(packed_tokens(std::vector{0, 65536}), TokenList(std::vector<std::uint32_t>{0, 65536}));
+    EXPECT_EQ(packed_tokens({}), TokenList(std::vector<std::uint16_t>{}));
+    expect_holds(complaint([] { packed_tokens(std::vector{4, -1}); }), "token -1 is below 0");
 }
 
 TEST(HostTokens, TheGreatestIsFoundWhereverItStands) {
@@ -45,17 +63,17 @@ TEST(HostTokens, TheGreatestIsFoundWhereverItStands) {
         for (const std::size_t at : {std::size_t{0}, size / 2, size - 1}) {
             std::vector<std::uint16_t> tokens(size, 32767);
             tokens[at] = 32768;  // greater only for those who count without a sign
-            EXPECT_EQ(greatest_token(tokens), 32768) << at << " of " << size;
+            EXPECT_EQ(greatest_token(tokens), 32768u) << at << " of " << size;
         }
     }
-    EXPECT_EQ(greatest_token({}), 0);
+    EXPECT_EQ(greatest_token({}), 0u);
 }
 
 TEST(HostTokens, AFileShorterThanAHeaderIsNanoGpts) {
     const Scratch scratch;
     const TokenFile file(scratch.file("x.bin", little_endian(513, 2)));
     ASSERT_EQ(file.tokens().size(), 1u);
-    EXPECT_EQ(file.tokens()[0], 513);
+    EXPECT_EQ(file.tokens()[0], 513u);
 }
 
 TEST(HostTokens, MalformedFilesAreRefused) {
@@ -75,7 +93,10 @@ TEST(HostTokens, MalformedFilesAreRefused) {
         {"says 1 tokens (2 bytes), but 3", llmc(20240520, 1, 1, {1}) + "x"},
         {"says 0 tokens", llmc(20240520, 1, 0, {})},
         {"says -2147483648 tokens", llmc(20240520, 1, 0x80000000, {1})},
-        {"32-bit tokens", llmc(20240801, 7, 1, {1, 0})},
+        {"version 1, wanted 7 (32-bit tokens)", llmc<std::uint32_t>(20240801, 1, 1, {1})},
+        {"too few for llm.c's header", llmc(20240801, 7, 1, {1}).substr(0, 1023)},
+        {"says 1 tokens (4 bytes), but 2", llmc(20240801, 7, 1, {1})},
+        {"says 2 tokens (8 bytes), but 12", llmc<std::uint32_t>(20240801, 7, 2, {1, 2, 3})},
     };
     const Scratch scratch;
     for (const Case& bad : cases) {

@@ -41,9 +41,13 @@ protected:
 TEST_F(HostGraph, ErrorsNameScopeOpAndShapes) {
     const Tensor a = f32("a", {2, 3}), b = f32("b", {2});
     graph.scope = "h.3.mlp";
-    EXPECT_EQ(message([&] { add(a, b); }), "h.3.mlp: add: cannot broadcast [2, 3] and [2]");
+    EXPECT_EQ(message([&] { add(a, b); }),
+              "h.3.mlp: add: cannot broadcast [2, 3] and [2]: the size of a (3) must match the size of b (2) at "
+              "non-singleton dimension 1");
     graph.scope.clear();
-    EXPECT_EQ(message([&] { add(a, b); }), "add: cannot broadcast [2, 3] and [2]");
+    EXPECT_EQ(message([&] { add(a, b); }),
+              "add: cannot broadcast [2, 3] and [2]: the size of a (3) must match the size of b (2) at "
+              "non-singleton dimension 1");
     EXPECT_TRUE(graph.nodes().empty());
 }
 

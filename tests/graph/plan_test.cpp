@@ -73,7 +73,7 @@ TEST(HostPlan, NoBlockReachesAcrossTheEndOfABuffer) {
 }
 
 TEST(HostPlan, ABufferIsAsLargeAsTheLargestTensor) {
-    const std::vector<TensorType> tensors{{DType::f32, {64}}, {DType::f32, {1000}}, {DType::f32, {64}}};
+    const std::vector<std::int64_t> tensors{256, 4000, 256};
     const Packing packing = pack_beside(tensors, 1024);
     EXPECT_EQ(packing.limit, 4096);  // 4000 bytes, rounded up
     EXPECT_EQ(packing.offsets, (std::vector<std::int64_t>{4096, 0, 4352}));

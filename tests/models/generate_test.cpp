@@ -13,6 +13,7 @@
 #include "device_fixture.h"
 #include "models/sampling.h"
 #include "ops/softmax.h"
+#include "passes/run_passes.h"
 
 namespace vkf::test {
 
@@ -152,12 +153,14 @@ std::vector<std::int32_t> words(std::size_t count) {
 }
 
 /// Logits of the last position, computed without a cache.
-std::vector<float> whole(const Gpt2Config& config, std::span<const std::int32_t> tokens) {
+std::vector<float> whole(const Gpt2Config& config, std::span<const std::int32_t> tokens,
+                         Format activations = Format::f32) {
     Graph graph;
     Parameters parameters;
     State state(shared_device());
     const Tensor input = graph.input("tokens", {DType::i32, {1, std::ssize(tokens)}});
     graph.output("logits", gpt2(Scope(graph, parameters), config, input, nullptr, true));
+    graph.activations = activations;
     Program program(shared_device(), graph, state);
     fill(parameters, state);
     program.write("tokens", tokens);
@@ -212,6 +215,36 @@ TEST_P(DeviceGeneration, AFullContextGoesOnFromItsLastHalf) {
     }
 }
 
+/// Rounding keys and values as they are stored is the rounding that mixed precision does anyway: what differs is the
+/// order of sums in fp32, and now and then the 16-bit number next to the middle that follows.
+TEST_P(DeviceGeneration, KeysAndValuesAreKeptIn16BitsIfActivationsAre) {
+    const auto tokens = words(21);
+    for (const Format format : {Format::bf16, Format::f16}) {
+        Graph graph;
+        Parameters parameters;
+        describe_reading(Scope(graph, parameters), config(), 1, format);
+        graph.activations = format;
+        run_passes(graph);
+        std::size_t reads = 0;
+        for (const Node& node : graph.nodes()) {
+            if (node.op->name() != "attention") continue;
+            ++reads;
+            for (std::size_t k = 0; k < 3; ++k) EXPECT_EQ(node.in[k].format(), format) << k;
+        }
+        EXPECT_EQ(reads, 2u);
+        State state(shared_device());
+        const Program program(shared_device(), graph, state);
+        // Keys and values of 21 positions in two layers.
+        EXPECT_EQ(program.memory().states, 4 * parameters.count() + 2 * 2 * 21 * 24 * 2);
+        Generator generator(shared_device(), config(), format);
+        fill(generator.parameters(), generator.state());
+        std::vector<float> logits = generator.start(std::span(tokens).first(16));
+        for (std::size_t i = 16; i < tokens.size(); ++i) logits = generator.append(tokens[i]);
+        const double unit = format == Format::bf16 ? 0x1p-8 : 0x1p-11;
+        EXPECT_LE(worst_difference(logits, whole(config(), tokens, format)), 4 * unit);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(DeviceVariants, DeviceGeneration,
                          testing::Combine(testing::Values("standard", "attentionx", "belief", "belief-head",
                                                           "belief-star", "concat"),
@@ -233,6 +266,16 @@ TEST(DeviceGenerator, OnePositionIsEnoughContext) {
     EXPECT_EQ(generator.context(), std::vector{7});
     EXPECT_LE(worst_difference(logits, whole(config, std::vector{7})), CLOSE);
     EXPECT_THROW(generator.start({}), InputError);
+}
+
+TEST(DeviceGenerator, HeadsOfOddWidthKeepTheirCacheInFp32) {
+    Gpt2Config config = small("standard", false);
+    config.n_embd = 21;
+    const auto tokens = words(9);
+    Generator generator(shared_device(), config, Format::bf16);
+    fill(generator.parameters(), generator.state());
+    EXPECT_EQ(generator.state().format("h.0.attn.cached_keys"), Format::f32);
+    EXPECT_LE(worst_difference(generator.start(tokens), whole(config, tokens, Format::bf16)), 4 * 0x1p-8);
 }
 
 TEST(DeviceGenerator, StartForgetsWhatWasRead) {

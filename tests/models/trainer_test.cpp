@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <vector>
@@ -119,6 +121,43 @@ TEST(DeviceTrainer, AFreshRunTakesAnothersPlaceWithItsFirstCheckpoint) {
     EXPECT_EQ(read_text(scratch.path() / "notes.txt"), "old");
     EXPECT_FALSE(std::filesystem::exists(scratch.path() / "chars.json"));
     EXPECT_FALSE(std::filesystem::exists(scratch.path() / "best"));
+}
+
+/// Rows of a state's matrix that an update changed, those that moved farthest first.
+std::vector<std::int32_t> moved_rows(const std::vector<float>& before, const std::vector<float>& after, int width) {
+    std::vector<std::pair<float, std::int32_t>> moves;
+    for (std::size_t i = 0; i < before.size(); i += static_cast<std::size_t>(width)) {
+        float move = 0;
+        for (std::size_t c = i; c < i + static_cast<std::size_t>(width); ++c)
+            move = std::max(move, std::abs(after[c] - before[c]));
+        if (move > 0) moves.emplace_back(-move, static_cast<std::int32_t>(i) / width);
+    }
+    std::ranges::sort(moves);
+    std::vector<std::int32_t> rows;
+    for (const auto& [move, row] : moves) rows.push_back(row);
+    return rows;
+}
+
+TEST(DeviceTrainer, TokensAbove65536AreThemselves) {
+    Gpt2Config model = tiny_gpt2("standard");
+    model.vocab_size = 70001;
+    model.n_embd = 6;
+    model.n_layer = 1;
+    model.tie_word_embeddings = false;
+    const LossGraph loss = [&](const Scope& scope) { return gpt2_loss(scope, model, 1, 3); };
+    TrainerConfig config;
+    config.optimizer = {.kind = OptimizerKind::sgd, .weight_decay = 0, .grad_clip = 0};
+    Trainer trainer(shared_device(), loss, loss, config);
+    const Batch batch{{65537, 3, 70000}, {66000, 70000, 65536}};
+    const auto embedded = trainer.state().read("wte.weight"), head = trainer.state().read("lm_head.weight");
+    trainer.step(0, 1.0, [&](Program& program, std::uint64_t) { write_batch(program, batch); });
+    auto read = moved_rows(embedded, trainer.state().read("wte.weight"), 6);
+    std::ranges::sort(read);
+    EXPECT_EQ(read, (std::vector<std::int32_t>{3, 65537, 70000}));
+    auto wanted = moved_rows(head, trainer.state().read("lm_head.weight"), 6);  // all, but targets by far the most
+    wanted.resize(3);
+    std::ranges::sort(wanted);
+    EXPECT_EQ(wanted, (std::vector<std::int32_t>{65536, 66000, 70000}));
 }
 
 }  // namespace

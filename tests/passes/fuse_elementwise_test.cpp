@@ -53,6 +53,10 @@ OpCase drop_path(std::int64_t width) {
 }
 
 const std::vector<OpCase> chain_cases{
+    chain("masked", {normal({2, 3, 4, 6}), normal({2, 1, 1, 6}), normal({6}), seed()},
+          [](Inputs x) { return dropout(activate(add(mul(x[0], x[2]), x[1]), Activation::relu), 0.3f, x[3], 9); }),
+    chain("masked, odd", {normal({2, 3, 4, 5}), normal({2, 1, 1, 5}), normal({3, 1, 1}), seed()},
+          [](Inputs x) { return dropout(activate(mul(add(x[0], x[1]), x[2]), Activation::gelu), 0.3f, x[3], 9); }),
     hidden_layer(1),
     hidden_layer(3),
     hidden_layer(6),
@@ -141,6 +145,16 @@ TEST(HostFuseElementwise, WhatIsBroadcastIsMadeOnce) {
 TEST(HostFuseElementwise, InputsThatRepeatDifferentlyStayApart) {
     EXPECT_EQ(
         left_of([](Graph& graph, Tensor x, Tensor y, Tensor z) { graph.output("y", mul(add(x, z), row_sum(y))); }), 3u);
+}
+
+TEST(HostFuseElementwise, AnInputThatRepeatsInSeveralRunsTakesTheOthersAlong) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {2, 3, 4, 6}});
+    const Tensor mask = graph.input("mask", {DType::f32, {2, 1, 1, 6}}), z = graph.input("z", {DType::f32, {6}});
+    graph.output("y", activate(mul(add(x, mask), z), Activation::gelu));
+    fuse_elementwise(graph);
+    ASSERT_EQ(graph.nodes().size(), 1u);
+    EXPECT_EQ(graph.nodes()[0].op->name(), "add+mul+gelu");
 }
 
 TEST(HostFuseElementwise, NoMoreStepsOrInputsThanAKernelTakes) {
