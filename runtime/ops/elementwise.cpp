@@ -165,11 +165,13 @@ void ElementwiseOp::lower(Lowering& to) const {
     const std::span operands = to.in.first(to.in.size() - (drops() ? 1 : 0));
     const Tensor y = to.out[0];
     const std::int64_t count = y.elements();
-    const Broadcast narrow = common_broadcast(operands, y.shape()).value();
+    Broadcast narrow = common_broadcast(operands, y.shape()).value();
+    if (narrow.mod == 1) narrow.div = count;  // one number for all, so that neighbours are made together
     const bool any_stretched = std::ranges::any_of(operands, [&](Tensor x) { return stretched(x.shape(), y.shape()); });
     std::uint32_t each = drops() ? 4 : 2;  // random words come by four
     const bool along = any_stretched && narrow.div == 1;
     while (any_stretched && (along ? narrow.mod : narrow.div) % each != 0) each /= 2;
+    require(each > 1 || y.format() == Format::f32, "packed numbers are made in pairs");
 
     const Sweep grid = sweep(to.device, count);
     Dispatch made{.kernel = steps_.size() > 1 ? "elementwise_chain" : "elementwise",
