@@ -1,4 +1,3 @@
-#include "passes/run_passes.h"
 #include "program/program.h"
 
 #include <gtest/gtest.h>
@@ -11,6 +10,7 @@
 #include "graph/reference.h"
 #include "ops/arithmetic.h"
 #include "ops/optimize.h"
+#include "passes/run_passes.h"
 
 namespace vkf::test {
 namespace {
