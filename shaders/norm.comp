@@ -15,6 +15,7 @@ layout(constant_id = 5) const bool CENTER = true;
 layout(constant_id = 6) const bool WEIGHT = true;
 layout(constant_id = 7) const bool BIAS = true;
 layout(constant_id = 8) const uint LAYOUT_Y = SCALAR;
+layout(constant_id = 9) const uint LAYOUT_X = SCALAR;
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -39,10 +40,10 @@ void main() {
     for (uint row = first; row < last; ++row) {
         const uint at = row * x_pitch;
         float high = 0.0;
-        if (STRIPS == 1) load_strip(x, at, 0, v);
+        if (STRIPS == 1) load_strip(x, at, 0, LAYOUT_X, v);
         if (CENTER) {
             for (uint s = 0; s < STRIPS; ++s) {
-                if (STRIPS > 1) load_strip(x, at, s, v);
+                if (STRIPS > 1) load_strip(x, at, s, LAYOUT_X, v);
                 [[unroll]] for (uint k = 0; k < STRIP; ++k) high += sum_of(v[k]);
             }
             high = group_sum(high) / float(WIDTH);
@@ -50,7 +51,7 @@ void main() {
 
         float rest = 0.0, squares = 0.0;
         for (uint s = 0; s < STRIPS; ++s) {
-            if (STRIPS > 1) load_strip(x, at, s, v);
+            if (STRIPS > 1) load_strip(x, at, s, LAYOUT_X, v);
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {
                 const vec2 d = in_row(s, k, v[k] - high);
                 rest += sum_of(d);
@@ -62,7 +63,7 @@ void main() {
         const float scale = 1.0 / sqrt(variance + eps);
 
         for (uint s = 0; s < STRIPS; ++s) {
-            if (STRIPS > 1) load_strip(x, at, s, v);
+            if (STRIPS > 1) load_strip(x, at, s, LAYOUT_X, v);
             if (WEIGHT && STRIPS > 1) load_strip(weight, 0, s, w);
             if (BIAS && STRIPS > 1) load_strip(bias, 0, s, b);
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {

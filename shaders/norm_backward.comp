@@ -17,6 +17,7 @@ layout(constant_id = 7) const bool D_WEIGHT = true;
 layout(constant_id = 8) const bool D_BIAS = true;  // only with D_WEIGHT
 layout(constant_id = 9) const uint LAYOUT_DY = SCALAR;
 layout(constant_id = 11) const bool ADDEND = false;
+layout(constant_id = 12) const uint LAYOUT_X = SCALAR;
 
 layout(push_constant, scalar) uniform Args {
     In x;
@@ -57,7 +58,7 @@ void main() {
         const float scale = rstd.at[row];
         float g_sum = 0.0, gn_sum = 0.0;
         for (uint s = 0; s < STRIPS; ++s) {
-            load_strip(x, row * x_pitch, s, v);
+            load_strip(x, row * x_pitch, s, LAYOUT_X, v);
             load_strip(d_y, row * WIDTH, s, LAYOUT_DY, d);
             if (WEIGHT && STRIPS > 1) load_strip(weight, 0, s, w);
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {
@@ -72,7 +73,7 @@ void main() {
 
         for (uint s = 0; s < STRIPS; ++s) {
             if (STRIPS > 1) {
-                load_strip(x, row * x_pitch, s, v);
+                load_strip(x, row * x_pitch, s, LAYOUT_X, v);
                 load_strip(d_y, row * WIDTH, s, LAYOUT_DY, d);
                 if (WEIGHT) load_strip(weight, 0, s, w);
                 [[unroll]] for (uint k = 0; k < STRIP; ++k) v[k] = (v[k] - center) * scale;

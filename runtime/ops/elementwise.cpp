@@ -188,7 +188,8 @@ void ElementwiseOp::lower(Lowering& to) const {
     const std::span operands = to.in.first(to.in.size() - (drops() ? 1 : 0));
     const Tensor y = to.out[0];
     const std::int64_t count = y.elements();
-    const std::optional<BroadcastRun> run = common_run(operands, y.shape());
+    std::optional<BroadcastRun> run = common_run(operands, y.shape());
+    if (run && run->mod == 1) run->div = count;  // one number for all, so that neighbours are made together
     const std::vector<BroadcastAxis> axes = axes_of(operands, y.shape());
     std::uint32_t stretched_bits = 0, along = 0;
     for (std::size_t k = 0; k < operands.size(); ++k) {
@@ -199,6 +200,7 @@ void ElementwiseOp::lower(Lowering& to) const {
     const std::int64_t alike = !run ? axes.back().extent : along ? run->mod : run->div;  // neighbours
     std::uint32_t each = drops() ? 4 : 2;                                                // random words come by four
     while (stretched_bits && alike % each != 0) each /= 2;
+    require(each > 1 || y.format() == Format::f32, "packed numbers are made in pairs");
 
     const Sweep grid = sweep(to.device, count);
     Dispatch made{.kernel = !run                ? "elementwise_strided"

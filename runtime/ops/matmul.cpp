@@ -161,7 +161,10 @@ public:
         const Tensor a = in[left], b = in[right];
         const bool few = has_few_rows(product(a.shape(), b.shape(), a.pitch(), b.pitch()).size);
         const std::uint32_t factors = 1u << left | 1u << right;
-        return {.half_in = factors, .half_out = few || transpose_a_ ? 0u : 1u, .gemm_operands = factors};
+        return {.half_in = factors,
+                .half_out = few || transpose_a_ ? 0u : 1u,
+                .widening = 1u << addend,
+                .gemm_operands = factors};
     }
 
 private:

@@ -79,7 +79,8 @@ public:
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(x.width())},
                                    {"STRIP", grid.strip},
-                                   {"LAYOUT", grid.form({x, weight, addend})},
+                                   {"LAYOUT", grid.form({weight, addend})},
+                                   {"LAYOUT_X", grid.form({x})},
                                    {"LAYOUT_DY", grid.form({to.in[2]})},
                                    {"CENTER", kind_.center},
                                    {"WEIGHT", kind_.weight},
@@ -107,7 +108,7 @@ public:
         return output == 0 && (input == 0 || input == 2 || input == more);
     }
     KernelTraits kernel_traits(std::span<const Tensor>) const override {
-        return {.half_in = 0b100, .epilogue_add = {{.output = 0, .addend = more}}};
+        return {.half_in = 0b101, .epilogue_add = {{.output = 0, .addend = more}}};
     }
 
 private:
@@ -171,7 +172,8 @@ public:
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(x.width())},
                                    {"STRIP", grid.strip},
-                                   {"LAYOUT", grid.form({x, weight, bias})},
+                                   {"LAYOUT", grid.form({weight, bias})},
+                                   {"LAYOUT_X", grid.form({x})},
                                    {"LAYOUT_Y", grid.form({to.out[0]})},
                                    {"CENTER", kind_.center},
                                    {"WEIGHT", kind_.weight},
@@ -192,7 +194,7 @@ public:
     }
 
     bool may_alias(std::size_t output, std::size_t input) const override { return output == 0 && input == 0; }
-    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_out = 0b1}; }
+    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b1, .half_out = 0b1}; }
 
 private:
     NormKind kind_;

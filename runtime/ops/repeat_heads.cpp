@@ -2,7 +2,7 @@
 #include "ops/repeat_heads.h"
 
 #include "base/error.h"
-#include "ops/rows.h"
+#include "ops/vector_layout.h"
 
 namespace vkf {
 
@@ -43,9 +43,13 @@ public:
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0], y = to.out[0];
         const std::int64_t wide = fold_ ? x.width() : y.width(), head = wide / (heads_ * repeat_);
-        const RowSweep grid = row_sweep(to.device, y.rows() * heads_, head);
+        const RowSweep grid = row_sweep(to.device, y.rows() * heads_, (head + 1) / 2);
+        const bool pairs = head % 2 == 0;
         to.dispatch({.kernel = "repeat_heads",
-                     .constants = {{"GROUP", grid.group}, {"FOLD", fold_}},
+                     .constants = {{"GROUP", grid.group},
+                                   {"FOLD", fold_},
+                                   {"LAYOUT_X", vector_layout(x, pairs && even(x))},
+                                   {"LAYOUT_Y", vector_layout(y, pairs)}},
                      .args = {{"x", x},
                               {"y", y},
                               {"rows", extent(y.rows())},
@@ -57,6 +61,11 @@ public:
                      .groups = grid.groups,
                      .flops = fold_ ? static_cast<double>(x.elements()) : 0.0,
                      .bytes = 4.0 * static_cast<double>(x.elements() + y.elements())});
+    }
+
+    KernelTraits kernel_traits(std::span<const Tensor> in) const override {
+        if (in[0].width() / (fold_ ? heads_ * repeat_ : heads_) % 2 != 0) return {};
+        return {.half_in = 0b1, .half_out = 0b1, .widening = 0b1};
     }
 
 private:

@@ -13,10 +13,9 @@ namespace vkf {
 ///   and its rows fall into pairs everywhere. So these stay fp32, because no kernel takes them otherwise: parameters
 ///   and their gradients, moments, statistics of rows, logits and the loss.
 /// - A sum is kept no worse than its terms (`widening`): so the residual stream and its gradient stay fp32.
-/// - Ops of lower precision, attention and projections, compute in 16 bits if most of their inputs are kept so. What
-/// they
-///   touch then stays in 16 bits whoever else looks at it: a node that needs fp32 reads a cast copy, and so does one
-///   of lower precision where an input is fp32.
+/// - Ops of lower precision, attention and projections, compute in 16 bits if most of their inputs are kept so, and
+///   have the others cast. What they touch then stays in 16 bits whoever else looks at it: a node that needs fp32 reads
+///   a cast copy.
 /// - Outputs of the graph are fp32: of a value that is kept in 16 bits they are a cast copy. That alone never changes
 ///   how the value is kept.
 /// Storages that could be kept in 16 bits and are not say why (Storage::why_f32).

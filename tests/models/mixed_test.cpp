@@ -59,6 +59,9 @@ TEST(HostMixed, NarrowsActivationsAndNothingElse) {
         const Node& node = mixed.step.nodes()[i];
         if (!live[i]) continue;
         const std::string place = node.scope + ": " + std::string(node.op->name());
+        if (node.op->name() == "layer_norm") {
+            EXPECT_EQ(node.in[0].format(), Format::f32) << place << " reads the residual stream";
+        }
         if (of(packed, node) && node.scope.starts_with("h.")) {
             EXPECT_EQ(node.out[0].format(), Format::bf16) << place;
         } else if (of(wide, node) || (node.op->name() == "add" && node.scope.find("ln_") != std::string::npos)) {

@@ -16,6 +16,7 @@
 #include "ops/arithmetic.h"
 #include "ops/attention.h"
 #include "ops/matmul.h"
+#include "passes/run_passes.h"
 #include "program/program.h"
 
 namespace vkf::test {

@@ -160,6 +160,25 @@ TEST(HostStorageTypes, AttentionToWhatIsMostlyFp32StaysSo) {
     EXPECT_EQ(graph.nodes().size(), nodes);
 }
 
+TEST(DeviceStorageTypes, OneFactorForAllMakesWholePairs) {
+    Graph graph;
+    graph.activations = Format::f16;
+    const Tensor x = graph.input("x", {DType::f32, {3, 6}}), factor = graph.input("factor", {DType::f32, {}});
+    const Tensor y = mul(scale(x, 1.0f), factor);
+    graph.output("y", scale(y, 1.0f));
+    run_passes(graph, only_storage_types);
+    ASSERT_EQ(y.format(), Format::f16);
+    State state(shared_device());
+    Program program(shared_device(), graph, state, {.guarded = true});
+    std::vector<float> numbers(18), wanted;
+    for (std::size_t i = 0; i < numbers.size(); ++i) wanted.push_back(3 * (numbers[i] = static_cast<float>(i)));
+    program.write("x", numbers);
+    program.write("factor", std::array{3.0f});
+    program.run();
+    EXPECT_EQ(program.damaged_guards(), "");
+    EXPECT_EQ(program.read("y"), wanted);
+}
+
 /// Kernels round where the interpreter does, so that a few roundings to the other neighbour are all that is between
 /// them: a sum of hundreds is off by far less than one of them, 2^-8 of its largest term.
 TEST(DeviceStorageTypes, CastsComputeAsTheInterpreterDoes) {

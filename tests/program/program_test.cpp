@@ -10,6 +10,7 @@
 #include "graph/reference.h"
 #include "ops/arithmetic.h"
 #include "ops/optimize.h"
+#include "passes/run_passes.h"
 
 namespace vkf::test {
 namespace {
@@ -99,6 +100,7 @@ TEST(DeviceProgram, LongWorkIsCutIntoSegments) {
     Tensor y = graph.input("x", {DType::f32, {1 << 16}});
     for (int i = 0; i < 20; ++i) y = scale(y, 1.0f);
     graph.output("y", y);
+    run_passes(graph, only_storage_types);
     State state(shared_device());
     Program whole(shared_device(), graph, state);
     Program cut(shared_device(), graph, state, {.segment_ms = 1e-3});
@@ -120,6 +122,7 @@ TEST(DeviceProgram, NamesTheFirstNumberThatIsNotFinite) {
     const Tensor b = div(a, sub(a, a));
     graph.scope = "third";
     graph.output("y", mul(b, b));
+    run_passes(graph, only_storage_types);
     State state(shared_device());
     Program program(shared_device(), graph, state);
     program.write("x", ramp(4));
@@ -130,6 +133,7 @@ TEST(DeviceProgram, TimesEveryNode) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {4096}});
     graph.output("y", mul(add(x, x), x));
+    run_passes(graph, only_storage_types);
     State state(shared_device());
     Program program(shared_device(), graph, state, {.stamps = true});
     program.run();
