@@ -93,7 +93,7 @@ Arrays draw(const OpCase& c) {
             if (j % wide >= width)
                 array.at.push_back(std::nan(""));
             else if (!operand.values.empty())
-                array.at.push_back(operand.values[array.at.size()]);
+                array.at.push_back(operand.values.at(static_cast<std::size_t>(j / wide * width + j % wide)));
             else if (operand.type.dtype == DType::i32)
                 array.at.push_back(
                     static_cast<double>(std::uniform_int_distribution(operand.low, operand.high - 1)(random)));

@@ -19,15 +19,17 @@ std::int64_t up(std::int64_t a, std::int64_t b) {
 }
 
 /// As a kernel sees it: `rows` positions of its own in each of `batch_heads` heads, which each visit `visits` of the
-/// other side's. Where heads of keys and values differ in width, room is made for the wider.
+/// other side's. Where heads of keys and values differ in width, head_width is that of the wider.
 struct Rows {
-    std::int64_t batch_heads, rows, visits, head_width;
+    std::int64_t batch_heads, rows, visits, head_width, qk_width, value_width;
 
     Rows(AttentionPass pass, const AttentionSize& size)
         : batch_heads(size.batch_heads),
           rows(size.q_len),
           visits(size.kv_len),
-          head_width(std::max(size.head_width, size.value_width)) {
+          head_width(std::max(size.head_width, size.value_width)),
+          qk_width(size.head_width),
+          value_width(size.value_width) {
         if (pass != AttentionPass::key_gradient) return;
         batch_heads /= size.gqa_group;
         std::swap(rows, visits);
@@ -123,29 +125,33 @@ std::optional<AttentionTile> in_shared_memory(const DeviceTraits& device, Attent
 }
 
 /// GPUs with cooperative matrices. A subgroup keeps its rows as factors of 16 bits and its sums in registers, beside
-/// its part of a tile; shared memory holds a tile of rows of two tensors in 16 bits, and each subgroup's own tile in
+/// its part of a tile; shared memory holds a block of rows of two tensors in 16 bits, and each subgroup's own tile in
 /// fp32.
 struct MatrixTile {
-    static constexpr std::int64_t others = 32;  // rows that its rows meet at a time
+    static constexpr std::int64_t block_k = 32;  // rows that it visits at a time
     const DeviceTraits& device;
     AttentionPass pass;
     Rows size;
     const MatrixShape& of = *device.matrices;
-    std::int64_t width = up(size.head_width, std::max(of.n, of.k)) * std::max(of.n, of.k);
+    std::int64_t qk_width = padded(size.qk_width), value_width = padded(size.value_width);
+
+    std::int64_t padded(std::int64_t width) const { return up(width, std::max(of.n, of.k)) * std::max(of.n, of.k); }
 
     std::int64_t rows(std::int64_t subgroups, std::int64_t stack) const { return subgroups * stack * of.m; }
     std::int64_t groups(std::int64_t subgroups, std::int64_t stack) const {
         return size.batch_heads * up(size.rows, rows(subgroups, stack));
     }
     bool fits_shared(std::int64_t subgroups, std::int64_t stack) const {
-        const std::int64_t staged = 2 * others * (2 * width + 16), numbers = 3 * others * 4;
-        return staged + numbers + rows(subgroups, stack) * (4 * others + 16 + 4) <= device.shared_bytes;
+        const std::int64_t staged = block_k * (2 * qk_width + 16 + 2 * value_width + 16), numbers = 3 * block_k * 4;
+        return staged + numbers + rows(subgroups, stack) * (4 * block_k + 16 + 4) <= device.shared_bytes;
     }
     bool fits_registers(std::int64_t stack) const {
         const std::int64_t most = device.registers / 4 * 3;
-        const std::int64_t factors = pass == AttentionPass::forward ? 1 : 2;
-        const std::int64_t sums = pass == AttentionPass::key_gradient ? 2 : 1;
-        const std::int64_t row = sums * width + factors * width / 2 + 2 * others;
+        const std::int64_t factors = pass == AttentionPass::forward ? qk_width : qk_width + value_width;
+        const std::int64_t sums = pass == AttentionPass::forward          ? value_width
+                                  : pass == AttentionPass::query_gradient ? qk_width
+                                                                          : qk_width + value_width;
+        const std::int64_t row = sums + factors / 2 + 2 * block_k;
         return stack * of.m * row <= most * device.subgroup_size;
     }
 };
@@ -167,7 +173,7 @@ AttentionTile in_matrices(const DeviceTraits& device, AttentionPass pass, const 
              {"MATRIX_N", of.n},
              {"MATRIX_K", of.k},
              {"STACK", extent(stack)},
-             {"TILE", extent(MatrixTile::others)}},
+             {"BLOCK_K", extent(MatrixTile::block_k)}},
             static_cast<std::uint64_t>(tile.groups(subgroups, stack))};
 }
 
@@ -177,7 +183,7 @@ bool suits_matrices(const DeviceTraits& device, const AttentionSize& size) {
     if (!device.matrices || device.subgroup_size < 8) return false;
     const MatrixShape& of = *device.matrices;
     return device.subgroup_size <= 4 * of.m && std::min(size.q_len, size.kv_len) >= std::max(of.m, of.n) &&
-           size.head_width <= 128 &&
+           std::max(size.head_width, size.value_width) <= 128 &&
            MatrixTile{device, AttentionPass::forward, Rows(AttentionPass::forward, size)}.fits_shared(1, 1);
 }
 
@@ -185,7 +191,9 @@ bool suits_matrices(const DeviceTraits& device, const AttentionSize& size) {
 /// subgroup's, which are for tests, are small: Mesa takes long to compile them, and reduces those of more than 8 rows
 /// wrongly.
 struct GroupTile {
-    std::int64_t rows, others, granule;
+    std::int64_t rows, block_k, granule;
+
+    std::int64_t padded(std::int64_t width) const { return up(width, granule) * granule; }
 };
 constexpr GroupTile of_workgroup[]{{64, 64, 32}, {128, 32, 32}};
 constexpr GroupTile of_subgroup[]{{8, 16, 8}};
@@ -204,7 +212,8 @@ std::string way_of(const GroupTile& tile) {
 
 /// Whether they are worth their padding.
 bool suits(const GroupTile& tile, const DeviceTraits& device, const AttentionSize& size) {
-    return device.matrices && size.head_width <= 128 && std::min(size.q_len, size.kv_len) >= tile.rows / 2;
+    return device.matrices && std::max(size.head_width, size.value_width) <= 128 &&
+           std::min(size.q_len, size.kv_len) >= tile.rows / 2;
 }
 
 AttentionTile in_group_matrices(const DeviceTraits& device, const GroupTile& tile, AttentionPass pass,
@@ -215,21 +224,23 @@ AttentionTile in_group_matrices(const DeviceTraits& device, const GroupTile& til
     return {text("attention_coopmat2", kernel_suffix(pass), of),
             {{"GROUP", device.workgroup_matrices},
              {"ROWS", extent(tile.rows)},
-             {"OTHERS", extent(tile.others)},
-             {"WIDTH", extent(up(size.head_width, tile.granule) * tile.granule)}},
+             {"BLOCK_K", extent(tile.block_k)},
+             {"WIDTH", extent(tile.padded(size.qk_width))},
+             {"WIDTH_V", extent(tile.padded(size.value_width))}},
             static_cast<std::uint64_t>(size.batch_heads * up(size.rows, tile.rows))};
 }
 
 bool suits_shared_memory(const DeviceTraits& device, const AttentionSize& size) {
     constexpr std::array passes{AttentionPass::forward, AttentionPass::query_gradient, AttentionPass::key_gradient};
     const auto fits = [&](AttentionPass pass) { return in_shared_memory(device, pass, Rows(pass, size)).has_value(); };
+    // What its kernels do not know yet.
+    if (size.value_width != size.head_width || size.windows_or_lengths) return false;
     return size.q_len > decoded && std::ranges::all_of(passes, fits);
 }
 
 }  // namespace
 
 std::vector<std::string> attention_ways(const DeviceTraits& device, const AttentionSize& size) {
-    if (size.value_width != size.head_width) return {"lanes"};
     std::vector<std::string> ways;
     if (suits_matrices(device, size)) ways.emplace_back("coopmat");
     if (suits_shared_memory(device, size)) ways.emplace_back("tile");

@@ -1,19 +1,24 @@
 // Tiles of cooperative matrices shared by the attention kernels for GPUs (attention_coopmat*.comp).
 //
-// A subgroup holds ROWS rows of a tensor of heads ("its rows") and meets the rows of another TILE at a time, which the
-// workgroup has put into shared memory as 16-bit numbers (stage). A tile[row, other] is made by dot_rows, taken by the
-// lanes as fp32, a few columns of a row each (take), given back as weights of 16 bits (give) and spent by add_rows.
-// Tile and weights lie in the same memory, which is the subgroup's own: between two stagings none waits for another.
+// A subgroup owns ROWS rows of a tensor of heads and visits those of another BLOCK_K at a time, which the workgroup has
+// put into shared memory as 16-bit numbers (stage). A tile[own row, row of the block] is made by dot_rows, read by the
+// lanes as fp32, a few columns of a row each (load_tile), written back as weights of 16 bits (store_tile) and spent by
+// add_rows. Tile and weights lie in the same memory, which is the subgroup's own: between two stagings none waits for
+// another.
+//
+// Tensors are of two kinds, QK and VO: heads of q and k are D wide, those of v and o D_V, and gradients as what they
+// are of. Of each kind a kernel has at most one whose rows a subgroup owns, one that it visits and one that it makes.
 //
 // Numerics: operands and weights are rounded to ELEMENT; products and sums are fp32, in an order that is the device's
-// own but always the same. Columns past the head's width and rows past the last count as 0.
+// own but always the same. Columns past the head's width and rows past those that count are 0.
 //
-// Why so: its rows and its sums stay in registers, so that shared memory is read for the other rows only, once for all
+// Why so: its rows and its sums stay in registers, so that shared memory is read for the block only, once for all
 // STACK matrices of a subgroup. They are variables of the module and no function's arguments, which compilers rarely
 // see of this type. Loops that index them must unroll; the others are the driver's to unroll or not. Mesa's CPU device
 // computes matrices wrongly where a whole subgroup has been led around them, so none is.
 //
-// The kernel defines FACTORS and RESULTS: how many tensors' rows a subgroup holds, and how many it makes.
+// The kernel defines FACTORS and RESULTS: the widths of the tensors whose rows a subgroup owns, and of those it makes;
+// the one of kind VO is the last.
 
 #include "lib/attention_options.glsl"
 #include "lib/matrix.glsl"
@@ -23,37 +28,43 @@ layout(constant_id = 9) const uint MATRIX_M = 16;
 layout(constant_id = 10) const uint MATRIX_N = 16;
 layout(constant_id = 11) const uint MATRIX_K = 16;
 layout(constant_id = 12) const uint STACK = 1;  // matrices of a subgroup, one below the other
-layout(constant_id = 13) const uint TILE = 32;  // other rows at a time, a multiple of the matrix's extents
+layout(constant_id = 13) const uint BLOCK_K = 32;  // rows of a block, a multiple of the matrix's extents
 
 const uint SUBGROUPS = GROUP / SUBGROUP;
 const uint ROWS = STACK * MATRIX_M;
 const uint WIDEST = MATRIX_N > MATRIX_K ? MATRIX_N : MATRIX_K;
 const uint WIDTH = (D + WIDEST - 1) / WIDEST * WIDEST;  // of a row among matrices
-const uint DEPTH = WIDTH / MATRIX_K;                    // matrices of a row as a factor
-const uint COLUMNS = WIDTH / MATRIX_N;                  // and as a sum
-const uint LEFTS = STACK * DEPTH;                       // of all its rows
-const uint SUMS = STACK * COLUMNS;
-const uint LINE = WIDTH / 8;                            // blocks of 8 columns
-const uint STAGED = TILE * LINE;
-// A block between lines, so that loads of a matrix spread over the banks.
-const uint PITCH = LINE + 1;
-const uint TILE_PITCH = TILE / 4 + 1;
+const uint WIDTH_V = (D_V + WIDEST - 1) / WIDEST * WIDEST;
+// Blocks of 8 columns from one line to the next: one more than there are, so that loads of a matrix spread over the
+// banks.
+const uint PITCH = WIDTH / 8 + 1;
+const uint PITCH_V = WIDTH_V / 8 + 1;
+const uint TILE_PITCH = BLOCK_K / 4 + 1;
+
+const uint QK = 0, VO = 1;
+uint head_width(uint kind) { return kind == QK ? D : D_V; }
+uint padded_width(uint kind) { return kind == QK ? WIDTH : WIDTH_V; }
+uint row_pitch(uint kind) { return kind == QK ? PITCH : PITCH_V; }
 
 // Lanes of a tile: LINES of its rows at a time, each row shared by PARTS lanes.
 const uint PARTS = SUBGROUP > MATRIX_M ? SUBGROUP / MATRIX_M : 1;
 const uint LINES = SUBGROUP / PARTS;
 const uint PASSES = ROWS / LINES;
-const uint SPAN = TILE / PARTS;  // columns of a lane
-const uint HELD = PASSES * SPAN;
+const uint SPAN = BLOCK_K / PARTS;  // columns of a lane
+const uint TILE_PER_LANE = PASSES * SPAN;
 
 #define LEFT coopmat<ELEMENT, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA>
 #define RIGHT coopmat<ELEMENT, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB>
 #define SUM coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>
 
-LEFT rows[FACTORS * LEFTS];
-SUM sums[RESULTS * SUMS];
+LEFT rows[STACK * (FACTORS) / MATRIX_K];
+SUM sums[STACK * (RESULTS) / MATRIX_N];
 
-shared uvec4 staged[2 * TILE * PITCH];
+// Where those of a kind begin.
+uint rows_of(uint kind) { return kind == QK ? 0 : STACK * ((FACTORS) - WIDTH_V) / MATRIX_K; }
+uint sums_of(uint kind) { return kind == QK ? 0 : STACK * ((RESULTS) - WIDTH_V) / MATRIX_N; }
+
+shared uvec4 staged[BLOCK_K * (PITCH + PITCH_V)];
 shared uvec4 tiles[SUBGROUPS * ROWS * TILE_PITCH];
 
 uint lane() { return gl_SubgroupInvocationID; }
@@ -65,108 +76,122 @@ uint tile_at(uint row) { return (gl_SubgroupID * ROWS + row) * TILE_PITCH; }
 uint own_row(uint pass) { return pass * LINES + lane() % LINES; }
 uint own_column(uint i) { return (i / 8 * PARTS + lane() / LINES) * 8 + i % 8; }
 
-// Rows first … first + TILE - 1 of x into place `slot`, by the whole workgroup, between two barriers.
-void stage(uint slot, In x, uint base, uint pitch, uint first, uint count) {
+// Where row `row` of the staged block begins.
+uint staged_at(uint kind, uint row) { return (kind == QK ? 0 : BLOCK_K * PITCH) + row * row_pitch(kind); }
+
+// Rows first … first + BLOCK_K - 1 of x, by the whole workgroup, between two barriers.
+void stage(uint kind, In x, uint base, uint pitch, uint first, uint count) {
     const bool aligned = vec4_aligned(uint64_t(x), pitch, base);
-    [[unroll]] for (uint from = 0; from < STAGED; from += GROUP) {
+    const uint line = padded_width(kind) / 8;  // blocks of 8 columns
+    [[unroll]] for (uint from = 0; from < BLOCK_K * line; from += GROUP) {
         const uint block = from + gl_LocalInvocationID.x;
-        if (block < STAGED)
-            staged[(slot * TILE + block / LINE) * PITCH + block % LINE] =
-                packed(fetch(x, LAYOUT, base, pitch, block, LINE, uvec2(first, 0), uvec2(count, D), aligned));
+        if (block < BLOCK_K * line)
+            staged[staged_at(kind, block / line) + block % line] = packed(
+                fetch(x, LAYOUT, base, pitch, block, line, uvec2(first, 0), uvec2(count, head_width(kind)), aligned));
     }
 }
 
-// Its rows of a tensor, from `first` on; they pass through its tile, 2 · TILE columns at a time.
-void load_rows(uint factor, In x, uint base, uint pitch, uint first, uint count) {
+// The subgroup's own rows of a tensor, from `first` on; they pass through its tile, 2 · BLOCK_K columns at a time.
+void load_rows(uint kind, In x, uint base, uint pitch, uint first, uint count) {
     const bool aligned = vec4_aligned(uint64_t(x), pitch, base);
-    [[unroll]] for (uint from = 0; from < WIDTH; from += 2 * TILE) {
+    const uint depth = padded_width(kind) / MATRIX_K;  // matrices of a row
+    [[unroll]] for (uint from = 0; from < padded_width(kind); from += 2 * BLOCK_K) {
         shared_barrier();
-        for (uint block = lane(); block < ROWS * TILE / 4; block += SUBGROUP)
-            tiles[tile_at(block / (TILE / 4)) + block % (TILE / 4)] =
-                packed(fetch(x, LAYOUT, base, pitch, block, TILE / 4, uvec2(first, from), uvec2(count, D), aligned));
+        for (uint block = lane(); block < ROWS * BLOCK_K / 4; block += SUBGROUP)
+            tiles[tile_at(block / (BLOCK_K / 4)) + block % (BLOCK_K / 4)] =
+                packed(fetch(x, LAYOUT, base, pitch, block, BLOCK_K / 4, uvec2(first, from),
+                             uvec2(count, head_width(kind)), aligned));
         shared_barrier();
-        [[unroll]] for (uint d = from / MATRIX_K; d < min(DEPTH, (from + 2 * TILE) / MATRIX_K); ++d)
+        [[unroll]] for (uint d = from / MATRIX_K; d < min(depth, (from + 2 * BLOCK_K) / MATRIX_K); ++d)
             [[unroll]] for (uint s = 0; s < STACK; ++s)
-                coopMatLoad(rows[factor * LEFTS + s * DEPTH + d], tiles,
+                coopMatLoad(rows[rows_of(kind) + s * depth + d], tiles,
                             tile_at(s * MATRIX_M) + (d * MATRIX_K - from) / 8, TILE_PITCH,
                             gl_CooperativeMatrixLayoutRowMajor);
     }
 }
 
 void clear_sums() {
-    [[unroll]] for (uint i = 0; i < RESULTS * SUMS; ++i) sums[i] = SUM(0.0);
+    [[unroll]] for (uint i = 0; i < STACK * (RESULTS) / MATRIX_N; ++i) sums[i] = SUM(0.0);
 }
 
-// tile[r, j] = <row r of the factor, row j of the slot>
-void dot_rows(uint factor, uint slot) {
+// tile[r, j] = <own row r, row j of the block>
+void dot_rows(uint kind) {
+    const uint depth = padded_width(kind) / MATRIX_K;
     shared_barrier();  // everyone is done with the tile
-    for (uint j = 0; j < TILE; j += MATRIX_N) {
+    for (uint j = 0; j < BLOCK_K; j += MATRIX_N) {
         SUM part[STACK];
         [[unroll]] for (uint s = 0; s < STACK; ++s) part[s] = SUM(0.0);
-        [[unroll]] for (uint d = 0; d < DEPTH; ++d) {
-            RIGHT other;
-            coopMatLoad(other, staged, (slot * TILE + j) * PITCH + d * MATRIX_K / 8, PITCH,
+        [[unroll]] for (uint d = 0; d < depth; ++d) {
+            RIGHT block;
+            coopMatLoad(block, staged, staged_at(kind, j) + d * MATRIX_K / 8, row_pitch(kind),
                         gl_CooperativeMatrixLayoutColumnMajor);
             [[unroll]] for (uint s = 0; s < STACK; ++s)
-                part[s] = coopMatMulAdd(rows[factor * LEFTS + s * DEPTH + d], other, part[s]);
+                part[s] = coopMatMulAdd(rows[rows_of(kind) + s * depth + d], block, part[s]);
         }
         [[unroll]] for (uint s = 0; s < STACK; ++s)
             coopMatStore(part[s], tiles, tile_at(s * MATRIX_M) + j / 4, TILE_PITCH, gl_CooperativeMatrixLayoutRowMajor);
     }
 }
 
-// row r of the result += Σ_j weight[r, j] · (row j of the slot)
-void add_rows(uint slot, uint result) {
-    for (uint j = 0; j < TILE; j += MATRIX_K) {
+// row r of the sum += Σ_j weight[r, j] · (row j of the block)
+void add_rows(uint kind) {
+    const uint columns = padded_width(kind) / MATRIX_N;  // matrices of a row
+    for (uint j = 0; j < BLOCK_K; j += MATRIX_K) {
         LEFT weights[STACK];
         [[unroll]] for (uint s = 0; s < STACK; ++s)
             coopMatLoad(weights[s], tiles, tile_at(s * MATRIX_M) + j / 8, TILE_PITCH,
                         gl_CooperativeMatrixLayoutRowMajor);
-        [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
-            RIGHT other;
-            coopMatLoad(other, staged, (slot * TILE + j) * PITCH + c * MATRIX_N / 8, PITCH,
+        [[unroll]] for (uint c = 0; c < columns; ++c) {
+            RIGHT block;
+            coopMatLoad(block, staged, staged_at(kind, j) + c * MATRIX_N / 8, row_pitch(kind),
                         gl_CooperativeMatrixLayoutRowMajor);
             [[unroll]] for (uint s = 0; s < STACK; ++s) {
-                const uint i = result * SUMS + s * COLUMNS + c;
-                sums[i] = coopMatMulAdd(weights[s], other, sums[i]);
+                const uint i = sums_of(kind) + s * columns + c;
+                sums[i] = coopMatMulAdd(weights[s], block, sums[i]);
             }
         }
     }
 }
 
+void scale_sums(uint kind, float factor) {
+    [[unroll]] for (uint i = 0; i < STACK * padded_width(kind) / MATRIX_N; ++i) sums[sums_of(kind) + i] *= factor;
+}
+
 // What the lane has of the tile: x[pass · SPAN + i] is column own_column(i) of row own_row(pass).
-void take(out float x[HELD]) {
+void load_tile(out float x[TILE_PER_LANE]) {
     shared_barrier();
-    [[unroll]] for (uint i = 0; i < HELD; i += 4) {
+    [[unroll]] for (uint i = 0; i < TILE_PER_LANE; i += 4) {
         const vec4 four = uintBitsToFloat(tiles[tile_at(own_row(i / SPAN)) + own_column(i % SPAN) / 4]);
         [[unroll]] for (uint e = 0; e < 4; ++e) x[i + e] = four[e];
     }
 }
 
-void give(float x[HELD]) {
-    shared_barrier();  // everyone has taken
-    [[unroll]] for (uint i = 0; i < HELD; i += 8)
+void store_tile(float x[TILE_PER_LANE]) {
+    shared_barrier();  // everyone has loaded
+    [[unroll]] for (uint i = 0; i < TILE_PER_LANE; i += 8)
         tiles[tile_at(own_row(i / SPAN)) + own_column(i % SPAN) / 8] =
             packed(Block(vec4(x[i], x[i + 1], x[i + 2], x[i + 3]), vec4(x[i + 4], x[i + 5], x[i + 6], x[i + 7])));
     shared_barrier();
 }
 
-// Which invocation holds which element of a matrix is the device's secret: sums leave through the tile, TILE columns
+// Which invocation holds which element of a matrix is the device's secret: sums leave through the tile, BLOCK_K columns
 // at a time. With `adds` the addend's rows, which follow each other at addend_pitch, are added.
-void store_rows(uint result, Out y, uint base, uint pitch, uint first, uint count, bool adds, In addend,
-                uint addend_base, uint addend_pitch) {
+void store_rows(uint kind, Out y, uint base, uint pitch, uint first, uint count, bool adds, In addend, uint addend_base,
+                uint addend_pitch) {
     const bool aligned = vec4_aligned(uint64_t(y), pitch, base);
-    [[unroll]] for (uint from = 0; from < WIDTH; from += TILE) {
+    const uint columns = padded_width(kind) / MATRIX_N;
+    [[unroll]] for (uint from = 0; from < padded_width(kind); from += BLOCK_K) {
         shared_barrier();
-        [[unroll]] for (uint c = from / MATRIX_N; c < min(COLUMNS, (from + TILE) / MATRIX_N); ++c)
+        [[unroll]] for (uint c = from / MATRIX_N; c < min(columns, (from + BLOCK_K) / MATRIX_N); ++c)
             [[unroll]] for (uint s = 0; s < STACK; ++s)
-                coopMatStore(sums[result * SUMS + s * COLUMNS + c], tiles,
+                coopMatStore(sums[sums_of(kind) + s * columns + c], tiles,
                              tile_at(s * MATRIX_M) + (c * MATRIX_N - from) / 4, TILE_PITCH,
                              gl_CooperativeMatrixLayoutRowMajor);
         shared_barrier();
-        for (uint quad = lane(); quad < ROWS * TILE / 4; quad += SUBGROUP) {
-            const uint row = quad / (TILE / 4), column = from + quad % (TILE / 4) * 4;
-            const uint there = first + row < count && column < D ? D - column : 0;
+        for (uint quad = lane(); quad < ROWS * BLOCK_K / 4; quad += SUBGROUP) {
+            const uint row = quad / (BLOCK_K / 4), column = from + quad % (BLOCK_K / 4) * 4;
+            const uint width = head_width(kind);
+            const uint there = first + row < count && column < width ? width - column : 0;
             vec4 made = uintBitsToFloat(tiles[tile_at(row) + (column - from) / 4]);
             const uint more = addend_base + (first + row) * addend_pitch + column;
             if (adds) made += load_vec4(addend, LAYOUT, more, there, false);
@@ -175,6 +200,6 @@ void store_rows(uint result, Out y, uint base, uint pitch, uint first, uint coun
     }
 }
 
-void store_rows(uint result, Out y, uint base, uint pitch, uint first, uint count) {
-    store_rows(result, y, base, pitch, first, count, false, In(uint64_t(0)), 0, 0);
+void store_rows(uint kind, Out y, uint base, uint pitch, uint first, uint count) {
+    store_rows(kind, y, base, pitch, first, count, false, In(uint64_t(0)), 0, 0);
 }

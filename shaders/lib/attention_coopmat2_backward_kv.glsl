@@ -3,7 +3,7 @@
 //
 // Shapes: as attention_backward_kv.comp.
 // Owner: a workgroup makes ROWS rows of one key head, over all query heads that read it, in a fixed order: heads
-//   outside, query tiles inside. Query tiles before the causal edge are not visited.
+//   outside, queries inside. Queries that see none of its keys are not visited, but for those in a block with others.
 // Numerics: q, k, v, g, p and ds are rounded to ELEMENT; delta and lse are fp32.
 #include "lib/attention_coopmat2.glsl"
 
@@ -12,31 +12,34 @@ layout(constant_id = 8) const bool ADDEND = false;  // dense, as dv
 #define ARGS In lse; In g; In delta; In addend; Out dk; Out dv; uint dk_pitch; uint dv_pitch;
 #include "lib/attention_args.glsl"
 
-// p of a pair; `at` is the tile's first key, its first query and where the head's queries begin in lse and delta.
-float probability(const in uint row, const in uint column, const in float product, const in uvec3 at) {
+// p of a pair; `at` is the tile's first key, its first query and where the head's queries begin in lse and delta,
+// `mask` what its MaskRow holds: compilers rarely see structures as arguments.
+float probability(const in uint row, const in uint column, const in float product, const in uvec3 at,
+                  const in ivec3 mask) {
     const uint query = at.y + column;
-    const int position = int(query) + int(keys) - int(queries);
-    if (query >= queries || !visible(int(at.x + row), position)) return 0.0;
+    const int key = int(at.x + row);
+    if (query >= mask.x || (KEY_LENGTHS > 0 && key >= mask.y) || !visible(key, int(query) + mask.z)) return 0.0;
     return exp2_below(product * (scale * LOG2_E) - lse.at[at.z + query]);
 }
 
 float dropped(const in uint row, const in uint column, const in float p) {
-    return p * kept(met_word[column], own_word[row]);
+    return p * kept(block_word[column], own_word[row]);
 }
 
 // ds of a pair from <g, v> and p; `at` as above.
-float slope(const in uint row, const in uint column, const in float up, const in float p, const in uvec3 at) {
+float slope(const in uint row, const in uint column, const in float up, const in float p, const in uvec3 at,
+            const in ivec3 mask) {
     const uint query = at.y + column;
-    if (query >= queries || lone(mask_row(0), int(query) + int(keys) - int(queries))) return 0.0;
-    return p * ((DROPOUT ? up * kept(met_word[column], own_word[row]) : up) - delta.at[at.z + query]);
+    if (query >= mask.x || lone(MaskRow(mask.x, mask.y, mask.z), int(query) + mask.z)) return 0.0;
+    return p * ((DROPOUT ? up * kept(block_word[column], own_word[row]) : up) - delta.at[at.z + query]);
 }
 
 float scaled(const in uint row, const in uint column, const in float x) { return x * scale; }
 
 // `at` is the first key and where its head begins in the addend.
 float with_addend(const in uint row, const in uint column, const in float x, const in uvec2 at) {
-    if (at.x + row >= keys || column >= D) return x;  // not stored
-    return x + load_one(addend, at.y + (at.x + row) * (HEADS / GQA_GROUP) * D + column, LAYOUT);
+    if (at.x + row >= keys || column >= D_V) return x;  // not stored
+    return x + load_one(addend, at.y + (at.x + row) * (HEADS / GQA_GROUP) * D_V + column, LAYOUT);
 }
 
 void main() {
@@ -47,50 +50,56 @@ void main() {
     if (batch >= batches) return;  // the whole workgroup
     const uint first = fair_block(group_index() % blocks, blocks) * ROWS;
     const MaskRow mask = mask_row(batch);
+    const ivec3 counts = ivec3(mask.queries, mask.keys, mask.shift);
     const uvec2 visitors = queries_of(mask, first, ROWS);
     const uint k_base = batch * keys * k_pitch + key_head * D;
-    const uint v_base = batch * keys * v_pitch + key_head * D;
+    const uint v_base = batch * keys * v_pitch + key_head * D_V;
     const uint dk_base = batch * keys * dk_pitch + key_head * D;
-    const uint dv_base = batch * keys * dv_pitch + key_head * D;
+    const uint dv_base = batch * keys * dv_pitch + key_head * D_V;
 
-    LEFT(ROWS, WIDTH) k_rows, v_rows;
-    LOAD(k_rows, k, LAYOUT, k_base, k_pitch, uvec2(keys, D), uvec2(first, 0), OWN);
-    LOAD(v_rows, v, LAYOUT, v_base, v_pitch, uvec2(keys, D), uvec2(first, 0), OWN);
-    TOTAL k_sum = TOTAL(0.0), v_sum = TOTAL(0.0);
+    LEFT(ROWS, WIDTH) k_rows;
+    LEFT(ROWS, WIDTH_V) v_rows;
+    LOAD(k_rows, k, LAYOUT, k_base, k_pitch, uvec2(mask.keys, D), uvec2(first, 0), OWN);
+    LOAD(v_rows, v, LAYOUT, v_base, v_pitch, uvec2(mask.keys, D_V), uvec2(first, 0), OWN_V);
+    TOTAL k_sum = TOTAL(0.0);
+    TOTAL_V v_sum = TOTAL_V(0.0);
 
     [[dont_unroll]] for (uint head = key_head * GQA_GROUP; head < (key_head + 1) * GQA_GROUP; ++head) {
         const uint batch_head = batch * HEADS + head;
         const uint q_base = batch * queries * q_pitch + head * D;
-        const uint g_base = batch * queries * HEADS * D + head * D;
-        for (uint start = visitors.x; start < visitors.y; start += OTHERS) {
+        const uint g_base = batch * queries * HEADS * D_V + head * D_V;
+        for (uint start = visitors.x; start < visitors.y; start += BLOCK_K) {
             if (DROPOUT) {
                 barrier();  // everyone is done with the previous words
                 for (uint i = gl_LocalInvocationID.x; i < ROWS; i += GROUP)
                     own_word[i] = key_word(batch_head, first + i);
-                for (uint j = gl_LocalInvocationID.x; j < OTHERS; j += GROUP)
-                    met_word[j] = query_word(batch_head, start + j);
+                for (uint j = gl_LocalInvocationID.x; j < BLOCK_K; j += GROUP)
+                    block_word[j] = query_word(batch_head, start + j);
                 barrier();
             }
             const uvec3 at = uvec3(first, start, batch_head * queries);
-            RIGHT(WIDTH, OTHERS) columns;
-            RIGHT(OTHERS, WIDTH) others;
-            LOAD_TRANSPOSED(columns, q, LAYOUT, q_base, q_pitch, uvec2(queries, D), uvec2(start, 0), MET);
-            TILE p = coopMatMulAdd(k_rows, columns, TILE(0.0));
-            coopMatPerElementNV(p, p, probability, at);
+            RIGHT(WIDTH, BLOCK_K) q_columns;
+            LOAD_TRANSPOSED(q_columns, q, LAYOUT, q_base, q_pitch, uvec2(mask.queries, D), uvec2(start, 0), BLOCK);
+            TILE p = coopMatMulAdd(k_rows, q_columns, TILE(0.0));
+            coopMatPerElementNV(p, p, probability, at, counts);
             TILE weight = p;
             if (DROPOUT) coopMatPerElementNV(weight, p, dropped);
-            LOAD(others, g, LAYOUT, g_base, HEADS * D, uvec2(queries, D), uvec2(start, 0), MET);
-            v_sum = coopMatMulAdd(as_weights(weight), others, v_sum);
-            LOAD_TRANSPOSED(columns, g, LAYOUT, g_base, HEADS * D, uvec2(queries, D), uvec2(start, 0), MET);
-            TILE ds = coopMatMulAdd(v_rows, columns, TILE(0.0));
-            coopMatPerElementNV(ds, ds, slope, p, at);
-            LOAD(others, q, LAYOUT, q_base, q_pitch, uvec2(queries, D), uvec2(start, 0), MET);
-            k_sum = coopMatMulAdd(as_weights(ds), others, k_sum);
+            const uvec2 g_end = uvec2(mask.queries, D_V);
+            RIGHT(BLOCK_K, WIDTH_V) g_rows;
+            LOAD(g_rows, g, LAYOUT, g_base, HEADS * D_V, g_end, uvec2(start, 0), BLOCK_V);
+            v_sum = coopMatMulAdd(as_weights(weight), g_rows, v_sum);
+            RIGHT(WIDTH_V, BLOCK_K) g_columns;
+            LOAD_TRANSPOSED(g_columns, g, LAYOUT, g_base, HEADS * D_V, g_end, uvec2(start, 0), BLOCK_V);
+            TILE ds = coopMatMulAdd(v_rows, g_columns, TILE(0.0));
+            coopMatPerElementNV(ds, ds, slope, p, at, counts);
+            RIGHT(BLOCK_K, WIDTH) q_rows;
+            LOAD(q_rows, q, LAYOUT, q_base, q_pitch, uvec2(mask.queries, D), uvec2(start, 0), BLOCK);
+            k_sum = coopMatMulAdd(as_weights(ds), q_rows, k_sum);
         }
     }
     coopMatPerElementNV(k_sum, k_sum, scaled);
     STORE(k_sum, dk, LAYOUT, dk_base, dk_pitch, uvec2(keys, D), uvec2(first, 0), OWN);
     if (ADDEND)
-        coopMatPerElementNV(v_sum, v_sum, with_addend, uvec2(first, (batch * keys * key_heads + key_head) * D));
-    STORE(v_sum, dv, LAYOUT, dv_base, dv_pitch, uvec2(keys, D), uvec2(first, 0), OWN);
+        coopMatPerElementNV(v_sum, v_sum, with_addend, uvec2(first, (batch * keys * key_heads + key_head) * D_V));
+    STORE(v_sum, dv, LAYOUT, dv_base, dv_pitch, uvec2(keys, D_V), uvec2(first, 0), OWN_V);
 }

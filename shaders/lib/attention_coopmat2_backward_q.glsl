@@ -1,18 +1,18 @@
 // attention_backward_q.comp by matrices of a whole workgroup: dq, and delta_i = <g_i, o_i>, which dk needs too:
 //     p = 2^(s - lse) with both in base 2,   ds = p (<g, v> - delta),   dq = scale ds k.
 //
-// Shapes: as attention_backward_q.comp. Owner, skipped tiles: as attention_coopmat2.comp, with dq for o.
-// Numerics: q, k, v, g and ds are rounded to ELEMENT; delta is fp32, from g and o as they are. A row without a key has
-//   lse = +inf, hence p = 0, delta = 0 and dq = 0 exactly.
+// Shapes: as attention_backward_q.comp. Owner, blocks visited: as attention_coopmat2.comp, with dq for o.
+// Numerics: q, k, v, g and ds are rounded to ELEMENT; delta is fp32, from g and o as they are. A row without a key, and
+//   one that does not count, has lse = +inf, hence p = 0, and delta = 0: dq = 0 exactly.
 #include "lib/attention_coopmat2.glsl"
 
 #define ARGS In o; In lse; In g; Out delta; Out dq; uint dq_pitch;
 #include "lib/attention_args.glsl"
 
-// A term of delta; `at` is the first query and where its head begins in o and g.
-float share_of_delta(const in uint row, const in uint column, const in float x, const in uvec2 at) {
-    const uint i = at.y + (at.x + row) * HEADS * D + column;
-    return at.x + row < queries && column < D ? load_one(g, i, LAYOUT) * load_one(o, i, LAYOUT) : 0.0;
+// A term of delta; `at` is the first query, where its head begins in o and g, and how many queries count.
+float share_of_delta(const in uint row, const in uint column, const in float x, const in uvec3 at) {
+    const uint i = at.y + (at.x + row) * HEADS * D_V + column;
+    return at.x + row < at.z && column < D_V ? load_one(g, i, LAYOUT) * load_one(o, i, LAYOUT) : 0.0;
 }
 
 // The first column of each row's delta leaves; `at` is (batch_head, first query).
@@ -25,13 +25,14 @@ float lse_of(const in uint row, const in uint column, const in float x, const in
     return lse.at[at.x * queries + min(at.y + row, queries - 1)];
 }
 
-// ds of a pair from <g, v>, <q, k> and what belongs to the row; `at` is the tile's first position and first key.
+// ds of a pair from <g, v>, <q, k> and what belongs to the row; `at` is the tile's first position and first key,
+// `mask` what its MaskRow holds: compilers rarely see structures as arguments.
 float slope(const in uint row, const in uint column, const in float up, const in float product, const in float row_lse,
-            const in float row_delta, const in ivec2 at) {
+            const in float row_delta, const in ivec2 at, const in ivec3 mask) {
     const int key = at.y + int(column), position = at.x + int(row);
-    if (uint(key) >= keys || !visible(key, position) || lone(mask_row(0), position)) return 0.0;
+    if (key >= mask.y || !visible(key, position) || lone(MaskRow(mask.x, mask.y, mask.z), position)) return 0.0;
     const float p = exp2_below(product * (scale * LOG2_E) - row_lse);
-    return p * ((DROPOUT ? up * kept(own_word[row], met_word[column]) : up) - row_delta);
+    return p * ((DROPOUT ? up * kept(own_word[row], block_word[column]) : up) - row_delta);
 }
 
 float scaled(const in uint row, const in uint column, const in float x) { return x * scale; }
@@ -46,39 +47,43 @@ void main() {
     const MaskRow mask = mask_row(batch);
     const uvec2 visited = keys_of(mask, first, ROWS);
     const uint q_base = batch * queries * q_pitch + head * D;
-    const uint o_base = batch * queries * HEADS * D + head * D;
+    const uint o_base = batch * queries * HEADS * D_V + head * D_V;
     const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
-    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D;
+    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D_V;
     const uint dq_base = batch * queries * dq_pitch + head * D;
 
-    LEFT(ROWS, WIDTH) q_rows, g_rows;
-    LOAD(q_rows, q, LAYOUT, q_base, q_pitch, uvec2(queries, D), uvec2(first, 0), OWN);
-    LOAD(g_rows, g, LAYOUT, o_base, HEADS * D, uvec2(queries, D), uvec2(first, 0), OWN);
+    LEFT(ROWS, WIDTH) q_rows;
+    LEFT(ROWS, WIDTH_V) g_rows;
+    LOAD(q_rows, q, LAYOUT, q_base, q_pitch, uvec2(mask.queries, D), uvec2(first, 0), OWN);
+    LOAD(g_rows, g, LAYOUT, o_base, HEADS * D_V, uvec2(mask.queries, D_V), uvec2(first, 0), OWN_V);
     if (DROPOUT)
         for (uint i = gl_LocalInvocationID.x; i < ROWS; i += GROUP) own_word[i] = query_word(batch_head, first + i);
-    TOTAL sum = TOTAL(0.0);
+    TOTAL_V terms;
     TILE row_delta, row_lse;
-    coopMatPerElementNV(sum, sum, share_of_delta, uvec2(first, o_base));
-    coopMatReduceNV(row_delta, sum, gl_CooperativeMatrixReduceRowNV, sum_of);
+    coopMatPerElementNV(terms, TOTAL_V(0.0), share_of_delta, uvec3(first, o_base, mask.queries));
+    coopMatReduceNV(row_delta, terms, gl_CooperativeMatrixReduceRowNV, sum_of);
     coopMatPerElementNV(row_delta, row_delta, keep_delta, uvec2(batch_head, first));
     coopMatPerElementNV(row_lse, TILE(0.0), lse_of, uvec2(batch_head, first));
-    sum = TOTAL(0.0);
+    TOTAL sum = TOTAL(0.0);
 
-    for (uint start = visited.x; start < visited.y; start += OTHERS) {
+    for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
         if (DROPOUT) {
             barrier();  // everyone is done with the previous words
-            for (uint j = gl_LocalInvocationID.x; j < OTHERS; j += GROUP) met_word[j] = key_word(batch_head, start + j);
+            for (uint j = gl_LocalInvocationID.x; j < BLOCK_K; j += GROUP)
+                block_word[j] = key_word(batch_head, start + j);
             barrier();
         }
-        RIGHT(WIDTH, OTHERS) columns;
-        LOAD_TRANSPOSED(columns, k, LAYOUT, k_base, k_pitch, uvec2(keys, D), uvec2(start, 0), MET);
-        TILE product = coopMatMulAdd(q_rows, columns, TILE(0.0));
-        LOAD_TRANSPOSED(columns, v, LAYOUT, v_base, v_pitch, uvec2(keys, D), uvec2(start, 0), MET);
-        TILE ds = coopMatMulAdd(g_rows, columns, TILE(0.0));
-        coopMatPerElementNV(ds, ds, slope, product, row_lse, row_delta, ivec2(int(first) + mask.shift, start));
-        RIGHT(OTHERS, WIDTH) others;
-        LOAD(others, k, LAYOUT, k_base, k_pitch, uvec2(keys, D), uvec2(start, 0), MET);
-        sum = coopMatMulAdd(as_weights(ds), others, sum);
+        RIGHT(WIDTH, BLOCK_K) k_columns;
+        LOAD_TRANSPOSED(k_columns, k, LAYOUT, k_base, k_pitch, uvec2(mask.keys, D), uvec2(start, 0), BLOCK);
+        TILE product = coopMatMulAdd(q_rows, k_columns, TILE(0.0));
+        RIGHT(WIDTH_V, BLOCK_K) v_columns;
+        LOAD_TRANSPOSED(v_columns, v, LAYOUT, v_base, v_pitch, uvec2(mask.keys, D_V), uvec2(start, 0), BLOCK_V);
+        TILE ds = coopMatMulAdd(g_rows, v_columns, TILE(0.0));
+        coopMatPerElementNV(ds, ds, slope, product, row_lse, row_delta, ivec2(int(first) + mask.shift, start),
+                            ivec3(mask.queries, mask.keys, mask.shift));
+        RIGHT(BLOCK_K, WIDTH) k_rows;
+        LOAD(k_rows, k, LAYOUT, k_base, k_pitch, uvec2(mask.keys, D), uvec2(start, 0), BLOCK);
+        sum = coopMatMulAdd(as_weights(ds), k_rows, sum);
     }
     coopMatPerElementNV(sum, sum, scaled);
     STORE(sum, dq, LAYOUT, dq_base, dq_pitch, uvec2(queries, D), uvec2(first, 0), OWN);

@@ -2,7 +2,8 @@
 // maximum subtracted (FlashAttention-2, algorithm 1).
 //
 // Shapes, masks: as attention.comp.
-// Owner: a workgroup makes ROWS rows of one head of o. Key tiles behind the causal edge are not visited.
+// Owner: a workgroup makes ROWS rows of one head of o. Keys that none of them sees are not visited, but for those in a
+//   block with others.
 // Numerics: q, k, v and the probabilities, which are relative to the running maximum, are rounded to ELEMENT. Logits,
 //   maxima, sums of exponentials, lse and o are fp32.
 #include "lib/attention_coopmat2.glsl"
@@ -25,7 +26,12 @@ float power_below(const in uint row, const in uint column, const in float x, con
 }
 
 float dropped(const in uint row, const in uint column, const in float weight) {
-    return weight * kept(own_word[row], met_word[column]);
+    return weight * kept(own_word[row], block_word[column]);
+}
+
+// 0 of a row that does not count; `at` is the first row and how many count.
+float counted(const in uint row, const in uint column, const in float weight, const in uvec2 at) {
+    return at.x + row < at.y ? weight : 0.0;
 }
 
 float inverse(const in uint row, const in uint column, const in float weight) {
@@ -50,25 +56,26 @@ void main() {
     const uvec2 visited = keys_of(mask, first, ROWS);
     const uint q_base = batch * queries * q_pitch + head * D;
     const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
-    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D;
-    const uint o_base = batch * queries * HEADS * D + head * D;
+    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D_V;
+    const uint o_base = batch * queries * HEADS * D_V + head * D_V;
 
     LEFT(ROWS, WIDTH) rows;
-    LOAD(rows, q, LAYOUT, q_base, q_pitch, uvec2(queries, D), uvec2(first, 0), OWN);
+    LOAD(rows, q, LAYOUT, q_base, q_pitch, uvec2(mask.queries, D), uvec2(first, 0), OWN);
     if (DROPOUT)
         for (uint i = gl_LocalInvocationID.x; i < ROWS; i += GROUP) own_word[i] = query_word(batch_head, first + i);
-    TOTAL sum = TOTAL(0.0);
+    TOTAL_V sum = TOTAL_V(0.0);
     TILE weight = TILE(0.0);  // of each row: its sum of exponentials
     TILE top = TILE(LOWEST);  // and its maximum
-    TOTAL factor;
-    for (uint start = visited.x; start < visited.y; start += OTHERS) {
+    TOTAL_V factor;
+    for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
         if (DROPOUT) {
             barrier();  // everyone is done with the previous words
-            for (uint j = gl_LocalInvocationID.x; j < OTHERS; j += GROUP) met_word[j] = key_word(batch_head, start + j);
+            for (uint j = gl_LocalInvocationID.x; j < BLOCK_K; j += GROUP)
+                block_word[j] = key_word(batch_head, start + j);
             barrier();
         }
-        RIGHT(WIDTH, OTHERS) columns;
-        LOAD_TRANSPOSED(columns, k, LAYOUT, k_base, k_pitch, uvec2(mask.keys, D), uvec2(start, 0), MET);
+        RIGHT(WIDTH, BLOCK_K) columns;
+        LOAD_TRANSPOSED(columns, k, LAYOUT, k_base, k_pitch, uvec2(mask.keys, D), uvec2(start, 0), BLOCK);
         TILE p = coopMatMulAdd(rows, columns, TILE(0.0));
         coopMatPerElementNV(p, p, logit, ivec3(int(first) + mask.shift, start, mask.keys));
         TILE highest, shrink, more;
@@ -81,14 +88,15 @@ void main() {
         weight = weight * shrink + more;
         coopMatReduceNV(factor, shrink, gl_CooperativeMatrixReduceRowNV, larger_of);  // as wide as o
         if (DROPOUT) coopMatPerElementNV(p, p, dropped);
-        RIGHT(OTHERS, WIDTH) others;
-        LOAD(others, v, LAYOUT, v_base, v_pitch, uvec2(mask.keys, D), uvec2(start, 0), MET);
-        sum = coopMatMulAdd(as_weights(p), others, sum * factor);
+        RIGHT(BLOCK_K, WIDTH_V) values;
+        LOAD(values, v, LAYOUT, v_base, v_pitch, uvec2(mask.keys, D_V), uvec2(start, 0), BLOCK_V);
+        sum = coopMatMulAdd(as_weights(p), values, sum * factor);
     }
 
+    if (QUERY_LENGTHS) coopMatPerElementNV(weight, weight, counted, uvec2(first, mask.queries));
     coopMatPerElementNV(top, top, keep_lse, weight, uvec2(batch_head, first));
     coopMatPerElementNV(weight, weight, inverse);
     coopMatReduceNV(factor, weight, gl_CooperativeMatrixReduceRowNV, larger_of);
     sum = sum * factor;
-    STORE(sum, o, LAYOUT, o_base, HEADS * D, uvec2(queries, D), uvec2(first, 0), OWN);
+    STORE(sum, o, LAYOUT, o_base, HEADS * D_V, uvec2(queries, D_V), uvec2(first, 0), OWN_V);
 }

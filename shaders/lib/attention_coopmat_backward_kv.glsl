@@ -3,10 +3,11 @@
 //
 // Shapes: as attention_backward_kv.comp.
 // Owner: a workgroup makes SUBGROUPS · ROWS rows of one key head, a subgroup ROWS of them, over all query heads that
-//   read it, in a fixed order: heads outside, query tiles inside. Query tiles before the causal edge are not visited.
+//   read it, in a fixed order: heads outside, queries inside. Queries that see none of the workgroup's keys are not
+//   visited, but for those in a block with others.
 // Numerics: q, k, v, g, p and ds are rounded to ELEMENT; delta and lse are fp32.
-#define FACTORS 2  // k, v
-#define RESULTS 2  // dk, dv
+#define FACTORS WIDTH + WIDTH_V  // k, v
+#define RESULTS WIDTH + WIDTH_V  // dk, dv
 #include "lib/attention_coopmat.glsl"
 
 layout(constant_id = 8) const bool ADDEND = false;  // dense, as dv
@@ -15,9 +16,9 @@ layout(constant_id = 8) const bool ADDEND = false;  // dense, as dv
 #include "lib/attention_args.glsl"
 
 // Of the staged queries.
-shared float tile_lse[TILE];
-shared float tile_delta[TILE];
-shared uint tile_word[DROPOUT ? TILE : 1];
+shared float block_lse[BLOCK_K];
+shared float block_delta[BLOCK_K];
+shared uint block_word[DROPOUT ? BLOCK_K : 1];
 
 void main() {
     const float in_base_2 = scale * LOG2_E;
@@ -31,55 +32,56 @@ void main() {
     const MaskRow mask = mask_row(batch);
     const uvec2 visitors = queries_of(mask, first, SUBGROUPS * ROWS);
 
-    load_rows(0, k, batch * keys * k_pitch + key_head * D, k_pitch, mine, keys);
-    load_rows(1, v, batch * keys * v_pitch + key_head * D, v_pitch, mine, keys);
+    load_rows(QK, k, batch * keys * k_pitch + key_head * D, k_pitch, mine, mask.keys);
+    load_rows(VO, v, batch * keys * v_pitch + key_head * D_V, v_pitch, mine, mask.keys);
     clear_sums();
 
     [[dont_unroll]] for (uint head = key_head * GQA_GROUP; head < (key_head + 1) * GQA_GROUP; ++head) {
         const uint batch_head = batch * HEADS + head;
         const uint q_base = batch * queries * q_pitch + head * D;
-        const uint g_base = batch * queries * HEADS * D + head * D;
+        const uint g_base = batch * queries * HEADS * D_V + head * D_V;
         uint row_word[PASSES];
         [[unroll]] for (uint pass = 0; pass < PASSES; ++pass)
             if (DROPOUT) row_word[pass] = key_word(batch_head, mine + own_row(pass));
 
-        for (uint start = visitors.x; start < visitors.y; start += TILE) {
+        for (uint start = visitors.x; start < visitors.y; start += BLOCK_K) {
             barrier();  // everyone is done with the previous queries
-            stage(0, q, q_base, q_pitch, start, mask.queries);
-            stage(1, g, g_base, HEADS * D, start, mask.queries);
-            for (uint j = gl_LocalInvocationID.x; j < TILE; j += GROUP) {
+            stage(QK, q, q_base, q_pitch, start, mask.queries);
+            stage(VO, g, g_base, HEADS * D_V, start, mask.queries);
+            for (uint j = gl_LocalInvocationID.x; j < BLOCK_K; j += GROUP) {
                 const uint at = batch_head * queries + min(start + j, mask.queries - 1);
-                tile_lse[j] = lse.at[at];
-                tile_delta[j] = delta.at[at];
-                if (DROPOUT) tile_word[j] = query_word(batch_head, start + j);
+                block_lse[j] = lse.at[at];
+                block_delta[j] = delta.at[at];
+                if (DROPOUT) block_word[j] = query_word(batch_head, start + j);
             }
             barrier();
-            float p[HELD];
-            float weight[HELD];
-            dot_rows(0, 0);
-            take(p);
-            [[unroll]] for (uint i = 0; i < HELD; ++i) {
+            float p[TILE_PER_LANE];
+            float weight[TILE_PER_LANE];
+            dot_rows(QK);
+            load_tile(p);
+            [[unroll]] for (uint i = 0; i < TILE_PER_LANE; ++i) {
                 const uint column = own_column(i % SPAN), query = start + column;
                 const int key = int(mine + own_row(i / SPAN));
-                const bool seen = query < visitors.y && visible(key, int(query) + mask.shift);
-                p[i] = seen ? exp2_below(p[i] * in_base_2 - tile_lse[column]) : 0.0;
-                weight[i] = DROPOUT ? p[i] * kept(tile_word[column], row_word[i / SPAN]) : p[i];
+                const bool counts = query < mask.queries && (KEY_LENGTHS == 0 || key < int(mask.keys));
+                const bool seen = counts && visible(key, int(query) + mask.shift);
+                p[i] = seen ? exp2_below(p[i] * in_base_2 - block_lse[column]) : 0.0;
+                weight[i] = DROPOUT ? p[i] * kept(block_word[column], row_word[i / SPAN]) : p[i];
             }
-            give(weight);
-            add_rows(1, 1);
-            dot_rows(1, 1);
-            take(weight);
-            [[unroll]] for (uint i = 0; i < HELD; ++i) {
+            store_tile(weight);
+            add_rows(VO);
+            dot_rows(VO);
+            load_tile(weight);
+            [[unroll]] for (uint i = 0; i < TILE_PER_LANE; ++i) {
                 const uint column = own_column(i % SPAN), query = start + column;
-                if (DROPOUT) weight[i] *= kept(tile_word[column], row_word[i / SPAN]);
-                weight[i] = lone(mask, int(query) + mask.shift) ? 0.0 : p[i] * (weight[i] - tile_delta[column]);
+                if (DROPOUT) weight[i] *= kept(block_word[column], row_word[i / SPAN]);
+                weight[i] = lone(mask, int(query) + mask.shift) ? 0.0 : p[i] * (weight[i] - block_delta[column]);
             }
-            give(weight);
-            add_rows(0, 0);
+            store_tile(weight);
+            add_rows(QK);
         }
     }
-    [[unroll]] for (uint i = 0; i < SUMS; ++i) sums[i] *= scale;
-    store_rows(0, dk, batch * keys * dk_pitch + key_head * D, dk_pitch, mine, keys);
-    store_rows(1, dv, batch * keys * dv_pitch + key_head * D, dv_pitch, mine, keys, ADDEND, addend,
-               (batch * keys * key_heads + key_head) * D, key_heads * D);
+    scale_sums(QK, scale);
+    store_rows(QK, dk, batch * keys * dk_pitch + key_head * D, dk_pitch, mine, keys);
+    store_rows(VO, dv, batch * keys * dv_pitch + key_head * D_V, dv_pitch, mine, keys, ADDEND, addend,
+               (batch * keys * key_heads + key_head) * D_V, key_heads * D_V);
 }

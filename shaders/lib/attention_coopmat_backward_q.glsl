@@ -1,27 +1,27 @@
 // attention_backward_q.comp by cooperative matrices: dq, and delta_i = <g_i, o_i>, which dk needs too:
 //     p = 2^(s - lse) with both in base 2,   ds = p (<g, v> - delta),   dq = scale ds k.
 //
-// Shapes: as attention_backward_q.comp. Owner, skipped tiles: as attention_coopmat.comp, with dq for o.
-// Numerics: q, k, v, g and ds are rounded to ELEMENT; delta is fp32, from g and o as they are. A row without a key has
-//   lse = +inf, hence p = 0, delta = 0 and dq = 0 exactly.
-#define FACTORS 2  // q, g
-#define RESULTS 1  // dq
+// Shapes: as attention_backward_q.comp. Owner, blocks visited: as attention_coopmat.comp, with dq for o.
+// Numerics: q, k, v, g and ds are rounded to ELEMENT; delta is fp32, from g and o as they are. A row without a key, and
+//   one that does not count, has lse = +inf, hence p = 0, and delta = 0: dq = 0 exactly.
+#define FACTORS WIDTH + WIDTH_V  // q, g
+#define RESULTS WIDTH            // dq
 #include "lib/attention_coopmat.glsl"
 
 #define ARGS In o; In lse; In g; Out delta; Out dq; uint dq_pitch;
 #include "lib/attention_args.glsl"
 
 shared float row_products[SUBGROUPS * ROWS];  // delta of each row
-shared uint tile_word[DROPOUT ? TILE : 1];
+shared uint block_word[DROPOUT ? BLOCK_K : 1];
 
 // <g_i, o_i> of the subgroup's rows, one after the other with the lanes along it.
-void find_delta(uint base, uint first) {
+void find_delta(uint base, uint first, uint count) {
     const uint step = LAYOUT != SCALAR ? 2 : 1;
     for (uint r = 0; r < ROWS; ++r) {
         float part = 0.0;
-        if (first + r < queries)
-            for (uint d = lane() * step; d < D; d += SUBGROUP * step) {
-                const uint at = base + (first + r) * HEADS * D + d;
+        if (first + r < count)
+            for (uint d = lane() * step; d < D_V; d += SUBGROUP * step) {
+                const uint at = base + (first + r) * HEADS * D_V + d;
                 part += dot(load_some(g, at, step == 2, LAYOUT), load_some(o, at, step == 2, LAYOUT));
             }
         part = subgroupAdd(part);
@@ -42,11 +42,11 @@ void main() {
     const MaskRow mask = mask_row(batch);
     const uvec2 visited = keys_of(mask, first, SUBGROUPS * ROWS);
 
-    const uint o_base = batch * queries * HEADS * D + head * D;
-    load_rows(0, q, batch * queries * q_pitch + head * D, q_pitch, mine, queries);
-    load_rows(1, g, o_base, HEADS * D, mine, queries);
+    const uint o_base = batch * queries * HEADS * D_V + head * D_V;
+    load_rows(QK, q, batch * queries * q_pitch + head * D, q_pitch, mine, mask.queries);
+    load_rows(VO, g, o_base, HEADS * D_V, mine, mask.queries);
     clear_sums();
-    find_delta(o_base, mine);
+    find_delta(o_base, mine, mask.queries);
     float row_lse[PASSES];
     float row_delta[PASSES];
     uint row_word[PASSES];
@@ -59,31 +59,32 @@ void main() {
     }
 
     const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
-    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D;
-    for (uint start = visited.x; start < visited.y; start += TILE) {
+    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D_V;
+    for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
         barrier();  // everyone is done with the previous keys
-        stage(0, k, k_base, k_pitch, start, mask.keys);
-        stage(1, v, v_base, v_pitch, start, mask.keys);
+        stage(QK, k, k_base, k_pitch, start, mask.keys);
+        stage(VO, v, v_base, v_pitch, start, mask.keys);
         if (DROPOUT)
-            for (uint j = gl_LocalInvocationID.x; j < TILE; j += GROUP) tile_word[j] = key_word(batch_head, start + j);
+            for (uint j = gl_LocalInvocationID.x; j < BLOCK_K; j += GROUP)
+                block_word[j] = key_word(batch_head, start + j);
         barrier();
-        float p[HELD];
-        float ds[HELD];
-        dot_rows(0, 0);
-        take(p);
-        dot_rows(1, 1);
-        take(ds);
-        [[unroll]] for (uint i = 0; i < HELD; ++i) {
+        float p[TILE_PER_LANE];
+        float ds[TILE_PER_LANE];
+        dot_rows(QK);
+        load_tile(p);
+        dot_rows(VO);
+        load_tile(ds);
+        [[unroll]] for (uint i = 0; i < TILE_PER_LANE; ++i) {
             const uint pass = i / SPAN, key = start + own_column(i % SPAN);
             const int position = int(mine + own_row(pass)) + mask.shift;
             const bool seen = key < mask.keys && visible(int(key), position);
             const float e = seen ? exp2_below(p[i] * in_base_2 - row_lse[pass]) : 0.0;
-            if (DROPOUT) ds[i] *= kept(row_word[pass], tile_word[own_column(i % SPAN)]);
+            if (DROPOUT) ds[i] *= kept(row_word[pass], block_word[own_column(i % SPAN)]);
             ds[i] = lone(mask, position) ? 0.0 : e * (ds[i] - row_delta[pass]);
         }
-        give(ds);
-        add_rows(0, 0);
+        store_tile(ds);
+        add_rows(QK);
     }
-    [[unroll]] for (uint i = 0; i < SUMS; ++i) sums[i] *= scale;
-    store_rows(0, dq, batch * queries * dq_pitch + head * D, dq_pitch, mine, queries);
+    scale_sums(QK, scale);
+    store_rows(QK, dq, batch * queries * dq_pitch + head * D, dq_pitch, mine, queries);
 }

@@ -2,22 +2,22 @@
 // subtracted (FlashAttention-2, algorithm 1).
 //
 // Shapes, masks: as attention.comp.
-// Owner: a workgroup makes SUBGROUPS · ROWS rows of one head of o, a subgroup ROWS of them. Key tiles behind the causal
-//   edge are not visited.
+// Owner: a workgroup makes SUBGROUPS · ROWS rows of one head of o, a subgroup ROWS of them. Keys that none of the
+//   workgroup's queries sees are not visited, but for those in a block with others.
 // Numerics: q, k, v and the probabilities, which are relative to the running maximum, are rounded to ELEMENT. Logits,
 //   maxima, sums of exponentials, lse and o are fp32.
 //
 // A sum's rows are scaled by a matrix that is loaded from one number per row, with no distance between columns: nobody
 // need know which lane holds which element, and the keys are swept once.
-#define FACTORS 1  // q
-#define RESULTS 1  // o
+#define FACTORS WIDTH    // q
+#define RESULTS WIDTH_V  // o
 #include "lib/attention_coopmat.glsl"
 
 #define ARGS Out o; Out lse;
 #include "lib/attention_args.glsl"
 
 shared float factors[SUBGROUPS * ROWS];  // for each row of a sum
-shared uint tile_word[DROPOUT ? TILE : 1];
+shared uint block_word[DROPOUT ? BLOCK_K : 1];
 
 // Σ or the maximum of what the lanes of one row have.
 float join_row(float x, bool maximum) {
@@ -34,10 +34,11 @@ void put_factor(uint pass, float factor) {
 
 // Each row of the sum times its factor, all of which have been put.
 void scale_rows() {
+    const uint columns = WIDTH_V / MATRIX_N;
     [[unroll]] for (uint s = 0; s < STACK; ++s) {
         SUM factor;
         coopMatLoad(factor, factors, gl_SubgroupID * ROWS + s * MATRIX_M, 0, gl_CooperativeMatrixLayoutColumnMajor);
-        [[unroll]] for (uint c = 0; c < COLUMNS; ++c) sums[s * COLUMNS + c] = sums[s * COLUMNS + c] * factor;
+        [[unroll]] for (uint c = 0; c < columns; ++c) sums[s * columns + c] = sums[s * columns + c] * factor;
     }
 }
 
@@ -53,7 +54,7 @@ void main() {
     const MaskRow mask = mask_row(batch);
     const uvec2 visited = keys_of(mask, first, SUBGROUPS * ROWS);
 
-    load_rows(0, q, batch * queries * q_pitch + head * D, q_pitch, mine, queries);
+    load_rows(QK, q, batch * queries * q_pitch + head * D, q_pitch, mine, mask.queries);
     clear_sums();
     float weight[PASSES];  // this lane's share of each row's sum of exponentials
     float top[PASSES];
@@ -65,17 +66,18 @@ void main() {
     }
 
     const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
-    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D;
-    for (uint start = visited.x; start < visited.y; start += TILE) {
+    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D_V;
+    for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
         barrier();  // everyone is done with the previous keys
-        stage(0, k, k_base, k_pitch, start, mask.keys);
-        stage(1, v, v_base, v_pitch, start, mask.keys);
+        stage(QK, k, k_base, k_pitch, start, mask.keys);
+        stage(VO, v, v_base, v_pitch, start, mask.keys);
         if (DROPOUT)
-            for (uint j = gl_LocalInvocationID.x; j < TILE; j += GROUP) tile_word[j] = key_word(batch_head, start + j);
+            for (uint j = gl_LocalInvocationID.x; j < BLOCK_K; j += GROUP)
+                block_word[j] = key_word(batch_head, start + j);
         barrier();
-        float p[HELD];
-        dot_rows(0, 0);
-        take(p);
+        float p[TILE_PER_LANE];
+        dot_rows(QK);
+        load_tile(p);
         [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
             const int position = int(mine + own_row(pass)) + mask.shift;
             float highest = top[pass];
@@ -93,25 +95,25 @@ void main() {
             [[unroll]] for (uint i = 0; i < SPAN; ++i) {
                 float e = exp2_below(p[pass * SPAN + i] - highest);
                 weight[pass] += e;
-                if (DROPOUT) e *= kept(row_word[pass], tile_word[own_column(i)]);
+                if (DROPOUT) e *= kept(row_word[pass], block_word[own_column(i)]);
                 p[pass * SPAN + i] = e;
             }
         }
-        give(p);
+        store_tile(p);
         scale_rows();
-        add_rows(1, 0);
+        add_rows(VO);
     }
 
     shared_barrier();
     [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
         const float total = join_row(weight[pass], false);
-        const bool some = total > 0.0;
         const uint row = mine + own_row(pass);
+        const bool some = total > 0.0 && (!QUERY_LENGTHS || row < mask.queries);
         put_factor(pass, some ? 1.0 / total : 0.0);
         if (lane() < LINES && row < queries)
             lse.at[batch_head * queries + row] = some ? top[pass] + log2(total) : uintBitsToFloat(0x7F800000);
     }
     shared_barrier();
     scale_rows();
-    store_rows(0, o, batch * queries * HEADS * D + head * D, HEADS * D, mine, queries);
+    store_rows(VO, o, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, mine, queries);
 }

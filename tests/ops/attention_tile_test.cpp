@@ -50,6 +50,10 @@ std::map<std::string, std::uint32_t> constants(const AttentionTile& of) {
     return values;
 }
 
+/// D and D_V.
+const std::vector<std::pair<std::uint32_t, std::uint32_t>> widths{{1, 1},     {64, 64}, {100, 100},
+                                                                  {128, 128}, {128, 1}, {33, 128}};
+
 TEST(HostAttentionTile, OfMatricesCoversAllRowsAndFitsInSharedMemory) {
     for (const std::uint32_t subgroup : {8u, 16u, 32u, 64u})
         for (const std::uint32_t m : {8u, 16u})
@@ -57,27 +61,28 @@ TEST(HostAttentionTile, OfMatricesCoversAllRowsAndFitsInSharedMemory) {
                 for (const std::uint32_t k : {8u, 16u})
                     for (const AttentionPass pass : passes)
                         for (const std::int64_t rows : {16, 65, 1000})
-                            for (const std::uint32_t head_width : {1u, 64u, 100u, 128u}) {
+                            for (const auto& [d, d_v] : widths) {
                                 if (subgroup > 4 * m) continue;
                                 const DeviceTraits device = gpu(subgroup, MatrixShape{m, n, k, MatrixElement::fp16});
-                                const AttentionTile made = preferred(device, pass, {96, rows, 300, head_width});
+                                const AttentionTile made = preferred(device, pass, {96, rows, 300, d, d_v});
                                 SCOPED_TRACE(::testing::Message()
                                              << "subgroup " << subgroup << ", matrix " << m << "x" << n << "x" << k
-                                             << ", rows " << rows << ", width " << head_width);
+                                             << ", rows " << rows << ", widths " << d << ", " << d_v);
                                 ASSERT_TRUE(made.kernel.starts_with("attention_coopmat"));
                                 auto of = constants(made);
-                                const std::uint32_t tile = of["TILE"],
+                                const std::uint32_t block_k = of["BLOCK_K"],
                                                     group_rows = of["GROUP"] / subgroup * of["STACK"] * m;
                                 EXPECT_LE(of["GROUP"], 128u);
                                 EXPECT_EQ(made.groups,
                                           96 * ((static_cast<std::uint64_t>(rows) + group_rows - 1) / group_rows));
                                 // As in lib/attention_coopmat.glsl: columns in whole matrices, a block of 16 bytes
                                 // between lines; then numbers of each row and of each staged one.
-                                const std::uint32_t width =
-                                    (head_width + std::max(n, k) - 1) / std::max(n, k) * std::max(n, k);
-                                const std::uint32_t staged = 2 * tile * (width * 2 + 16);
-                                const std::uint32_t own = group_rows * (tile * 4 + 16);
-                                EXPECT_LE(staged + own + (group_rows + 3 * tile) * 4, device.shared_bytes);
+                                const auto line = [&](std::uint32_t width) {
+                                    return (width + std::max(n, k) - 1) / std::max(n, k) * std::max(n, k) * 2 + 16;
+                                };
+                                const std::uint32_t staged = block_k * (line(d) + line(d_v));
+                                const std::uint32_t own = group_rows * (block_k * 4 + 16);
+                                EXPECT_LE(staged + own + (group_rows + 3 * block_k) * 4, device.shared_bytes);
                             }
 }
 
@@ -188,6 +193,9 @@ TEST(HostAttentionTile, StacksMatricesWhereThatIsCheap) {
     EXPECT_EQ(stack(AttentionPass::key_gradient, {96, 1024, 1024, 32}), 2u);
     EXPECT_EQ(stack(AttentionPass::forward, {96, 1024, 1024, 128}), 1u);
     EXPECT_EQ(stack(AttentionPass::forward, {12, 128, 128, 64}), 1u);
+    EXPECT_EQ(stack(AttentionPass::forward, {96, 1024, 1024, 128, 64}), 2u) << "its sums are as wide as values";
+    EXPECT_EQ(stack(AttentionPass::forward, {96, 1024, 1024, 64, 128}), 1u);
+    EXPECT_EQ(stack(AttentionPass::key_gradient, {96, 1024, 1024, 64, 8}), 2u);
 }
 
 TEST(HostAttentionTile, OffersMatricesOfAWorkgroupAfterWhatIsProved) {
@@ -205,27 +213,41 @@ TEST(HostAttentionTile, OffersMatricesOfAWorkgroupAfterWhatIsProved) {
     EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"tile", "lanes"}));
 }
 
+TEST(HostAttentionTile, OffersMatricesForEveryMaskAndWidth) {
+    using Ways = std::vector<std::string>;
+    DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::bf16});
+    device.workgroup_matrices = 256;
+    const Ways matrices{"coopmat", "coopmat2 64", "coopmat2 128", "lanes"};
+    AttentionSize size{12, 64, 64, 64};
+    size.windows_or_lengths = true;
+    EXPECT_EQ(attention_ways(device, size), matrices);
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64, 48}), matrices);
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64, 129}), Ways{"lanes"});
+}
+
 TEST(HostAttentionTile, OfAWorkgroupSetsConstantsThatItsKernelsHave) {
     struct Case {
         MatrixElement element;
         std::uint32_t group;
         const char *suffix, *way;
-        std::uint32_t rows, width;
+        std::uint32_t rows, width, value_width;
     };
-    const Case cases[]{{MatrixElement::fp16, 256, "", "coopmat2 64", 64, 128},
-                       {MatrixElement::bf16, 256, "_bf16", "coopmat2 128", 128, 128},
-                       {MatrixElement::fp16, 32, "_subgroup", "coopmat2 8", 8, 104}};
+    const Case cases[]{{MatrixElement::fp16, 256, "", "coopmat2 64", 64, 128, 64},
+                       {MatrixElement::bf16, 256, "_bf16", "coopmat2 128", 128, 128, 64},
+                       {MatrixElement::fp16, 32, "_subgroup", "coopmat2 8", 8, 104, 40}};
     const std::string names[]{"attention_coopmat2", "attention_coopmat2_backward_q", "attention_coopmat2_backward_kv"};
     for (const Case& c : cases)
         for (const std::uint32_t pass : {0u, 1u, 2u}) {
             DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, c.element});
             device.workgroup_matrices = c.group;
-            const AttentionTile made = tile_of(device, c.way, static_cast<AttentionPass>(pass), {96, 1000, 300, 100});
+            const AttentionSize size{96, 1000, 300, 100, 36};
+            const AttentionTile made = tile_of(device, c.way, static_cast<AttentionPass>(pass), size);
             EXPECT_EQ(made.kernel, names[pass] + c.suffix);
             auto of = constants(made);
             EXPECT_EQ(of["GROUP"], c.group);
             EXPECT_EQ(of["ROWS"], c.rows);
             EXPECT_EQ(of["WIDTH"], c.width);
+            EXPECT_EQ(of["WIDTH_V"], c.value_width);
             EXPECT_EQ(made.groups, 96 * ((1000 + c.rows - 1) / c.rows));
             const auto module = std::ranges::find(embedded_spirv(), made.kernel, &SpirvModule::name);
             if (module == embedded_spirv().end()) continue;  // this glslc lacks an extension
