@@ -131,11 +131,10 @@ double pairs(const AttentionOptions& options, const Extents& e) {
 std::string way_of(const DeviceTraits& device, const AttentionOptions& options, const Extents& e,
                    std::span<const Tensor> in, bool backward) {
     const AttentionMask& mask = options.mask;
-    // What other kernels do not know yet.
-    const bool windows = mask.window_left || mask.window_right;
+    AttentionSize size = e.size();
     const bool lengths = in[query_lengths] || (in[key_lengths] && (backward || in[key_lengths].elements() > 1));
-    if (windows || lengths) return "lanes";
-    return attention_way(device, {.size = e.size(),
+    size.windows_or_lengths = mask.window_left || mask.window_right || lengths;
+    return attention_way(device, {.size = size,
                                   .shared = e.gqa_group() > 1,
                                   .causal = mask.causal,
                                   .mask_diagonal = mask.diagonal,

@@ -19,15 +19,17 @@ std::int64_t up(std::int64_t a, std::int64_t b) {
 }
 
 /// As a kernel sees it: `rows` positions of its own in each of `batch_heads` heads, which each visit `visits` of the
-/// other side's. Where heads of keys and values differ in width, room is made for the wider.
+/// other side's. Where heads of keys and values differ in width, head_width is that of the wider.
 struct Rows {
-    std::int64_t batch_heads, rows, visits, head_width;
+    std::int64_t batch_heads, rows, visits, head_width, qk_width, value_width;
 
     Rows(AttentionPass pass, const AttentionSize& size)
         : batch_heads(size.batch_heads),
           rows(size.q_len),
           visits(size.kv_len),
-          head_width(std::max(size.head_width, size.value_width)) {
+          head_width(std::max(size.head_width, size.value_width)),
+          qk_width(size.head_width),
+          value_width(size.value_width) {
         if (pass != AttentionPass::key_gradient) return;
         batch_heads /= size.gqa_group;
         std::swap(rows, visits);
@@ -71,28 +73,31 @@ AttentionTile in_registers(const DeviceTraits& device, AttentionPass pass, const
 }
 
 /// All GPUs. What a workgroup has in shared memory are its own rows, with all their columns or a slice of them, a slice
-/// of `others` other rows, and a tile of weights; in registers its sums, and a tile or two (lib/attention_tile.glsl).
+/// of a block of `block_k` other rows, and a tile of weights; in registers its sums, and a tile or two
+/// (lib/attention_tile.glsl).
 struct SharedTile {
     const DeviceTraits& device;
     AttentionPass pass;
     Rows size;
-    std::int64_t others = 4 * std::min(8u, device.subgroup_size);  // lanes that share a row are of one subgroup
+    std::int64_t block_k = 4 * std::min(8u, device.subgroup_size);  // lanes that share a row are of one subgroup
     std::int64_t slice =
-        std::clamp<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size.head_width)), 8, others);
+        std::clamp<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size.head_width)), 8, block_k);
+    std::int64_t summed = (pass == AttentionPass::forward ? 0 : size.qk_width) +
+                          (pass == AttentionPass::query_gradient ? 0 : size.value_width);  // columns
     /// Rows of a tile to an invocation, and nearly as many of its sums: fewer where those took more than half of the
     /// registers.
-    std::int64_t sums = pass == AttentionPass::key_gradient ? 2 : 1;
-    std::int64_t height = sums * size.head_width * 4 * 4 / others > device.registers / 2 ? 2 : 4;
+    std::int64_t height = summed * 4 * 4 / block_k > device.registers / 2 ? 2 : 4;
 
-    std::int64_t group(std::int64_t rows) const { return rows * others / (4 * height); }
+    std::int64_t group(std::int64_t rows) const { return rows * block_k / (4 * height); }
     std::int64_t groups(std::int64_t rows) const { return size.batch_heads * up(size.rows, rows); }
     std::int64_t computed(std::int64_t rows) const { return up(size.rows, rows) * rows; }
     std::int64_t bytes(std::int64_t rows, bool whole) const {
         constexpr std::int64_t word = 16;
-        const std::int64_t factors = whole && pass != AttentionPass::forward ? 2 : 1;
-        const std::int64_t own = factors * rows * (up(whole ? size.head_width : slice, 4) | 1);
-        const std::int64_t numbers = 4 * (others + (pass == AttentionPass::forward ? rows : 2 * others));
-        return word * (own + others * (slice / 4 | 1) + rows * (others / 4 | 1)) + numbers;
+        const auto pitch = [](std::int64_t columns) { return up(columns, 4) | 1; };
+        const std::int64_t values = pass == AttentionPass::forward ? 0 : pitch(size.value_width);
+        const std::int64_t own = rows * (whole ? pitch(size.qk_width) + values : pitch(slice));
+        const std::int64_t numbers = 4 * (block_k + (pass == AttentionPass::forward ? rows : 2 * block_k));
+        return word * (own + block_k * pitch(slice) + rows * pitch(block_k)) + numbers;
     }
     /// So that two workgroups at least run at once where there are 64 KiB.
     bool fits(std::int64_t rows, bool whole) const {
@@ -102,7 +107,7 @@ struct SharedTile {
     }
 };
 
-/// As many rows as fit, for each element of the others that is read serves all of them; but fewer where that leaves a
+/// As many rows as fit, for each element of a block that is read serves all of them; but fewer where that leaves a
 /// fifth less to compute, or where workgroups are too few to keep the device busy. Nothing, if none fit.
 std::optional<AttentionTile> in_shared_memory(const DeviceTraits& device, AttentionPass pass, const Rows& size) {
     const SharedTile tile{device, pass, size};
@@ -116,7 +121,7 @@ std::optional<AttentionTile> in_shared_memory(const DeviceTraits& device, Attent
     return AttentionTile{text("attention_tile", kernel_suffix(pass)),
                          {{"GROUP", extent(tile.group(rows))},
                           {"ROWS", extent(rows)},
-                          {"TILE", extent(tile.others)},
+                          {"BLOCK_K", extent(tile.block_k)},
                           {"SLICE", extent(tile.slice)},
                           {"WHOLE", tile.fits(rows, true)}},
                          static_cast<std::uint64_t>(tile.groups(rows))};
@@ -229,11 +234,12 @@ bool suits_shared_memory(const DeviceTraits& device, const AttentionSize& size) 
 }  // namespace
 
 std::vector<std::string> attention_ways(const DeviceTraits& device, const AttentionSize& size) {
-    if (size.value_width != size.head_width) return {"lanes"};
+    // What kernels of cooperative matrices do not know yet.
+    const bool matrices = size.value_width == size.head_width && !size.windows_or_lengths;
     std::vector<std::string> ways;
-    if (suits_matrices(device, size)) ways.emplace_back("coopmat");
+    if (matrices && suits_matrices(device, size)) ways.emplace_back("coopmat");
     if (suits_shared_memory(device, size)) ways.emplace_back("tile");
-    if (device.workgroup_matrices > 0)
+    if (matrices && device.workgroup_matrices > 0)
         for (const GroupTile& tile : group_tiles(device))
             if (suits(tile, device, size)) ways.push_back(way_of(tile));
     ways.insert(device.cpu ? ways.begin() : ways.end(), "lanes");

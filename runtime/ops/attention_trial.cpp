@@ -231,8 +231,10 @@ private:
 std::string describe(const AttentionKind& of, std::optional<MatrixElement> element) {
     const AttentionSize& size = of.size;
     return text("attention", of.backward ? " backward " : " ", size.batch_heads, " of ", size.q_len, 'x', size.kv_len,
-                'x', size.head_width, of.causal ? " causal" : "", of.mask_diagonal ? " off the diagonal" : "",
-                of.shared ? " grouped " : " ", name(of.format), " by ", element ? to_string(*element) : "fp32");
+                'x', size.head_width, size.value_width == size.head_width ? "" : text('/', size.value_width),
+                size.windows_or_lengths ? " windows or lengths" : "", of.causal ? " causal" : "",
+                of.mask_diagonal ? " off the diagonal" : "", of.shared ? " grouped " : " ", name(of.format), " by ",
+                element ? to_string(*element) : "fp32");
 }
 
 /// As large as the kind, but so small that a launch takes milliseconds by the device's rough speed.
