@@ -2,7 +2,8 @@
 // (FlashAttention-2, algorithm 1), keys and values passing through shared memory.
 //
 // Shapes, masks: as attention.comp.
-// Owner: a workgroup makes ROWS rows of one head of o. Key tiles behind the causal edge are not visited.
+// Owner: a workgroup makes ROWS rows of one head of o. Keys that none of them sees are not visited, but for those in a
+//   block with others.
 // Numerics: as attention.comp; sums of rows are taken in another order.
 #version 460
 #define FACTORS 1  // q
@@ -13,7 +14,7 @@
 #include "lib/attention_args.glsl"
 
 shared float factors[ROWS];  // for each row of the sum
-shared uint tile_word[DROPOUT ? TILE : 1];
+shared uint block_word[DROPOUT ? BLOCK_K : 1];
 
 // Each row of the sum times its factor.
 void scale_rows(inout vec4 sum[SUMS]) {
@@ -33,7 +34,7 @@ void main() {
     const float in_base_2 = scale * LOG2_E;
     const uint q_base = batch * queries * q_pitch + head * D;
     const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
-    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D;
+    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D_V;
     vec4 sum[SUMS];
     float weight[HEIGHT];  // this invocation's share of each row's sum of exponentials
     float top[HEIGHT];
@@ -46,21 +47,21 @@ void main() {
     }
 
     vec4 next[FETCH];
-    if (visited.x < visited.y) fetch(0, k, k_base, k_pitch, visited.x, mask.keys, next);
-    if (WHOLE) hold(0, 0, q, q_base, q_pitch, first, queries, in_base_2);
-    for (uint start = visited.x; start < visited.y; start += TILE) {
+    if (visited.x < visited.y) fetch(QK, 0, k, k_base, k_pitch, visited.x, mask.keys, next);
+    if (WHOLE) load_own(QK, 0, q, q_base, q_pitch, first, queries, in_base_2);
+    for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
         vec4 p[HEIGHT];
         clear_tile(p);
         [[dont_unroll]] for (uint s = 0; s < SLICES; ++s) {
             barrier();
             stage(next, 1.0);
-            if (!WHOLE) hold(0, s, q, q_base, q_pitch, first, queries, in_base_2);
+            if (!WHOLE) load_own(QK, s, q, q_base, q_pitch, first, queries, in_base_2);
             if (DROPOUT && s == 0)
-                for (uint j = place(); j < TILE; j += GROUP) tile_word[j] = key_word(batch_head, start + j);
+                for (uint j = place(); j < BLOCK_K; j += GROUP) block_word[j] = key_word(batch_head, start + j);
             barrier();
-            if (s + 1 < SLICES) fetch(s + 1, k, k_base, k_pitch, start, mask.keys, next);
-            else fetch(0, v, v_base, v_pitch, start, mask.keys, next);
-            dot_slice(0, s, p);
+            if (s + 1 < SLICES) fetch(QK, s + 1, k, k_base, k_pitch, start, mask.keys, next);
+            else fetch(VO, 0, v, v_base, v_pitch, start, mask.keys, next);
+            dot_slice(QK, s, p);
         }
         [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
             const int position = int(first + tile_row(i)) + mask.shift;
@@ -79,16 +80,16 @@ void main() {
             [[unroll]] for (uint j = 0; j < 4; ++j) {
                 const float e = exp2_below(p[i][j] - highest);
                 weight[i] += e;
-                p[i][j] = DROPOUT ? e * kept(row_word[i], tile_word[tile_column() + j]) : e;
+                p[i][j] = DROPOUT ? e * kept(row_word[i], block_word[tile_column() + j]) : e;
             }
         }
-        give(p);
-        [[unroll]] for (uint s = 0; s < SLICES; ++s) {
+        store_tile(p);
+        [[unroll]] for (uint s = 0; s < SLICES_V; ++s) {
             barrier();
             stage(next, 1.0);
             barrier();
-            if (s + 1 < SLICES) fetch(s + 1, v, v_base, v_pitch, start, mask.keys, next);
-            else if (start + TILE < visited.y) fetch(0, k, k_base, k_pitch, start + TILE, mask.keys, next);
+            if (s + 1 < SLICES_V) fetch(VO, s + 1, v, v_base, v_pitch, start, mask.keys, next);
+            else if (start + BLOCK_K < visited.y) fetch(QK, 0, k, k_base, k_pitch, start + BLOCK_K, mask.keys, next);
             if (s == 0) scale_rows(sum);
             add_slice(s, visited.y - start, sum);
         }
@@ -97,13 +98,14 @@ void main() {
     barrier();
     [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
         const float total = join_row(weight[i], false);
-        const bool some = total > 0.0;
         const uint row = first + tile_row(i);
+        const bool some = total > 0.0 && (!QUERY_LENGTHS || row < mask.queries);
         if (leads_row()) factors[tile_row(i)] = some ? 1.0 / total : 0.0;
         if (leads_row() && row < queries)
             lse.at[batch_head * queries + row] = some ? top[i] + log2(total) : uintBitsToFloat(0x7F800000);
     }
     barrier();
     scale_rows(sum);
-    store_rows(sum, 1.0, o, batch * queries * HEADS * D + head * D, HEADS * D, first, queries);
+    if (QUERY_LENGTHS) clear_rows(first, mask.queries, sum);
+    store_rows(VO, sum, 1.0, o, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, queries);
 }

@@ -1,7 +1,7 @@
 // attention_backward_q.comp for GPUs: dq, and delta_i = <g_i, o_i>, which dk needs too:
 //     p = 2^(s - lse) with both in base 2,   ds = p (<g, v> - delta),   dq = scale ds k.
 //
-// Shapes: as attention_backward_q.comp. Owner, skipped tiles: as attention_tile.comp, with dq for o.
+// Shapes: as attention_backward_q.comp. Owner: as attention_tile.comp, with dq for o.
 // Numerics: a row without a key has lse = +inf, hence p = 0, delta = 0 and dq = 0 exactly.
 #version 460
 #define FACTORS 2  // q, g
@@ -11,7 +11,7 @@
 #define ARGS In o; In lse; In g; Out delta; Out dq; uint dq_pitch;
 #include "lib/attention_args.glsl"
 
-shared uint tile_word[DROPOUT ? TILE : 1];
+shared uint block_word[DROPOUT ? BLOCK_K : 1];
 
 void main() {
     const uint blocks = (queries + ROWS - 1) / ROWS;
@@ -26,8 +26,8 @@ void main() {
     const float in_base_2 = scale * LOG2_E;
     const uint q_base = batch * queries * q_pitch + head * D;
     const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
-    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D;
-    const uint g_base = batch * queries * HEADS * D + head * D, g_pitch = HEADS * D;
+    const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D_V;
+    const uint g_base = batch * queries * HEADS * D_V + head * D_V, g_pitch = HEADS * D_V;
     vec4 sum[SUMS];
     float row_lse[HEIGHT];
     float row_delta[HEIGHT];
@@ -36,43 +36,45 @@ void main() {
     [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
         const uint row = first + tile_row(i), inside = min(row, queries - 1);
         float part = 0.0;
-        for (uint quad = tile_column() / 4; quad < WIDTH; quad += ACROSS)
-            part += dot(load_word(g, g_base, g_pitch, inside, quad), load_word(o, g_base, g_pitch, inside, quad));
+        for (uint quad = tile_column() / 4; quad < WORDS_V; quad += ACROSS)
+            part +=
+                dot(load_word(VO, g, g_base, g_pitch, inside, quad), load_word(VO, o, g_base, g_pitch, inside, quad));
         row_delta[i] = join_row(part, false);
+        if (QUERY_LENGTHS && row >= mask.queries) row_delta[i] = 0.0;
         row_lse[i] = lse.at[batch_head * queries + inside];
         if (leads_row() && row < queries) delta.at[batch_head * queries + row] = row_delta[i];
         if (DROPOUT) row_word[i] = query_word(batch_head, row);
     }
 
     vec4 next[FETCH];
-    if (visited.x < visited.y) fetch(0, v, v_base, v_pitch, visited.x, mask.keys, next);
+    if (visited.x < visited.y) fetch(VO, 0, v, v_base, v_pitch, visited.x, mask.keys, next);
     if (WHOLE) {
-        hold(0, 0, q, q_base, q_pitch, first, queries, in_base_2);
-        hold(1, 0, g, g_base, g_pitch, first, queries, 1.0);
+        load_own(QK, 0, q, q_base, q_pitch, first, queries, in_base_2);
+        load_own(VO, 0, g, g_base, g_pitch, first, queries, 1.0);
     }
-    for (uint start = visited.x; start < visited.y; start += TILE) {
+    for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
         vec4 p[HEIGHT];
         vec4 ds[HEIGHT];
         clear_tile(p);
         clear_tile(ds);
-        [[dont_unroll]] for (uint s = 0; s < SLICES; ++s) {
+        [[dont_unroll]] for (uint s = 0; s < SLICES_V; ++s) {
             barrier();
             stage(next, 1.0);
-            if (!WHOLE) hold(1, s, g, g_base, g_pitch, first, queries, 1.0);
+            if (!WHOLE) load_own(VO, s, g, g_base, g_pitch, first, queries, 1.0);
             if (DROPOUT && s == 0)
-                for (uint j = place(); j < TILE; j += GROUP) tile_word[j] = key_word(batch_head, start + j);
+                for (uint j = place(); j < BLOCK_K; j += GROUP) block_word[j] = key_word(batch_head, start + j);
             barrier();
-            if (s + 1 < SLICES) fetch(s + 1, v, v_base, v_pitch, start, mask.keys, next);
-            else fetch(0, k, k_base, k_pitch, start, mask.keys, next);
-            dot_slice(1, s, ds);
+            if (s + 1 < SLICES_V) fetch(VO, s + 1, v, v_base, v_pitch, start, mask.keys, next);
+            else fetch(QK, 0, k, k_base, k_pitch, start, mask.keys, next);
+            dot_slice(VO, s, ds);
         }
         [[dont_unroll]] for (uint s = 0; s < SLICES; ++s) {
             barrier();
             stage(next, 1.0);
-            if (!WHOLE) hold(0, s, q, q_base, q_pitch, first, queries, in_base_2);
+            if (!WHOLE) load_own(QK, s, q, q_base, q_pitch, first, queries, in_base_2);
             barrier();
-            if (SLICES > 1) fetch((s + 1) % SLICES, k, k_base, k_pitch, start, mask.keys, next);
-            dot_slice(0, s, p);
+            if (SLICES > 1) fetch(QK, (s + 1) % SLICES, k, k_base, k_pitch, start, mask.keys, next);
+            dot_slice(QK, s, p);
         }
         [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
             const int position = int(first + tile_row(i)) + mask.shift;
@@ -80,22 +82,23 @@ void main() {
                 const uint column = tile_column() + j, key = start + column;
                 const bool seen = key < mask.keys && visible(int(key), position);
                 const float e = exp2_below(p[i][j] - row_lse[i]);
-                if (DROPOUT) ds[i][j] *= kept(row_word[i], tile_word[column]);
+                if (DROPOUT) ds[i][j] *= kept(row_word[i], block_word[column]);
                 const float d_logit = e * (ds[i][j] - row_delta[i]);
                 ds[i][j] = seen && !lone(mask, position) ? d_logit : 0.0;
             }
         }
-        give(ds);
+        store_tile(ds);
         [[unroll]] for (uint s = 0; s < SLICES; ++s) {  // k's only slice is still there
             barrier();
             if (SLICES > 1) {
                 stage(next, 1.0);
                 barrier();
             }
-            if (s + 1 < SLICES) fetch(s + 1, k, k_base, k_pitch, start, mask.keys, next);
-            else if (start + TILE < visited.y) fetch(0, v, v_base, v_pitch, start + TILE, mask.keys, next);
+            if (s + 1 < SLICES) fetch(QK, s + 1, k, k_base, k_pitch, start, mask.keys, next);
+            else if (start + BLOCK_K < visited.y) fetch(VO, 0, v, v_base, v_pitch, start + BLOCK_K, mask.keys, next);
             add_slice(s, visited.y - start, sum);
         }
     }
-    store_rows(sum, scale, dq, batch * queries * dq_pitch + head * D, dq_pitch, first, queries);
+    if (QUERY_LENGTHS) clear_rows(first, mask.queries, sum);
+    store_rows(QK, sum, scale, dq, batch * queries * dq_pitch + head * D, dq_pitch, first, queries);
 }

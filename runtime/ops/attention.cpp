@@ -127,19 +127,14 @@ double pairs(const AttentionOptions& options, const Extents& e) {
     return static_cast<double>(e.B * e.M) * options.mask.row(e.T, e.S).pairs();
 }
 
-/// Which way a forward pass, or a whole derivative, is computed.
+/// Which way a forward pass, or a whole derivative, is computed. Lengths are not known here, so what is fastest
+/// without them is taken for fastest with them.
 std::string way_of(const DeviceTraits& device, const AttentionOptions& options, const Extents& e,
                    std::span<const Tensor> in, bool backward) {
-    const AttentionMask& mask = options.mask;
-    AttentionSize size = e.size();
-    const bool lengths = in[query_lengths] || (in[key_lengths] && (backward || in[key_lengths].elements() > 1));
-    size.windows_or_lengths = mask.window_left || mask.window_right || lengths;
-    return attention_way(device, {.size = size,
-                                  .shared = e.gqa_group() > 1,
-                                  .causal = mask.causal,
-                                  .mask_diagonal = mask.diagonal,
-                                  .format = in[query].format(),
-                                  .backward = backward});
+    AttentionMask mask = options.mask;
+    mask.query_lengths = mask.key_lengths = {};
+    return attention_way(device,
+                         {.size = e.size(), .mask = mask, .format = in[query].format(), .backward = backward});
 }
 
 ArgValue optional(Tensor tensor) {

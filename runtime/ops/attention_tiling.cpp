@@ -73,28 +73,31 @@ AttentionTile in_registers(const DeviceTraits& device, AttentionPass pass, const
 }
 
 /// All GPUs. What a workgroup has in shared memory are its own rows, with all their columns or a slice of them, a slice
-/// of `others` other rows, and a tile of weights; in registers its sums, and a tile or two (lib/attention_tile.glsl).
+/// of a block of `block_k` other rows, and a tile of weights; in registers its sums, and a tile or two
+/// (lib/attention_tile.glsl).
 struct SharedTile {
     const DeviceTraits& device;
     AttentionPass pass;
     Rows size;
-    std::int64_t others = 4 * std::min(8u, device.subgroup_size);  // lanes that share a row are of one subgroup
+    std::int64_t block_k = 4 * std::min(8u, device.subgroup_size);  // lanes that share a row are of one subgroup
     std::int64_t slice =
-        std::clamp<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size.head_width)), 8, others);
+        std::clamp<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size.head_width)), 8, block_k);
+    std::int64_t summed = (pass == AttentionPass::forward ? 0 : size.qk_width) +
+                          (pass == AttentionPass::query_gradient ? 0 : size.value_width);  // columns
     /// Rows of a tile to an invocation, and nearly as many of its sums: fewer where those took more than half of the
     /// registers.
-    std::int64_t sums = pass == AttentionPass::key_gradient ? 2 : 1;
-    std::int64_t height = sums * size.head_width * 4 * 4 / others > device.registers / 2 ? 2 : 4;
+    std::int64_t height = summed * 4 * 4 / block_k > device.registers / 2 ? 2 : 4;
 
-    std::int64_t group(std::int64_t rows) const { return rows * others / (4 * height); }
+    std::int64_t group(std::int64_t rows) const { return rows * block_k / (4 * height); }
     std::int64_t groups(std::int64_t rows) const { return size.batch_heads * up(size.rows, rows); }
     std::int64_t computed(std::int64_t rows) const { return up(size.rows, rows) * rows; }
     std::int64_t bytes(std::int64_t rows, bool whole) const {
         constexpr std::int64_t word = 16;
-        const std::int64_t factors = whole && pass != AttentionPass::forward ? 2 : 1;
-        const std::int64_t own = factors * rows * (up(whole ? size.head_width : slice, 4) | 1);
-        const std::int64_t numbers = 4 * (others + (pass == AttentionPass::forward ? rows : 2 * others));
-        return word * (own + others * (slice / 4 | 1) + rows * (others / 4 | 1)) + numbers;
+        const auto pitch = [](std::int64_t columns) { return up(columns, 4) | 1; };
+        const std::int64_t values = pass == AttentionPass::forward ? 0 : pitch(size.value_width);
+        const std::int64_t own = rows * (whole ? pitch(size.qk_width) + values : pitch(slice));
+        const std::int64_t numbers = 4 * (block_k + (pass == AttentionPass::forward ? rows : 2 * block_k));
+        return word * (own + block_k * pitch(slice) + rows * pitch(block_k)) + numbers;
     }
     /// So that two workgroups at least run at once where there are 64 KiB.
     bool fits(std::int64_t rows, bool whole) const {
@@ -104,7 +107,7 @@ struct SharedTile {
     }
 };
 
-/// As many rows as fit, for each element of the others that is read serves all of them; but fewer where that leaves a
+/// As many rows as fit, for each element of a block that is read serves all of them; but fewer where that leaves a
 /// fifth less to compute, or where workgroups are too few to keep the device busy. Nothing, if none fit.
 std::optional<AttentionTile> in_shared_memory(const DeviceTraits& device, AttentionPass pass, const Rows& size) {
     const SharedTile tile{device, pass, size};
@@ -118,7 +121,7 @@ std::optional<AttentionTile> in_shared_memory(const DeviceTraits& device, Attent
     return AttentionTile{text("attention_tile", kernel_suffix(pass)),
                          {{"GROUP", extent(tile.group(rows))},
                           {"ROWS", extent(rows)},
-                          {"TILE", extent(tile.others)},
+                          {"BLOCK_K", extent(tile.block_k)},
                           {"SLICE", extent(tile.slice)},
                           {"WHOLE", tile.fits(rows, true)}},
                          static_cast<std::uint64_t>(tile.groups(rows))};
@@ -233,8 +236,6 @@ AttentionTile in_group_matrices(const DeviceTraits& device, const GroupTile& til
 bool suits_shared_memory(const DeviceTraits& device, const AttentionSize& size) {
     constexpr std::array passes{AttentionPass::forward, AttentionPass::query_gradient, AttentionPass::key_gradient};
     const auto fits = [&](AttentionPass pass) { return in_shared_memory(device, pass, Rows(pass, size)).has_value(); };
-    // What its kernels do not know yet.
-    if (size.value_width != size.head_width || size.windows_or_lengths) return false;
     return size.q_len > decoded && std::ranges::all_of(passes, fits);
 }
 

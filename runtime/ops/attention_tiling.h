@@ -19,7 +19,6 @@ struct AttentionSize {
     std::int64_t batch_heads, q_len, kv_len, head_width;
     std::int64_t value_width = head_width;
     std::int64_t gqa_group = 1;
-    bool windows_or_lengths = false;  // in its mask
 };
 
 struct AttentionTile {

@@ -9,10 +9,9 @@ namespace vkf {
 /// Attention as far as the choice of its kernels depends on it; a forward pass, or a whole derivative. Dropout costs
 /// either way the same.
 struct AttentionKind {
-    AttentionSize size;  // of queries
-    bool shared;         // query heads share key heads
-    bool causal, mask_diagonal;
-    Format format;  // of q, k, v, o and their gradients
+    AttentionSize size;
+    AttentionMask mask;  // without lengths
+    Format format;       // of q, k, v, o and their gradients
     bool backward;
 };
 

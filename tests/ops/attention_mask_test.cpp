@@ -2,9 +2,10 @@
 #include "ops/attention_mask.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "attention_mask_cases.h"
 #include "base/error.h"
-#include "op_check.h"
 #include "ops/attention.h"
 
 namespace vkf::test {
@@ -12,14 +13,19 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-struct MaskCase {
-    std::string name;
-    AttentionMask mask = {};
-    std::int64_t batch = 1, queries = 37, keys = 37, width = 6, value_width = 6;
-    std::int64_t heads = 2, kv_heads = 2;
-    std::vector<double> query_lengths = {}, key_lengths = {};
-    float dropout = 0.0f;
-};
+/// Rows of heads, [B, length, columns].
+Operand rows(const MaskCase& c, std::int64_t length, std::int64_t columns, const std::vector<double>& lengths) {
+    Operand made = normal({c.batch, length, columns});
+    if (!c.nan_padding) return made;
+    for (std::int64_t b = 0; b < c.batch; ++b)
+        for (std::int64_t i = 0; i < length * columns; ++i) {
+            const bool counts = static_cast<double>(i / columns) < lengths.at(static_cast<std::size_t>(b));
+            made.values.push_back(counts ? static_cast<double>(static_cast<float>(std::sin(i + b))) : std::nan(""));
+        }
+    return made;
+}
+
+}  // namespace
 
 OpCase op_case(const MaskCase& c) {
     const auto numbers = [&](const std::vector<double>& values) {
@@ -35,94 +41,100 @@ OpCase op_case(const MaskCase& c) {
         if (c.dropout > 0) options.seed = x[5];
         return std::vector{attention(x[0], x[1], x[2], options)};
     };
-    return {
-        .name = c.name,
-        .operands = {normal({c.batch, c.queries, c.heads * c.width}), normal({c.batch, c.keys, c.kv_heads * c.width}),
-                     normal({c.batch, c.keys, c.kv_heads * c.value_width}), numbers(c.query_lengths),
-                     numbers(c.key_lengths), integers({2}, -1000, 1000)},
-        .build = build,
-        .ulps = 32,
-        .gradient_ulps = 128,
-        .finite_differences = c.batch * c.queries * c.keys <= 2000,
-        .rounded_terms = true};
+    return {.name = c.name,
+            .operands = {rows(c, c.queries, c.heads * c.width, c.query_lengths),
+                         rows(c, c.keys, c.kv_heads * c.width, c.key_lengths),
+                         rows(c, c.keys, c.kv_heads * c.value_width, c.key_lengths), numbers(c.query_lengths),
+                         numbers(c.key_lengths), integers({2}, -1000, 1000)},
+            .build = build,
+            .ulps = 32,
+            .gradient_ulps = 128,
+            .finite_differences = c.batch * c.queries * c.keys <= 2000,
+            .rounded_terms = true};
 }
 
-/// All masks of one geometry have kernels of one width; few geometries, for each takes its time to compile.
-std::vector<OpCase> mask_cases() {
+std::vector<MaskCase> mask_cases() {
     const AttentionMask windows{.window_left = 4, .window_right = 2};
     const AttentionMask left{.causal = true, .window_left = 9};
-    std::vector<OpCase> cases;
-    for (const MaskCase& c : std::vector<MaskCase>{
-             {.name = "window left", .mask = {.window_left = 5}},
-             {.name = "window right", .mask = {.window_right = 3}},
-             {.name = "window", .mask = windows},
-             {.name = "own key only", .mask = {.window_left = 0, .window_right = 0}},
-             {.name = "nobody", .mask = {.diagonal = true, .window_left = 0, .window_right = 0}},
-             {.name = "window, causal, off the diagonal", .mask = {.causal = true, .diagonal = true, .window_left = 4}},
-             {.name = "window wider than all", .mask = {.window_left = 1000, .window_right = std::int64_t{1} << 40}},
-             {.name = "window over blocks", .mask = left, .queries = 201, .keys = 201},
-             {.name = "window, more keys", .mask = windows, .queries = 30, .keys = 95},
-             {.name = "window, fewer keys", .mask = windows, .queries = 95, .keys = 30},
-             {.name = "window of few queries", .mask = left, .queries = 3, .keys = 61},
-             {.name = "lengths 0, 1, some, all, too long, negative",
-             .batch = 6,
-             .queries = 19,
-             .keys = 23,
-             .query_lengths = {0, 1, 7, 19, 400, 5},
-             .key_lengths = {5, 1, 9, 23, 23, -3}},
-             {.name = "lengths of keys, causal",
-             .mask = {.causal = true},
-             .batch = 3,
-             .queries = 19,
-             .keys = 23,
-             .key_lengths = {0, 11, 23}},
-             {.name = "lengths of queries, causal off the diagonal",
-             .mask = {.causal = true, .diagonal = true},
-             .batch = 3,
-             .queries = 19,
-             .keys = 23,
-             .query_lengths = {0, 11, 19}},
-             {.name = "lengths, window",
-             .mask = windows,
-             .batch = 3,
-             .queries = 19,
-             .keys = 23,
-             .query_lengths = {4, 11, 19},
-             .key_lengths = {9, 2, 20}},
-             {.name = "lengths of few queries",
-             .mask = {.causal = true},
-             .batch = 3,
-             .queries = 3,
-             .keys = 23,
-             .query_lengths = {0, 2, 3},
-             .key_lengths = {1, 9, 23}},
-             {.name = "one length of keys for two rows", .batch = 2, .queries = 19, .keys = 23, .key_lengths = {11}},
-             {.name = "narrower values",
-             .mask = {.causal = true},
-             .queries = 33,
-             .keys = 41,
-             .width = 10,
-             .value_width = 4},
-             {.name = "wider values, grouped, dropout, window, lengths",
-             .mask = left,
-             .batch = 2,
-             .queries = 33,
-             .keys = 41,
-             .width = 4,
-             .value_width = 10,
-             .heads = 4,
-             .kv_heads = 2,
-             .query_lengths = {33, 20},
-             .key_lengths = {25, 41},
-             .dropout = 0.3f},
-             {.name = "wider values of few queries", .queries = 2, .keys = 41, .width = 7, .value_width = 19},
-             {.name = "narrower values of few queries", .queries = 2, .keys = 41, .width = 20, .value_width = 6},
-         })
-        cases.push_back(op_case(c));
-    return cases;
+    return {
+        {.name = "window left", .mask = {.window_left = 5}},
+        {.name = "window right", .mask = {.window_right = 3}},
+        {.name = "window", .mask = windows},
+        {.name = "own key only", .mask = {.window_left = 0, .window_right = 0}},
+        {.name = "nobody", .mask = {.diagonal = true, .window_left = 0, .window_right = 0}},
+        {.name = "window, causal, off the diagonal", .mask = {.causal = true, .diagonal = true, .window_left = 4}},
+        {.name = "window wider than all", .mask = {.window_left = 1000, .window_right = std::int64_t{1} << 40}},
+        {.name = "window over blocks", .mask = left, .queries = 201, .keys = 201},
+        {.name = "window, more keys", .mask = windows, .queries = 30, .keys = 95},
+        {.name = "window, fewer keys", .mask = windows, .queries = 95, .keys = 30},
+        {.name = "window of few queries", .mask = left, .queries = 3, .keys = 61},
+        {.name = "lengths 0, 1, some, all, too long, negative",
+         .batch = 6,
+         .queries = 19,
+         .keys = 23,
+         .query_lengths = {0, 1, 7, 19, 400, 5},
+         .key_lengths = {5, 1, 9, 23, 23, -3}},
+        {.name = "lengths of keys, causal",
+         .mask = {.causal = true},
+         .batch = 3,
+         .queries = 19,
+         .keys = 23,
+         .key_lengths = {0, 11, 23}},
+        {.name = "lengths of queries, causal off the diagonal",
+         .mask = {.causal = true, .diagonal = true},
+         .batch = 3,
+         .queries = 19,
+         .keys = 23,
+         .query_lengths = {0, 11, 19}},
+        {.name = "lengths, window",
+         .mask = windows,
+         .batch = 3,
+         .queries = 19,
+         .keys = 23,
+         .query_lengths = {4, 11, 19},
+         .key_lengths = {9, 2, 20}},
+        {.name = "lengths of few queries",
+         .mask = {.causal = true},
+         .batch = 3,
+         .queries = 3,
+         .keys = 23,
+         .query_lengths = {0, 2, 3},
+         .key_lengths = {1, 9, 23}},
+        {.name = "padding that is no number",
+         .batch = 3,
+         .queries = 19,
+         .keys = 23,
+         .query_lengths = {7, 19, 0},
+         .key_lengths = {23, 9, 4},
+         .nan_padding = true},
+        {.name = "one length of keys for two rows", .batch = 2, .queries = 19, .keys = 23, .key_lengths = {11}},
+        {.name = "narrower values", .mask = {.causal = true}, .queries = 33, .keys = 41, .width = 10, .value_width = 4},
+        {.name = "wider values, grouped, dropout, window, lengths",
+         .mask = left,
+         .batch = 2,
+         .queries = 33,
+         .keys = 41,
+         .width = 4,
+         .value_width = 10,
+         .heads = 4,
+         .kv_heads = 2,
+         .query_lengths = {33, 20},
+         .key_lengths = {25, 41},
+         .dropout = 0.3f},
+        {.name = "wider values of few queries", .queries = 2, .keys = 41, .width = 7, .value_width = 19},
+        {.name = "narrower values of few queries", .queries = 2, .keys = 41, .width = 20, .value_width = 6},
+    };
 }
 
-VKF_OP_TABLE(AttentionMask, mask_cases());
+std::vector<OpCase> op_cases(const std::vector<MaskCase>& cases) {
+    std::vector<OpCase> made;
+    for (const MaskCase& c : cases) made.push_back(op_case(c));
+    return made;
+}
+
+namespace {
+
+VKF_OP_TABLE(AttentionMask, op_cases(mask_cases()));
 
 /// Every mask over small extents.
 template <class Visit>

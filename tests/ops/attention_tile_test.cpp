@@ -1,4 +1,5 @@
-// Which attention kernels run, and in what tiles: what can be said of devices that are not at hand.
+// Which attention kernels run, and in what tiles: what can be said of devices that are not at hand. And every mask in
+// the tiles of shared memory.
 #include "ops/attention_tiling.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "attention_mask_cases.h"
+#include "device_fixture.h"
 #include "vulkan/reflect.h"
 #include "vulkan/spirv.h"
 
@@ -109,34 +112,37 @@ TEST(HostAttentionTile, ChoosesMatricesOnlyWhereTheyAreGivenAndPayOff) {
 }
 
 /// Bytes of shared memory that lib/attention_tile.glsl and the kernel declare, by words of 16 bytes and by numbers.
-std::uint32_t shared_bytes(std::map<std::string, std::uint32_t> of, AttentionPass pass, std::uint32_t width) {
-    const auto odd = [](std::uint32_t words) { return words | 1; };
-    const std::uint32_t factors = pass == AttentionPass::forward || of["WHOLE"] == 0 ? 1 : 2;
-    const std::uint32_t line = of["WHOLE"] == 0 ? of["SLICE"] / 4 : (width + 3) / 4;
+std::uint32_t shared_bytes(std::map<std::string, std::uint32_t> of, AttentionPass pass, std::uint32_t width,
+                           std::uint32_t value_width) {
+    const auto pitch = [](std::uint32_t columns) { return (columns + 3) / 4 | 1; };
+    const std::uint32_t values = pass == AttentionPass::forward ? 0 : pitch(value_width);
+    const std::uint32_t own = of["WHOLE"] == 0 ? pitch(of["SLICE"]) : pitch(width) + values;
     const std::uint32_t words =
-        factors * of["ROWS"] * odd(line) + of["TILE"] * odd(of["SLICE"] / 4) + of["ROWS"] * odd(of["TILE"] / 4);
-    const std::uint32_t numbers = pass == AttentionPass::forward          ? of["ROWS"] + of["TILE"]
-                                  : pass == AttentionPass::query_gradient ? of["TILE"]
-                                                                          : 3 * of["TILE"];
+        of["ROWS"] * own + of["BLOCK_K"] * pitch(of["SLICE"]) + of["ROWS"] * pitch(of["BLOCK_K"]);
+    const std::uint32_t numbers = pass == AttentionPass::forward          ? of["ROWS"] + of["BLOCK_K"]
+                                  : pass == AttentionPass::query_gradient ? of["BLOCK_K"]
+                                                                          : 3 * of["BLOCK_K"];
     return 16 * words + 4 * numbers;
 }
 
 // What the kernels take for granted.
 TEST(HostAttentionTile, OfSharedMemoryFitsEveryGpu) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> widths{{16, 1}, {64, 129}, {1, 256}, {256, 3}, {128, 31}};
+    for (const std::uint32_t width : {1u, 3u, 16u, 31u, 64u, 80u, 128u, 129u, 256u}) widths.emplace_back(width, width);
     for (const std::uint32_t subgroup : {4u, 8u, 16u, 32u, 64u})
         for (const std::uint32_t bytes : {16384u, 32768u, 49152u})
             for (const AttentionPass pass : passes)
                 for (const std::int64_t rows : {5, 16, 33, 65, 1000})
-                    for (const std::uint32_t width : {1u, 3u, 16u, 31u, 64u, 80u, 128u, 129u, 256u}) {
+                    for (const auto& [width, value_width] : widths) {
                         DeviceTraits device = gpu(subgroup);
                         device.shared_bytes = bytes;
                         device.max_group = 128;
                         SCOPED_TRACE(::testing::Message() << "subgroup " << subgroup << ", " << bytes << " bytes, rows "
-                                                          << rows << ", width " << width);
-                        const AttentionTile made = preferred(device, pass, {96, rows, 300, width});
+                                                          << rows << ", widths " << width << " and " << value_width);
+                        const AttentionTile made = preferred(device, pass, {96, rows, 300, width, value_width});
                         ASSERT_TRUE(made.kernel.starts_with("attention_tile"));
                         auto of = constants(made);
-                        const std::uint32_t across = of["TILE"] / 4, quads = of["SLICE"] / 4;
+                        const std::uint32_t across = of["BLOCK_K"] / 4, quads = of["SLICE"] / 4;
                         EXPECT_LE(of["GROUP"], 128u);
                         EXPECT_EQ(of["GROUP"] % subgroup, 0u);
                         EXPECT_EQ(subgroup % across, 0u) << "lanes that share a row are of one subgroup";
@@ -145,7 +151,7 @@ TEST(HostAttentionTile, OfSharedMemoryFitsEveryGpu) {
                         EXPECT_GE(of["SLICE"], 8u);
                         EXPECT_EQ(of["GROUP"] % quads, 0u);
                         EXPECT_EQ(of["ROWS"] % (of["GROUP"] / quads), 0u);
-                        EXPECT_LE(shared_bytes(of, pass, width), bytes);
+                        EXPECT_LE(shared_bytes(of, pass, width, value_width), bytes);
                         const auto group_rows = static_cast<std::uint64_t>(of["ROWS"]);
                         EXPECT_EQ(made.groups, 96 * ((static_cast<std::uint64_t>(rows) + group_rows - 1) / group_rows));
                     }
@@ -159,6 +165,8 @@ TEST(HostAttentionTile, OfSharedMemoryHasAsManyRowsAsPayOff) {
     EXPECT_EQ(rows({96, 1024, 1024, 64}), 64u);
     EXPECT_EQ(rows({96, 1024, 1024, 64}, AttentionPass::key_gradient), 64u);
     EXPECT_EQ(rows({96, 1024, 1024, 256}, AttentionPass::key_gradient), 32u) << "its sums take twice the invocations";
+    EXPECT_EQ(rows({96, 1024, 1024, 16, 160}, AttentionPass::key_gradient), 64u);
+    EXPECT_EQ(rows({96, 1024, 1024, 100, 160}, AttentionPass::key_gradient), 32u) << "both widths count";
     EXPECT_EQ(rows({96, 65, 65, 16}), 32u) << "two blocks of 64 are half empty";
     EXPECT_EQ(rows({96, 5, 300, 64}), 16u);
     EXPECT_EQ(rows({12, 128, 128, 64}), 16u) << "24 workgroups of 64 rows leave multiprocessors idle";
@@ -179,6 +187,16 @@ TEST(HostAttentionTile, LeavesDecodingAndCpusAlone) {
     EXPECT_EQ(attention_ways(gpu(32), {12, 4, 64, 64}), Ways{"lanes"});
     EXPECT_EQ(preferred(gpu(32), AttentionPass::forward, {12, 4, 64, 64}).kernel, "attention_decode");
     EXPECT_EQ(attention_ways(DeviceTraits{}, {12, 64, 64, 64}), (Ways{"lanes", "tile"}));
+}
+
+TEST(HostAttentionTile, OfSharedMemoryIsForEveryWidth) {
+    for (const std::int64_t value_width : {1, 64, 256}) {
+        const AttentionSize size{
+            .batch_heads = 12, .q_len = 64, .kv_len = 64, .head_width = 64, .value_width = value_width};
+        const std::vector<std::string> ways =
+            attention_ways(gpu(32, MatrixShape{16, 16, 16, MatrixElement::bf16}), size);
+        EXPECT_NE(std::ranges::find(ways, "tile"), ways.end());
+    }
 }
 
 // What a second matrix below the first asks for: registers, and workgroups enough.
@@ -213,16 +231,13 @@ TEST(HostAttentionTile, OffersMatricesOfAWorkgroupAfterWhatIsProved) {
     EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"tile", "lanes"}));
 }
 
-TEST(HostAttentionTile, OffersMatricesForEveryMaskAndWidth) {
+TEST(HostAttentionTile, OffersMatricesForValuesOfEveryWidthThatTheyHold) {
     using Ways = std::vector<std::string>;
     DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::bf16});
     device.workgroup_matrices = 256;
-    const Ways matrices{"coopmat", "coopmat2 64", "coopmat2 128", "lanes"};
-    AttentionSize size{12, 64, 64, 64};
-    size.windows_or_lengths = true;
-    EXPECT_EQ(attention_ways(device, size), matrices);
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64, 48}), matrices);
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64, 129}), Ways{"lanes"});
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64, 48}),
+              (Ways{"coopmat", "tile", "coopmat2 64", "coopmat2 128", "lanes"}));
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64, 129}), (Ways{"tile", "lanes"}));
 }
 
 TEST(HostAttentionTile, OfAWorkgroupSetsConstantsThatItsKernelsHave) {
@@ -256,6 +271,49 @@ TEST(HostAttentionTile, OfAWorkgroupSetsConstantsThatItsKernelsHave) {
                 EXPECT_NE(std::ranges::find(kernel.constants, name, &SpecConstant::name), kernel.constants.end())
                     << made.kernel << " has no " << name;
         }
+}
+
+/// As for a GPU without cooperative matrices.
+DeviceTraits lowering_to_tiles() {
+    DeviceTraits made = traits_of_gpu(shared_device());
+    made.matrices.reset();
+    return made;
+}
+
+/// All masks but those of so few queries that decoding is another matter.
+std::vector<OpCase> tile_cases() {
+    std::vector<MaskCase> cases = mask_cases();
+    std::erase_if(cases, [](const MaskCase& c) { return c.queries < 5; });
+    return op_cases(cases);
+}
+
+class DeviceWaysAttentionTile : public ::testing::TestWithParam<OpCase> {};
+
+TEST_P(DeviceWaysAttentionTile, Kernels) {
+    check_kernels(GetParam(), lowering_to_tiles());
+}
+
+INSTANTIATE_TEST_SUITE_P(Masks, DeviceWaysAttentionTile, ::testing::ValuesIn(tile_cases()), case_name);
+
+TEST(DeviceWaysAttentionTileSlices, OfKeysAndValuesMayDifferInNumber) {
+    const std::vector<MaskCase> cases{{.name = "values of more slices",
+                                       .mask = {.causal = true, .window_left = 40},
+                                       .queries = 81,
+                                       .keys = 70,
+                                       .width = 10,
+                                       .value_width = 70},
+                                      {.name = "values of fewer slices",
+                                       .queries = 33,
+                                       .keys = 70,
+                                       .width = 101,
+                                       .value_width = 20,
+                                       .kv_heads = 1,
+                                       .query_lengths = {30},
+                                       .key_lengths = {50}}};
+    DeviceTraits lowering = lowering_to_tiles();
+    for (const OpCase& c : op_cases(cases)) check_kernels(c, lowering);
+    lowering.compute_units = 1;  // workgroups of so many rows that wide ones come to shared memory slice by slice
+    for (const OpCase& c : op_cases(cases)) check_kernels(c, lowering);
 }
 
 }  // namespace
