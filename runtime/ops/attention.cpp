@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "ops/arithmetic.h"
-#include "ops/attention_trial.h"
+#include "ops/attention_tuning.h"
 #include "ops/vector_layout.h"
 #include "ops/view.h"
 
@@ -115,7 +115,7 @@ struct Row {
 /// Which way a forward pass, or a whole derivative, is computed.
 std::string way_of(const DeviceTraits& device, const AttentionOptions& options, const Extents& e, Tensor q,
                    bool backward) {
-    return attention_way(device, {.size = {e.B * e.M, e.T, e.S, e.D},
+    return attention_implementation(device, {.size = {e.B * e.M, e.T, e.S, e.D},
                                   .shared = e.share() > 1,
                                   .causal = options.causal,
                                   .mask_diagonal = options.mask_diagonal,

@@ -163,10 +163,10 @@ TEST(HostAttentionTile, OfSharedMemoryHasAsManyRowsAsPayOff) {
 
 TEST(HostAttentionTile, LeavesDecodingAndCpusAlone) {
     using Ways = std::vector<std::string>;
-    EXPECT_EQ(attention_ways(gpu(32), {12, 5, 64, 64}), (Ways{"tile", "lanes"}));
-    EXPECT_EQ(attention_ways(gpu(32), {12, 4, 64, 64}), Ways{"lanes"});
+    EXPECT_EQ(attention_ways(gpu(32), {12, 5, 64, 64}), (Ways{"tile", "subgroup"}));
+    EXPECT_EQ(attention_ways(gpu(32), {12, 4, 64, 64}), Ways{"subgroup"});
     EXPECT_EQ(preferred(gpu(32), AttentionPass::forward, {12, 4, 64, 64}).kernel, "attention_few");
-    EXPECT_EQ(attention_ways(DeviceTraits{}, {12, 64, 64, 64}), (Ways{"lanes", "tile"}));
+    EXPECT_EQ(attention_ways(DeviceTraits{}, {12, 64, 64, 64}), (Ways{"subgroup", "tile"}));
 }
 
 // What a second matrix below the first asks for: registers, and workgroups enough.
@@ -188,14 +188,14 @@ TEST(HostAttentionTile, OffersMatricesOfAWorkgroupAfterWhatIsProved) {
     DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::bf16});
     device.workgroup_matrices = 256;
     EXPECT_EQ(attention_ways(device, {12, 64, 64, 64}),
-              (Ways{"coopmat", "tile", "coopmat2 64", "coopmat2 128", "lanes"}));
-    EXPECT_EQ(attention_ways(device, {12, 63, 64, 64}), (Ways{"coopmat", "tile", "coopmat2 64", "lanes"}));
-    EXPECT_EQ(attention_ways(device, {12, 31, 64, 64}), (Ways{"coopmat", "tile", "lanes"}));
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 129}), (Ways{"tile", "lanes"}));
+              (Ways{"coopmat", "tile", "coopmat2 64", "coopmat2 128", "subgroup"}));
+    EXPECT_EQ(attention_ways(device, {12, 63, 64, 64}), (Ways{"coopmat", "tile", "coopmat2 64", "subgroup"}));
+    EXPECT_EQ(attention_ways(device, {12, 31, 64, 64}), (Ways{"coopmat", "tile", "subgroup"}));
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 129}), (Ways{"tile", "subgroup"}));
     device.shared_bytes = 16384;
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"tile", "coopmat2 64", "coopmat2 128", "lanes"}));
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"tile", "coopmat2 64", "coopmat2 128", "subgroup"}));
     device.workgroup_matrices = 0;
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"tile", "lanes"}));
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"tile", "subgroup"}));
 }
 
 TEST(HostAttentionTile, OfAWorkgroupSetsConstantsThatItsKernelsHave) {

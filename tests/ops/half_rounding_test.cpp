@@ -11,7 +11,7 @@
 
 #include "base/half.h"
 #include "device_fixture.h"
-#include "graph/chooser.h"
+#include "graph/autotuner.h"
 #include "graph/narrow.h"
 #include "op_check.h"
 #include "ops/arithmetic.h"
@@ -92,12 +92,12 @@ void expect_packed(float found, float given, const std::string& what) {
 }
 
 /// Chooses the way of that name.
-class OneWay : public Chooser {
+class OneWay : public Autotuner {
 public:
     explicit OneWay(std::string name) : name_(std::move(name)) {}
-    std::size_t choose(const DeviceTraits&, const Question& question) override {
-        for (std::size_t i = 0; i < question.candidates.size(); ++i)
-            if (question.candidates[i] == name_) return ++taken, i;
+    std::size_t choose(const DeviceTraits&, const TuningProblem& problem) override {
+        for (std::size_t i = 0; i < problem.candidates.size(); ++i)
+            if (problem.candidates[i] == name_) return ++taken, i;
         return 0;
     }
     int taken = 0;
@@ -114,14 +114,14 @@ std::vector<float> unpacked(Graph& graph, Tensor packed, const std::map<std::str
     narrow(graph, Format::f16);
     EXPECT_EQ(packed.format(), Format::f16);
     DeviceTraits lowering = traits_with_group_matrices(device);
-    OneWay chooser(way);
-    lowering.chooser = &chooser;
+    OneWay autotuner(way);
+    lowering.autotuner = &autotuner;
     if (way.empty()) lowering = traits(device);
     State state(device);
     Program program(device, graph, state, {.traits = lowering});
     for (const auto& [name, values] : inputs) program.write(name, values);
     program.run();
-    EXPECT_EQ(chooser.taken, way.empty() ? 0 : 1) << way << " was not on offer";
+    EXPECT_EQ(autotuner.taken, way.empty() ? 0 : 1) << way << " was not on offer";
     return program.read("y");
 }
 
@@ -177,12 +177,12 @@ void check_attention(const std::string& way) {
 }
 
 TEST(DeviceHalfRounding, OfProductsIsThatOfTheHost) {
-    for (const char* way : {"lanes", "tile 64"}) check_product(way);
+    for (const char* way : {"subgroup", "tile 64"}) check_product(way);
     if (shared_device().info().max_group >= 256) check_product("tile 128");
 }
 
 TEST(DeviceHalfRounding, OfAttentionIsThatOfTheHost) {
-    for (const char* way : {"lanes", "tile"}) check_attention(way);
+    for (const char* way : {"subgroup", "tile"}) check_attention(way);
 }
 
 TEST(DeviceCooperativeHalfRounding, IsThatOfTheHost) {
