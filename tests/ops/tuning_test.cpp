@@ -108,7 +108,7 @@ TEST(HostTuning, ProductsAreJudgedSharply) {
             EXPECT_EQ(mismatch(of->expected, y), "");
             for (std::size_t i = 0; i < of->expected.at.size(); i += 97) {
                 const float right = y[of->expected.at[i]];
-                for (const float wrong : {right * 1.001f + 1e-3f, -right - 1.0f, std::nanf("")}) {
+                for (const float wrong : {right * 1.001f + std::copysign(1e-3f, right), right + 1.0f, std::nanf("")}) {
                     y[of->expected.at[i]] = wrong;
                     EXPECT_NE(mismatch(of->expected, y), "") << wrong << " for " << right;
                 }

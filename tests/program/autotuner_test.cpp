@@ -146,6 +146,9 @@ TEST(DeviceAutotuner, TakesOnlyTheImplementationThatIsAskedFor) {
     EXPECT_EQ(tile.told.find("left out"), std::string::npos) << "the others are not even tried";
     const Asked missing({"subgroup", "tile missing"}, {.implementation = "tile"});
     EXPECT_TRUE(missing.error.starts_with("no kernel computes twice right")) << missing.error;
+    const Asked small({"coopmat wrong", "subgroup"}, {.implementation = "tile"});
+    EXPECT_EQ(small.y, doubled) << "a computation too small for it is done by another";
+    EXPECT_EQ(small.told.find("left out"), std::string::npos) << "but not by what rounds: " << small.told;
     const Asked unknown({"subgroup"}, {.implementation = "abacus"});
     EXPECT_NE(unknown.error.find("abacus"), std::string::npos);
     if (!shared_device().info().cooperative_matrix2) {
@@ -174,7 +177,7 @@ TEST(DeviceAutotuner, RemembersInAFile) {
     EXPECT_EQ(second.told, "") << "nothing is tried again";
     const TuningCache kept = read_tuning_cache(shared_device().info(), made);
     ASSERT_EQ(kept.chosen.size(), 1u);
-    EXPECT_EQ(kept.chosen.begin()->first, "twice: coopmat wrong, tile, lanes");
+    EXPECT_EQ(kept.chosen.begin()->first, "twice: coopmat wrong, tile, subgroup");
     EXPECT_EQ(kept.chosen.begin()->second.gflops.size(), 2u);
     using Reasons = std::map<std::string, std::string>;
     ASSERT_EQ(kept.refused.size(), 1u);
