@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <optional>
 
 #include "base/error.h"
@@ -93,11 +92,26 @@ Array probabilities(const AttentionKind& of, const Array& q, const Array& k, dou
     return interpret(graph, {{"q", q}, {"k", k}}).at("p");
 }
 
-double largest_norm(const Array& rows) {
-    double most = 0;
-    for (auto at = rows.at.begin(); at != rows.at.end(); at += rows.shape.width())
-        most = std::max(most, std::sqrt(std::inner_product(at, at + rows.shape.width(), at, 0.0)));
-    return most;
+/// By what part of themselves a row's probabilities may be off, [queries]: twice by what a logit may be, and by all
+/// other rounding.
+std::vector<double> losses(const AttentionKind& of, std::optional<MatrixElement> element, const Array& p,
+                           const Array& q, const Array& k, double sums) {
+    const double scale = AttentionOptions{}.scale_for(of.size.head_width), step = fp32_rounding;
+    const Array logits = product(q, k, {.transpose_b = true});
+    const Array terms = product(magnitudes(q), magnitudes(k), {.transpose_b = true});
+    std::vector<double> made;
+    for (std::int64_t i = 0; i < p.shape.rows(); ++i) {
+        double largest = 0, most = 0;
+        for (std::size_t j = index(i * p.shape.width()); j < index((i + 1) * p.shape.width()); ++j) {
+            if (p.at[j] == 0) continue;
+            largest = std::max(largest, scale * std::abs(logits.at[j]));
+            most = std::max(most, scale * terms.at[j]);
+        }
+        const double of_logits = step * static_cast<double>(of.size.head_width + 4) * most;
+        const double arithmetic = 2 * of_logits + step * (8 * largest + 64) + sums;
+        made.push_back((1 + arithmetic) * (1 + (element ? rounding(*element) : 0.0)) - 1);
+    }
+    return made;
 }
 
 /// What a query head adds to the bounds of o, or of dq, dk and dv, by the rounding of: queries that carry the logits'
@@ -109,15 +123,13 @@ std::vector<Array> bounds(const AttentionKind& of, std::optional<MatrixElement> 
     const std::int64_t rows = q.shape[1], keys = k.shape[1], width = q.shape[2];
     const double scale = AttentionOptions{}.scale_for(width), step = fp32_rounding;
     const double tiny = element == MatrixElement::fp16 ? 0x1p-25 : 0.0;
-    const double largest = scale * largest_norm(q) * largest_norm(k);  // no sum of a logit's terms' magnitudes is more
     const double sums = step * static_cast<double>(std::max(keys, query_heads * rows) + 8);
-    const double logits = step * static_cast<double>(width + 4) * largest;
-    const double arithmetic = 2 * logits + step * (8 * largest + 64) + sums;
-    const double loss = (1 + arithmetic) * (1 + (element ? rounding(*element) : 0.0)) - 1;
 
     const Array p = probabilities(of, q, k, scale);
+    const std::vector<double> loss = losses(of, element, p, q, k, sums);
     Array off_p = p, off_ds = p;
-    for (double& x : off_p.at) x = x > 0 ? loss * x + tiny : 0.0;
+    for (std::size_t j = 0; j < p.at.size(); ++j)
+        off_p.at[j] = p.at[j] > 0 ? loss[j / index(keys)] * p.at[j] + tiny : 0.0;
     const Array off_o = product(off_p, magnitudes(v));
     if (!of.backward) return {off_o};
     const Array o = product(p, v), slopes = product(g, v, {.transpose_b = true});
@@ -130,7 +142,8 @@ std::vector<Array> bounds(const AttentionKind& of, std::optional<MatrixElement> 
         for (std::size_t j = index(i * keys); j < index((i + 1) * keys); ++j) {
             const double fp32 = 4 * step * (std::abs(slopes.at[j]) + std::abs(delta));
             const double ds = p.at[j] * (slopes.at[j] - delta);
-            off_ds.at[j] = scale * (loss * std::abs(ds) + tiny + (1 + loss) * p.at[j] * (off_delta + fp32));
+            const double by_delta = (1 + loss[index(i)]) * p.at[j] * (off_delta + fp32);
+            off_ds.at[j] = scale * (loss[index(i)] * std::abs(ds) + tiny + by_delta);
             if (p.at[j] == 0) off_ds.at[j] = 0;
         }
     }
