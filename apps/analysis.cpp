@@ -81,7 +81,7 @@ double Analysis::traffic() const {
 Analysis analyse(Graph& graph, const DeviceTraits& given) {
     run_passes(graph);
     DeviceTraits device = given;
-    device.chooser = nullptr;  // memory and work are the same whichever kernel is chosen
+    device.autotuner = nullptr;  // memory and work are the same whichever kernel is chosen
     Analysis made;
     const std::vector<bool> live = live_nodes(graph);
     std::vector<std::vector<std::int64_t>> scratches(graph.nodes().size());

@@ -17,7 +17,8 @@
 
 #include "apps/option_values.h"
 #include "base/file.h"
-#include "program/tuner.h"
+#include "ops/tuning.h"
+#include "program/autotuner.h"
 #include "vulkan/device.h"
 
 namespace vkf {
@@ -40,8 +41,9 @@ void add_common(CLI::App& app, Common& common) {
     app.add_option(
            "--kernels", common.kernels,
            "How products and attention are computed: auto tries what the device has, once, and keeps the fastest")
-        ->type_name("auto|lanes|tile|coopmat|coopmat2")
-        ->check(one_of({"auto", "lanes", "tile", "coopmat", "coopmat2"}))
+        ->type_name("auto|subgroup|tile|coopmat|coopmat2")
+        ->transform([](const std::string& name) { return name == "lanes" ? "subgroup" : name; })  // as it was called
+        ->check(one_of({"auto", "subgroup", "tile", "coopmat", "coopmat2"}))
         ->capture_default_str()
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
         ->group("Everywhere");
@@ -69,14 +71,19 @@ std::string wanted_device(const Common& common) {
     return named ? named : "";
 }
 
+std::optional<TuningCachePlace> tuning_cache_place() {
+    const auto folder = cache_folder();
+    return folder ? std::optional(TuningCachePlace{*folder, tuned_kernels()}) : std::nullopt;
+}
+
 void with_device(const Common& common, const std::function<void(Device&)>& work) {
     require(!common.kernels.starts_with("coopmat") || common.activations() != Format::f32, "--kernels is ",
             common.kernels, ", which rounds what products multiply to 16 bits: wanted --precision mixed beside it");
     Device device(wanted_device(common));
-    device.set_chooser(std::make_shared<Tuner>(
-        device, TunerOptions{.way = common.kernels, .cache = cache_folder(), .tell = [&](const std::string& line) {
-                                 note(common, line);
-                             }}));
+    device.attach<Autotuner>(std::make_shared<DeviceAutotuner>(
+        device, AutotunerOptions{.implementation = common.kernels,
+                                 .cache = tuning_cache_place(),
+                                 .tell = [&](const std::string& line) { note(common, line); }}));
     work(device);
     const std::uint64_t messages = device.validation_messages();
     if (messages > 0) throw Error("the validation layers had ", messages, " messages, wanted none");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,13 +16,14 @@
 namespace vkf {
 
 class Device;
+struct TuningCachePlace;
 
 /// Options that every subcommand has.
 struct Common {
     std::string device;  // index or part of a name; empty: $VKFORMER_DEVICE, else the best there is
     std::string precision = "fp32";
-    std::string kernels = "auto";  // how matrix products are computed: program/tuner.h
-    std::string half;  // of mixed precision: bfloat16, as if empty, or float16
+    std::string kernels = "auto";  // how matrix products are computed: program/autotuner.h
+    std::string half;              // of mixed precision: bfloat16, as if empty, or float16
     std::uint64_t seed = 1337;
     bool json = false;
     bool quiet = false;
@@ -37,6 +39,9 @@ void add_common(CLI::App& app, Common& common);
 /// Opens the wanted device, lets it choose its kernels as --kernels says, does the work, and throws Error if the
 /// validation layers complained meanwhile.
 void with_device(const Common& common, const std::function<void(Device&)>& work);
+
+/// Where tuned kernels are kept between runs; nothing where there is no folder for that.
+std::optional<TuningCachePlace> tuning_cache_place();
 
 /// The device that was asked for: --device, else VKFORMER_DEVICE, else nothing.
 std::string wanted_device(const Common& common);

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "apps/commands.h"
 #include "apps/common.h"
-#include "base/file.h"
-#include "program/tuner.h"
+#include "program/autotuner.h"
 #include "vulkan/device.h"
 
 namespace vkf {
@@ -51,41 +51,49 @@ ordered_json describe(const std::vector<MatrixShape>& shapes) {
 }
 
 /// What earlier runs found out about the kernels of a device; nothing if that cannot be read.
-Choices known_choices(const DeviceInfo& d) {
+TuningCache known_kernels(const DeviceInfo& d) {
     try {
-        if (const auto folder = cache_folder()) return read_choices(d, *folder);
+        if (const auto place = tuning_cache_place()) return read_tuning_cache(d, *place);
     } catch (const std::exception&) {
         // Whoever needs them says what is wrong with them.
     }
     return {};
 }
 
-ordered_json describe(const Choices& choices) {
+ordered_json describe(const TuningCache& known) {
     ordered_json list = ordered_json::array();
-    for (const auto& [kind, choice] : choices.chosen)
-        list.push_back({{"kind", kind}, {"kernel", choice.kernel}, {"gflops", choice.gflops}});
+    for (const auto& [kind, result] : known.chosen)
+        list.push_back({{"kind", kind}, {"kernel", result.kernel}, {"gflops", result.gflops}});
     return list;
 }
 
-/// One line for each kind of product whose kernel has been chosen, the fastest way first.
-std::string lines(const DeviceInfo& d, const Choices& choices) {
+/// Reasons by "FAMILY: CANDIDATE".
+std::map<std::string, std::string> left_out(const TuningCache& known) {
+    std::map<std::string, std::string> made;
+    for (const auto& [family, candidates] : known.refused)
+        for (const auto& [candidate, reason] : candidates) made[family + ": " + candidate] = reason;
+    return made;
+}
+
+/// One line for each kind of computation whose kernel has been chosen, with the others, the fastest first.
+std::string lines(const DeviceInfo& d, const TuningCache& known) {
     std::string all;
-    for (const auto& [kind, choice] : choices.chosen) {
+    for (const auto& [kind, result] : known.chosen) {
         std::vector<std::pair<double, std::string>> speeds;
-        for (const auto& [kernel, gflops] : choice.gflops) speeds.emplace_back(gflops, kernel);
+        for (const auto& [kernel, gflops] : result.gflops) speeds.emplace_back(gflops, kernel);
         std::ranges::sort(speeds, std::greater<>());
-        all += text("chosen: ", d.index, ' ', kind.substr(0, kind.find(':')), ": ", choice.kernel);
+        all += text("chosen: ", d.index, ' ', kind.substr(0, kind.find(':')), ": ", result.kernel);
         for (const auto& [gflops, kernel] : speeds)
             all += text(kernel == speeds.front().second ? " (" : ", ", kernel, ' ', fixed(gflops, 1));
         all += speeds.empty() ? "\n" : " GFLOP/s)\n";
     }
-    for (const auto& [kernel, reason] : choices.refused)
+    for (const auto& [kernel, reason] : left_out(known))
         all += text("left out: ", d.index, ' ', kernel, ": ", reason, '\n');
     return all;
 }
 
 ordered_json describe(const DeviceInfo& d, bool chosen) {
-    const Choices choices = known_choices(d);
+    const TuningCache known = known_kernels(d);
     return {{"index", d.index},
             {"name", d.name},
             {"kind", to_string(d.kind)},
@@ -94,6 +102,8 @@ ordered_json describe(const DeviceInfo& d, bool chosen) {
             {"refusal", d.refusal},
             {"driver", d.driver},
             {"api_version", d.api_version},
+            {"compute_units", d.compute_units.count},
+            {"compute_units_source", d.compute_units.source},
             {"subgroup_size", d.subgroup_size},
             {"max_group", d.max_group},
             {"shared_bytes", d.shared_bytes},
@@ -108,9 +118,9 @@ ordered_json describe(const DeviceInfo& d, bool chosen) {
             {"cooperative_matrix2", d.cooperative_matrix2},
             {"matrices", describe(d.matrices)},
             {"workgroup_matrices", describe(d.workgroup_matrices)},
-            {"kernels", product_ways(d)},
-            {"chosen", describe(choices)},
-            {"left_out", choices.refused}};
+            {"kernels", kernel_implementations(d)},
+            {"chosen", describe(known)},
+            {"left_out", left_out(known)}};
 }
 
 void run(const Common& common) {
@@ -131,19 +141,21 @@ void run(const Common& common) {
     ordered_json document = ordered_json::array();
     std::vector<std::vector<std::string>> rows{{"", "index", "name", "kind", "API", "subgroup", "memory", "fp16",
                                                 "16-bit storage", "matrices", "kernels", "driver"}};
-    std::string refusals, choices;
+    std::string refusals, units, kernels;
     for (const DeviceInfo& d : list) {
         document.push_back(describe(d, is_default(d)));
         rows.push_back({is_default(d) ? "*" : "", text(d.index), d.name, std::string(to_string(d.kind)), d.api_version,
                         text(d.subgroup_size), bytes_text(static_cast<double>(d.memory_bytes)), yes(d.fp16),
-                        yes(d.storage16), matrices(d), joined(product_ways(d)), d.driver});
-        choices += lines(d, known_choices(d));
+                        yes(d.storage16), matrices(d), joined(kernel_implementations(d)), d.driver});
+        units += text("compute units: ", d.index, ' ', d.compute_units.count, " (", d.compute_units.source, ")\n");
+        kernels += lines(d, known_kernels(d));
         if (!d.refusal.empty()) refusals += text("refused: ", d.index, " ", d.name, ": ", d.refusal, "\n");
     }
     if (common.json)
         print_json(ordered_json{{"devices", document}});
     else
-        print(table(rows) + refusals + choices + "* is used unless --device or VKFORMER_DEVICE says otherwise\n");
+        print(table(rows) + refusals + units + kernels +
+              "* is used unless --device or VKFORMER_DEVICE says otherwise\n");
     if (!none_usable.empty()) throw Error(none_usable);
 }
 

@@ -15,18 +15,17 @@
 // Numerics: fp32, each element one running sum in ascending k.
 //
 // Why so: on lavapipe a load costs as much as hundreds of multiply-adds, whatever it loads, so
-// adjacent pairs are loaded as one 64-bit integer (PAIR_*), and the tile's perimeter is kept small.
+// adjacent pairs are loaded as one 64-bit integer (LAYOUT_*), and the tile's perimeter is kept small.
 #include "lib/matmul.glsl"
-#include "lib/matmul_pairs.glsl"
+#include "lib/matmul_vec2.glsl"
 
 layout(constant_id = 7) const uint ROW_BLOCKS = 2;
 layout(constant_id = 8) const uint PAIRS = 2;
 layout(constant_id = 9) const uint STEP = 4;      // even
 layout(constant_id = 10) const bool TAIL = true;  // k or its chunks are no multiples of STEP
 
-const uint LANES = SUBGROUP;
-const uint ROWS = ROW_BLOCKS * LANES;
-const uint COLUMNS = PAIRS * LANES * 2;
+const uint ROWS = ROW_BLOCKS * SUBGROUP;
+const uint COLUMNS = PAIRS * SUBGROUP * 2;
 const uint HALVES = STEP / 2;
 
 void main() {
@@ -50,19 +49,19 @@ void main() {
     uint a_next[ROW_BLOCKS];  // and its neighbour
     [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i) {
         if (TRANSPOSE_A) {  // two rows and one of two k per lane
-            const uint row = row0 + i * LANES + lane * 2 % LANES;
-            const uint at = batch * a_batch + (k_begin + lane * 2 / LANES) * a_pitch;
+            const uint row = row0 + i * SUBGROUP + lane * 2 % SUBGROUP;
+            const uint at = batch * a_batch + (k_begin + lane * 2 / SUBGROUP) * a_pitch;
             a_at[i] = at + min(row, LAYOUT_A != SCALAR ? m - 2 : m - 1);
             a_next[i] = at + min(row + 1, m - 1);
         } else {
-            a_at[i] = batch * a_batch + min(row0 + i * LANES + lane, m - 1) * a_pitch + k_begin;
+            a_at[i] = batch * a_batch + min(row0 + i * SUBGROUP + lane, m - 1) * a_pitch + k_begin;
             a_next[i] = a_at[i] + 1;
         }
     }
     uint b_at[PAIRS];
     uint b_next[PAIRS];
     [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
-        const uint column = column0 + (p * LANES + lane) * 2;
+        const uint column = column0 + (p * SUBGROUP + lane) * 2;
         const uint first = min(column, LAYOUT_B != SCALAR && !TRANSPOSE_B ? n - 2 : n - 1);
         const uint second = min(column + 1, n - 1);
         const uint origin = batch * b_batch + k_begin * (TRANSPOSE_B ? 1 : b_pitch);
@@ -80,30 +79,30 @@ void main() {
         [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i)
             [[unroll]] for (uint h = 0; h < HALVES; ++h) {
                 const uint on = 2 * h * a_step;
-                left[i * HALVES + h] = load_pair(LAYOUT_A, a, a_at[i] + on, a_next[i] + on);
+                left[i * HALVES + h] = load_vec2(LAYOUT_A, a, a_at[i] + on, a_next[i] + on);
             }
         vec2 right[STEP * PAIRS];
         [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
             if (TRANSPOSE_B) {
                 [[unroll]] for (uint h = 0; h < HALVES; ++h) {
-                    const vec2 x = load_pair(LAYOUT_B, b, b_at[p] + 2 * h, b_at[p] + 2 * h + 1);
-                    const vec2 z = load_pair(LAYOUT_B, b, b_next[p] + 2 * h, b_next[p] + 2 * h + 1);
+                    const vec2 x = load_vec2(LAYOUT_B, b, b_at[p] + 2 * h, b_at[p] + 2 * h + 1);
+                    const vec2 z = load_vec2(LAYOUT_B, b, b_next[p] + 2 * h, b_next[p] + 2 * h + 1);
                     right[2 * h * PAIRS + p] = vec2(x.x, z.x);
                     right[(2 * h + 1) * PAIRS + p] = vec2(x.y, z.y);
                 }
             } else {
                 [[unroll]] for (uint s = 0; s < STEP; ++s) {
                     const uint on = s * b_pitch;
-                    right[s * PAIRS + p] = load_pair(LAYOUT_B, b, b_at[p] + on, b_next[p] + on);
+                    right[s * PAIRS + p] = load_vec2(LAYOUT_B, b, b_at[p] + on, b_next[p] + on);
                 }
             }
         }
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
             [[unroll]] for (uint s = 0; s < STEP; ++s) {
-                const vec2 both = left[r / LANES * HALVES + s / 2];
+                const vec2 both = left[r / SUBGROUP * HALVES + s / 2];
                 const float x = TRANSPOSE_A
-                    ? subgroupBroadcast(both[r % 2], r % LANES / 2 + s % 2 * (LANES / 2))
-                    : subgroupBroadcast(both[s % 2], r % LANES);
+                    ? subgroupBroadcast(both[r % 2], r % SUBGROUP / 2 + s % 2 * (SUBGROUP / 2))
+                    : subgroupBroadcast(both[s % 2], r % SUBGROUP);
                 [[unroll]] for (uint p = 0; p < PAIRS; ++p)
                     sum[r * PAIRS + p] += x * right[s * PAIRS + p];
             }
@@ -123,15 +122,15 @@ void main() {
             vec2 right[PAIRS];
             [[unroll]] for (uint p = 0; p < PAIRS; ++p)
                 right[p] = TRANSPOSE_B ? vec2(load_one(b, b_at[p], LAYOUT_B), load_one(b, b_next[p], LAYOUT_B))
-                                       : load_pair(LAYOUT_B, b, b_at[p], b_next[p]);
+                                       : load_vec2(LAYOUT_B, b, b_at[p], b_next[p]);
             [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i) {
-                const uint row = min(row0 + i * LANES + lane, m - 1);
+                const uint row = min(row0 + i * SUBGROUP + lane, m - 1);
                 const uint at = TRANSPOSE_A ? k0 * a_pitch + row : row * a_pitch + k0;
                 const float left = load_one(a, batch * a_batch + at, LAYOUT_A);
-                [[unroll]] for (uint r = 0; r < LANES; ++r) {
+                [[unroll]] for (uint r = 0; r < SUBGROUP; ++r) {
                     const float x = subgroupBroadcast(left, r);
                     [[unroll]] for (uint p = 0; p < PAIRS; ++p)
-                        sum[(i * LANES + r) * PAIRS + p] += x * right[p];
+                        sum[(i * SUBGROUP + r) * PAIRS + p] += x * right[p];
                 }
             }
             [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
@@ -142,7 +141,7 @@ void main() {
     }
 
     [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
-        const uint column = column0 + (p * LANES + lane) * 2;
+        const uint column = column0 + (p * SUBGROUP + lane) * 2;
         const bool second = column + 1 < n;
         if (column < n) {
             vec2 shift = vec2(0.0);
@@ -154,7 +153,7 @@ void main() {
                     vec2 v = alpha * sum[r * PAIRS + p];
                     if (BIAS) v += shift;
                     v = vec2(activation(ACTIVATION, v.x), activation(ACTIVATION, v.y));
-                    if (ADDEND) v += load_pair(LAYOUT_ADDEND, addend, from, second ? from + 1 : from);
+                    if (ADDEND) v += load_vec2(LAYOUT_ADDEND, addend, from, second ? from + 1 : from);
                     store_some(y, to, v, LAYOUT_Y != SCALAR || second, LAYOUT_Y);
                 }
                 to += y_pitch;

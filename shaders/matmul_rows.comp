@@ -9,7 +9,7 @@
 // y is not packed. Numerics: fp32; sums in ascending k, or per lane in ascending k and then over the lanes.
 #include "lib/matmul.glsl"
 #include "lib/group.glsl"
-#include "lib/matmul_pairs.glsl"
+#include "lib/matmul_vec2.glsl"
 
 layout(constant_id = 7) const uint ROWS = 1;
 layout(constant_id = 8) const uint PAIRS = 2;
@@ -43,7 +43,7 @@ void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uin
         [[unroll]] for (uint s = 0; s < LANES; ++s) {
             [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
                 const uint at = (k0 + s) * b_pitch;
-                const vec2 right = load_pair(LAYOUT_B, b, at + first[p], at + second[p]);
+                const vec2 right = load_vec2(LAYOUT_B, b, at + first[p], at + second[p]);
                 [[unroll]] for (uint r = 0; r < ROWS; ++r)
                     sum[r * PAIRS + p] += subgroupBroadcast(left[r], s) * right;
             }
@@ -52,7 +52,7 @@ void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uin
     for (; k0 < k_end; ++k0) {
         [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
             const uint at = k0 * b_pitch;
-            const vec2 right = load_pair(LAYOUT_B, b, at + first[p], at + second[p]);
+            const vec2 right = load_vec2(LAYOUT_B, b, at + first[p], at + second[p]);
             [[unroll]] for (uint r = 0; r < ROWS; ++r)
                 sum[r * PAIRS + p] += load_one(a, a_begin + r * a_pitch + k0, LAYOUT_A) * right;
         }
@@ -80,10 +80,10 @@ void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, ui
             vec2 left[ROWS];
             [[unroll]] for (uint r = 0; r < ROWS; ++r) {
                 const uint at = a_begin + r * a_pitch + k0;
-                left[r] = load_pair(LAYOUT_A, a, at, at + 1);
+                left[r] = load_vec2(LAYOUT_A, a, at, at + 1);
             }
             [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
-                const vec2 right = load_pair(LAYOUT_B, b, row[c] + k0, row[c] + k0 + 1);
+                const vec2 right = load_vec2(LAYOUT_B, b, row[c] + k0, row[c] + k0 + 1);
                 [[unroll]] for (uint r = 0; r < ROWS; ++r)
                     sum[r * COLUMNS + c] += left[r] * right;
             }

@@ -17,7 +17,7 @@
 
 namespace vkf {
 
-class Chooser;
+class Autotuner;
 
 /// What an op may know of the device it is lowered for.
 struct DeviceTraits {
@@ -34,7 +34,7 @@ struct DeviceTraits {
     std::optional<MatrixShape> matrices = {};  // set: products may round their operands to its element type
     // Workgroups so large hold matrices of that element together; 0: none. One subgroup: it has its own, for tests.
     std::uint32_t workgroup_matrices = 0;
-    Chooser* chooser = nullptr;  // tries kernels out; without, a model of the device chooses
+    Autotuner* autotuner = nullptr;  // tries kernels out; without, a model of the device chooses
 };
 
 /// Temporary memory of one node, in elements of 4 bytes; handed out by Lowering::scratch.

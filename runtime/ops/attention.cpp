@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "ops/arithmetic.h"
-#include "ops/attention_trial.h"
+#include "ops/attention_tuning.h"
 #include "ops/vector_layout.h"
 #include "ops/view.h"
 
@@ -133,8 +133,8 @@ std::string way_of(const DeviceTraits& device, const AttentionOptions& options, 
                    std::span<const Tensor> in, bool backward) {
     AttentionMask mask = options.mask;
     mask.query_lengths = mask.key_lengths = {};
-    return attention_way(device,
-                         {.size = e.size(), .mask = mask, .format = in[query].format(), .backward = backward});
+    return attention_implementation(
+        device, {.size = e.size(), .mask = mask, .format = in[query].format(), .backward = backward});
 }
 
 ArgValue optional(Tensor tensor) {

@@ -248,7 +248,7 @@ std::vector<std::string> attention_ways(const DeviceTraits& device, const Attent
     if (device.workgroup_matrices > 0)
         for (const GroupTile& tile : group_tiles(device))
             if (suits(tile, device, size)) ways.push_back(way_of(tile));
-    ways.insert(device.cpu ? ways.begin() : ways.end(), "lanes");
+    ways.insert(device.cpu ? ways.begin() : ways.end(), "subgroup");
     return ways;
 }
 

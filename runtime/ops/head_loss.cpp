@@ -8,8 +8,8 @@
 #include "ops/arithmetic.h"
 #include "ops/backward.h"
 #include "ops/cross_entropy.h"
+#include "ops/gemm.h"
 #include "ops/matmul.h"
-#include "ops/matmul_lowering.h"
 #include "ops/rows.h"
 #include "ops/vector_layout.h"
 #include "ops/view.h"
@@ -79,13 +79,13 @@ public:
         const Tensor d_x = to.out[d_input], d_w = to.out[d_table];
         const std::int64_t rows = x.rows(), width = w.rows(), pitch = width + width % 2, most = chunk(rows, pitch);
         const Scratch row_loss = to.scratch(rows), count = to.scratch(1);
-        const Matrix logits{to.scratch(most * pitch), pitch, static_cast<std::uint32_t>(VectorLayout::vec2)},
+        const GemmOperand logits{to.scratch(most * pitch), pitch, static_cast<std::uint32_t>(VectorLayout::vec2)},
             weight = matrix(w);
         std::optional<Scratch> parts;
         append_count(to, "count_targets", {{"targets", targets}, {"count", count}}, rows);
         for (std::int64_t first = 0; first < rows; first += most) {
             const std::int64_t n = std::min(most, rows - first);
-            const Matrix x_rows = matrix(x, first, n);
+            const GemmOperand x_rows = matrix(x, first, n);
             append(to, {.m = n, .n = width, .k = x.width(), .transpose_b = true}, x_rows, weight, logits, parts);
             append_losses(to, logits, n, {targets, first, n}, {row_loss, first, n}, count);
             if (d_x) append(to, {.m = n, .n = x.width(), .k = width}, logits, weight, matrix(d_x, first, n), parts);
@@ -99,7 +99,7 @@ public:
 
 private:
     /// Rows at equal distances, and how their pairs lie where rows are even.
-    struct Matrix {
+    struct GemmOperand {
         ArgValue at;
         std::int64_t pitch;
         std::uint32_t form;
@@ -114,9 +114,9 @@ private:
         return vector_layout(x, x.width() % 2 == 0 && x.graph().value(x).offset % 2 == 0);
     }
     /// The form, if what is read in pairs is even, as packed rows always are.
-    static std::uint32_t form(const Matrix& x, bool in_pairs) { return in_pairs ? x.form : vector_layout(false); }
-    static Matrix matrix(Tensor x) { return {x, x.width(), form(x)}; }
-    static Matrix matrix(Tensor x, std::int64_t first, std::int64_t rows) {
+    static std::uint32_t form(const GemmOperand& x, bool in_pairs) { return in_pairs ? x.form : vector_layout(false); }
+    static GemmOperand matrix(Tensor x) { return {x, x.width(), form(x)}; }
+    static GemmOperand matrix(Tensor x, std::int64_t first, std::int64_t rows) {
         return {Section{x, first * x.width(), rows * x.width()}, x.width(), form(x)};
     }
 
@@ -137,34 +137,34 @@ private:
     }
 
     /// y = op(a) · op(b), a and b being one matrix each.
-    static void append(Lowering& to, const Extents& size, const Matrix& a, const Matrix& b, const Matrix& y,
-                       std::optional<Scratch>& parts) {
-        append_product(to,
-                       {.size = {.batches = 1,
-                                 .m = size.m,
-                                 .n = size.n,
-                                 .k = size.k,
-                                 .transpose_a = size.transpose_a,
-                                 .transpose_b = size.transpose_b,
-                                 .packed_y = y.form > vector_layout(true),
-                                 .packed_factors = std::max(a.form, b.form) > vector_layout(true)},
-                        .a = a.at,
-                        .b = b.at,
-                        .addend = size.onto_y ? y.at : ArgValue{},
-                        .y = y.at,
-                        .pair_a = form(a, !size.transpose_a || size.m % 2 == 0),
-                        .pair_b = form(b, size.transpose_b || size.n % 2 == 0),
-                        .pair_addend = form(y, size.n % 2 == 0),
-                        .pair_y = form(y, size.n % 2 == 0),
-                        .a_at = {0, a.pitch},
-                        .b_at = {0, b.pitch},
-                        .addend_pitch = size.onto_y ? y.pitch : 0,
-                        .y_pitch = y.pitch},
-                       parts);
+    static void append(Lowering& to, const Extents& size, const GemmOperand& a, const GemmOperand& b,
+                       const GemmOperand& y, std::optional<Scratch>& parts) {
+        append_gemm(to,
+                    {.shape = {.batches = 1,
+                               .m = size.m,
+                               .n = size.n,
+                               .k = size.k,
+                               .transpose_a = size.transpose_a,
+                               .transpose_b = size.transpose_b,
+                               .packed_y = y.form > vector_layout(true),
+                               .packed_factors = std::max(a.form, b.form) > vector_layout(true)},
+                     .a = a.at,
+                     .b = b.at,
+                     .addend = size.onto_y ? y.at : ArgValue{},
+                     .y = y.at,
+                     .layout_a = form(a, !size.transpose_a || size.m % 2 == 0),
+                     .layout_b = form(b, size.transpose_b || size.n % 2 == 0),
+                     .layout_addend = form(y, size.n % 2 == 0),
+                     .layout_y = form(y, size.n % 2 == 0),
+                     .a_at = {0, a.pitch},
+                     .b_at = {0, b.pitch},
+                     .addend_pitch = size.onto_y ? y.pitch : 0,
+                     .y_pitch = y.pitch},
+                    parts);
     }
 
     /// Each row's loss, and for the derivative the logits' gradient in place of the logits.
-    static void append_losses(Lowering& to, const Matrix& logits, std::int64_t rows, const Section& targets,
+    static void append_losses(Lowering& to, const GemmOperand& logits, std::int64_t rows, const Section& targets,
                               const Section& row_loss, Scratch count) {
         const std::int64_t width = to.in[table].rows();
         const bool differentiates = to.out[d_input] || to.out[d_table],

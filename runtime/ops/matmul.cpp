@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
-#include "ops/matmul_lowering.h"
-#include "ops/matmul_trial.h"
+#include "ops/gemm.h"
+#include "ops/matmul_tuning.h"
 #include "ops/reduce.h"
 #include "ops/vector_layout.h"
 
@@ -18,9 +18,9 @@ namespace {
 enum Operand : std::size_t { left, right, shift, addend };
 
 /// y's size and how a and b are cut into matrices, given the elements between their rows.
-struct Product {
-    ProductSize size;
-    Matrices a, b;
+struct Gemm {
+    GemmShape shape;
+    OperandStrides a, b;
 };
 
 class MatmulOp : public Op {
@@ -47,28 +47,28 @@ public:
             for (int axis = 0; axis + 2 < static_cast<int>(a.rank()); ++axis)
                 require(a[axis] == b[axis], "a is ", a, " and b ", b, ": their leading extents differ");
         }
-        const Product made = product(a, b, a.width(), b.width());
+        const Gemm made = product(a, b, a.width(), b.width());
         const std::int64_t b_k = transpose_b_ ? b.width() : flat_ ? b.rows() : b[-2];
-        require(made.size.k == b_k, "a is ", a, transpose_a_ ? " transposed" : "", " and b ", b,
-                transpose_b_ ? " transposed" : "", ": they sum over ", made.size.k, " and ", b_k, " terms");
-        Shape y = a.with_width(made.size.n);
+        require(made.shape.k == b_k, "a is ", a, transpose_a_ ? " transposed" : "", " and b ", b,
+                transpose_b_ ? " transposed" : "", ": they sum over ", made.shape.k, " and ", b_k, " terms");
+        Shape y = a.with_width(made.shape.n);
         if (transpose_a_) {
             std::vector<std::int64_t> extents;
             if (!flat_) extents.assign(a.extents().begin(), a.extents().end() - 2);
-            extents.insert(extents.end(), {made.size.m, made.size.n});
+            extents.insert(extents.end(), {made.shape.m, made.shape.n});
             y = Shape(extents);
         }
         const auto absent = [&](std::size_t i) { return in[i].shape == Shape{0}; };
-        require(absent(shift) || in[shift].shape == Shape{made.size.n}, "bias is ", in[shift].shape, ", wanted ",
-                Shape{made.size.n});
+        require(absent(shift) || in[shift].shape == Shape{made.shape.n}, "bias is ", in[shift].shape, ", wanted ",
+                Shape{made.shape.n});
         require(absent(addend) || in[addend].shape == y, "addend is ", in[addend].shape, ", the product ", y);
         return {{DType::f32, y}};
     }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
         if (activation_ != Activation::none) return false;
-        const Product made = product(in[left].shape, in[right].shape, in[left].shape.width(), in[right].shape.width());
-        const auto [batches, m, n, k] = std::tuple(made.size.batches, made.size.m, made.size.n, made.size.k);
+        const Gemm made = product(in[left].shape, in[right].shape, in[left].shape.width(), in[right].shape.width());
+        const auto [batches, m, n, k] = std::tuple(made.shape.batches, made.shape.m, made.shape.n, made.shape.k);
         for (std::int64_t row = 0; row < batches * m; ++row) {
             const std::int64_t z = row / m, i = row % m;
             double* y = out[0].at.data() + row * n;
@@ -124,33 +124,32 @@ public:
 
     void lower(Lowering& to) const override {
         const Tensor a = to.in[left], b = to.in[right], y = to.out[0], more = to.in[addend];
-        Product made = product(a.shape(), b.shape(), a.pitch(), b.pitch());
-        ProductSize& size = made.size;
-        const std::int64_t m = size.m, n = size.n;
+        Gemm made = product(a.shape(), b.shape(), a.pitch(), b.pitch());
+        GemmShape& shape = made.shape;
+        const std::int64_t m = shape.m, n = shape.n;
         const std::int64_t more_pitch = more ? more.pitch() : 0;
-        size.packed_y = y.format() != Format::f32;
-        size.packed_factors = a.format() != Format::f32 || b.format() != Format::f32;
+        shape.packed_y = y.format() != Format::f32;
+        shape.packed_factors = a.format() != Format::f32 || b.format() != Format::f32;
         const auto optional = [](Tensor x) { return x ? ArgValue{x} : ArgValue{}; };
         std::optional<Scratch> parts;
-        append_product(
-            to,
-            {.size = size,
-             .a = a,
-             .b = b,
-             .bias = optional(to.in[shift]),
-             .addend = optional(more),
-             .y = y,
-             .pair_a = vector_layout(a, pairs_aligned(a, made.a, transpose_a_ ? m : 0)),
-             .pair_b = vector_layout(b, pairs_aligned(b, made.b, transpose_b_ ? 0 : n)),
-             .pair_addend = vector_layout(more, more && pairs_aligned(more, {m * more_pitch, more_pitch}, n)),
-             .pair_y = vector_layout(y, n % 2 == 0),
-             .a_at = made.a,
-             .b_at = made.b,
-             .addend_pitch = more_pitch,
-             .y_pitch = n,
-             .alpha = alpha_,
-             .activation = activation_},
-            parts);
+        append_gemm(to,
+                    {.shape = shape,
+                     .a = a,
+                     .b = b,
+                     .bias = optional(to.in[shift]),
+                     .addend = optional(more),
+                     .y = y,
+                     .layout_a = vector_layout(a, pairs_aligned(a, made.a, transpose_a_ ? m : 0)),
+                     .layout_b = vector_layout(b, pairs_aligned(b, made.b, transpose_b_ ? 0 : n)),
+                     .layout_addend = vector_layout(more, more && pairs_aligned(more, {m * more_pitch, more_pitch}, n)),
+                     .layout_y = vector_layout(y, n % 2 == 0),
+                     .a_at = made.a,
+                     .b_at = made.b,
+                     .addend_pitch = more_pitch,
+                     .y_pitch = n,
+                     .alpha = alpha_,
+                     .activation = activation_},
+                    parts);
     }
 
     /// Each element of the addend is read by the lane that then writes that element of y.
@@ -159,7 +158,7 @@ public:
     /// sake of their kernel.
     KernelTraits kernel_traits(std::span<const Tensor> in) const override {
         const Tensor a = in[left], b = in[right];
-        const bool few = has_few_rows(product(a.shape(), b.shape(), a.pitch(), b.pitch()).size);
+        const bool few = has_few_rows(product(a.shape(), b.shape(), a.pitch(), b.pitch()).shape);
         const std::uint32_t factors = 1u << left | 1u << right;
         return {.half_in = factors,
                 .half_out = few || transpose_a_ ? 0u : 1u,
@@ -179,25 +178,25 @@ private:
         return b.rank() == 2;
     }
 
-    Product product(const Shape& a, const Shape& b, std::int64_t a_pitch, std::int64_t b_pitch) const {
-        Product made{};
-        ProductSize& size = made.size;
-        size.transpose_a = transpose_a_;
-        size.transpose_b = transpose_b_;
+    Gemm product(const Shape& a, const Shape& b, std::int64_t a_pitch, std::int64_t b_pitch) const {
+        Gemm made{};
+        GemmShape& shape = made.shape;
+        shape.transpose_a = transpose_a_;
+        shape.transpose_b = transpose_b_;
         const bool one = one_matrix(a, b);
         const std::int64_t a_rows = one ? a.rows() : a[-2];
         const std::int64_t b_rows = one ? b.rows() : b[-2];
-        size.batches = one ? 1 : a.rows() / a_rows;
-        size.m = transpose_a_ ? a.width() : a_rows;
-        size.k = transpose_a_ ? a_rows : a.width();
-        size.n = transpose_b_ ? b_rows : b.width();
+        shape.batches = one ? 1 : a.rows() / a_rows;
+        shape.m = transpose_a_ ? a.width() : a_rows;
+        shape.k = transpose_a_ ? a_rows : a.width();
+        shape.n = transpose_b_ ? b_rows : b.width();
         made.a = {a_rows * a_pitch, a_pitch};
         made.b = {b_rows * b_pitch, b_pitch};
         return made;
     }
 
     /// Whether elements 2 i and 2 i + 1 of every row make one aligned 64-bit word; storages begin at one.
-    static bool pairs_aligned(Tensor x, const Matrices& at, std::int64_t width) {
+    static bool pairs_aligned(Tensor x, const OperandStrides& at, std::int64_t width) {
         return x.graph().value(x).offset % 2 == 0 && at.pitch % 2 == 0 && at.batch % 2 == 0 && width % 2 == 0;
     }
 
@@ -210,20 +209,20 @@ private:
 
 }  // namespace
 
-void append_product(Lowering& to, const ProductCall& of, std::optional<Scratch>& parts_scratch) {
-    const ProductSize& size = of.size;
-    const auto [batches, m, n, k] = std::tuple(size.batches, size.m, size.n, size.k);
+void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts_scratch) {
+    const GemmShape& shape = of.shape;
+    const auto [batches, m, n, k] = std::tuple(shape.batches, shape.m, shape.n, shape.k);
     const bool with_bias = !std::holds_alternative<std::monostate>(of.bias);
     const bool with_addend = !std::holds_alternative<std::monostate>(of.addend);
-    const Tiling cut = tiling(to.device, of);
-    const bool split = cut.splits > 1;
+    const KernelConfig config = gemm_config(to.device, of);
+    const bool split = config.splits > 1;
     const ArgValue result =
-        split ? ArgValue{to.shared_scratch(parts_scratch, batches * cut.splits * m * n)} : ArgValue{of.y};
+        split ? ArgValue{to.shared_scratch(parts_scratch, batches * config.splits * m * n)} : ArgValue{of.y};
     const double area = static_cast<double>(batches * m) * static_cast<double>(n);
     const double factors = static_cast<double>(batches * k) * static_cast<double>(m + n);
 
-    Dispatch parts{.kernel = cut.kernel,
-                   .constants = cut.constants,
+    Dispatch parts{.kernel = config.kernel,
+                   .constants = config.constants,
                    .args = {{"a", of.a},
                             {"b", of.b},
                             {"bias", split ? ArgValue{} : of.bias},
@@ -233,8 +232,8 @@ void append_product(Lowering& to, const ProductCall& of, std::optional<Scratch>&
                             {"n", extent(n)},
                             {"k", extent(k)},
                             {"batches", extent(batches)},
-                            {"splits", extent(cut.splits)},
-                            {"chunk", extent(cut.chunk)},
+                            {"splits", extent(config.splits)},
+                            {"chunk", extent(config.chunk)},
                             {"a_pitch", extent(of.a_at.pitch)},
                             {"b_pitch", extent(of.b_at.pitch)},
                             {"y_pitch", extent(split ? n : of.y_pitch)},
@@ -244,7 +243,7 @@ void append_product(Lowering& to, const ProductCall& of, std::optional<Scratch>&
                             {"y_batch", extent(m * (split ? n : of.y_pitch))},
                             {"addend_batch", extent(m * of.addend_pitch)},
                             {"alpha", split ? 1.0f : of.alpha}},
-                   .groups = static_cast<std::uint64_t>(cut.tiles * cut.splits),
+                   .groups = static_cast<std::uint64_t>(config.tiles * config.splits),
                    .flops = 2.0 * area * static_cast<double>(k),
                    .bytes = 4.0 * (factors + area)};
     Dispatch sum{.kernel = "matmul_sum",
@@ -256,27 +255,27 @@ void append_product(Lowering& to, const ProductCall& of, std::optional<Scratch>&
                           {"m", extent(m)},
                           {"n", extent(n)},
                           {"batches", extent(batches)},
-                          {"splits", extent(cut.splits)},
+                          {"splits", extent(config.splits)},
                           {"y_pitch", extent(of.y_pitch)},
                           {"addend_pitch", extent(of.addend_pitch)},
                           {"y_batch", extent(m * of.y_pitch)},
                           {"addend_batch", extent(m * of.addend_pitch)},
                           {"alpha", of.alpha}},
                  .groups = static_cast<std::uint64_t>(batches * m),
-                 .flops = area * static_cast<double>(cut.splits),
-                 .bytes = 4.0 * area * static_cast<double>(cut.splits + 1)};
-    parts.constants.emplace_back("LAYOUT_A", of.pair_a);
-    parts.constants.emplace_back("LAYOUT_B", of.pair_b);
-    parts.constants.emplace_back("LAYOUT_Y", split ? vector_layout(n % 2 == 0) : of.pair_y);
-    if (cut.kernel.starts_with("matmul_coopmat2")) {
+                 .flops = area * static_cast<double>(config.splits),
+                 .bytes = 4.0 * area * static_cast<double>(config.splits + 1)};
+    parts.constants.emplace_back("LAYOUT_A", of.layout_a);
+    parts.constants.emplace_back("LAYOUT_B", of.layout_b);
+    parts.constants.emplace_back("LAYOUT_Y", split ? vector_layout(n % 2 == 0) : of.layout_y);
+    if (config.kernel.starts_with("matmul_coopmat2")) {
         // They are loaded faster where lines in 16 bits start at multiples of 16 bytes.
         const bool aligned = in_eights(of.a, of.a_at.pitch | of.a_at.batch) &&
                              in_eights(of.b, of.b_at.pitch | of.b_at.batch) && in_eights(of.y, of.y_pitch);
         parts.constants.emplace_back("ALIGNED", aligned);
     }
     Dispatch& last = split ? sum : parts;
-    if (split) last.constants.emplace_back("LAYOUT_Y", of.pair_y);
-    if (with_addend) last.constants.emplace_back("LAYOUT_ADDEND", of.pair_addend);
+    if (split) last.constants.emplace_back("LAYOUT_Y", of.layout_y);
+    if (with_addend) last.constants.emplace_back("LAYOUT_ADDEND", of.layout_addend);
     if (with_bias) last.constants.emplace_back("BIAS", true);
     if (with_addend) last.constants.emplace_back("ADDEND", true);
     if (of.activation != Activation::none)

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "graph/autotuner.h"
 #include "graph/lower.h"
 #include "passes/run_passes.h"
 #include "program/numbers.h"
@@ -37,7 +37,7 @@ auto& named(Places& list, std::string_view name) {
 }
 
 /// The shape that kernels are built for, of those that a graph may use: what its activations are kept in first, then
-/// the largest that divides the tiles of runtime/ops/matmul_tiling.cpp.
+/// the largest that divides the tiles of runtime/ops/gemm_config.cpp.
 std::optional<MatrixShape> best_matrices(const std::vector<MatrixShape>& shapes, const Graph& graph) {
     const auto worth = [&](const MatrixShape& at) {
         const bool bf16 = at.element == MatrixElement::bf16;
@@ -45,17 +45,12 @@ std::optional<MatrixShape> best_matrices(const std::vector<MatrixShape>& shapes,
     };
     std::optional<MatrixShape> best;
     for (const MatrixShape& at : shapes)
-        if (has_product_kernel(at) && may_round(graph, at.element) && (!best || worth(at) > worth(*best))) best = at;
+        if (has_matrix_kernels(at.element) && may_round(graph, at.element) && (!best || worth(at) > worth(*best)))
+            best = at;
     return best;
 }
 
 }  // namespace
-
-bool has_product_kernel(const MatrixShape& shape) {
-    const auto fits = [](std::uint32_t extent) { return extent == 8 || extent == 16; };
-    return fits(shape.m) && fits(shape.n) && fits(shape.k) &&
-           has_kernel(shape.element == MatrixElement::bf16 ? "matmul_coopmat_bf16" : "matmul_coopmat");
-}
 
 bool may_round(const Graph& graph, MatrixElement to) {
     if (graph.activations == Format::f32) return false;
@@ -71,13 +66,13 @@ DeviceTraits traits(const Device& device) {
     made.cpu = info.kind == DeviceKind::cpu;
     made.subgroup_size = info.subgroup_size;
     made.max_group = info.max_group;
-    made.compute_units = made.cpu ? std::max(1u, std::thread::hardware_concurrency()) : 64;
+    made.compute_units = info.compute_units.count;
     made.flops_per_second = made.cpu ? 3e10 : info.kind == DeviceKind::discrete ? 5e12 : 5e11;
     made.bytes_per_second = made.cpu ? 5e9 : info.kind == DeviceKind::discrete ? 2e11 : 2e10;
     made.shared_bytes = info.shared_bytes;
     made.registers = info.registers;
     made.buffer_bytes = static_cast<std::int64_t>(info.buffer_bytes);
-    made.chooser = device.chooser();
+    made.autotuner = device.attached<Autotuner>();
     return made;
 }
 
@@ -89,7 +84,7 @@ DeviceTraits traits(const Device& device, const Graph& graph) {
     // few elements of a tile each.
     constexpr std::uint32_t most = 256;
     const MatrixElement kept = graph.activations == Format::bf16 ? MatrixElement::bf16 : MatrixElement::fp16;
-    if (made.matrices && made.matrices->element == kept && has_kernel("matmul_coopmat2"))
+    if (made.matrices && made.matrices->element == kept && has_workgroup_matrix_kernels(kept))
         for (const GroupMatrices& at : info.workgroup_matrices)
             if (at.element == kept && at.group <= most)
                 made.workgroup_matrices = std::max(made.workgroup_matrices, at.group);

@@ -28,8 +28,6 @@ DeviceTraits traits(const Device& device);
 /// round their operands to what the matrices take.
 DeviceTraits traits(const Device& device, const Graph& graph);
 
-/// Whether there is a kernel for a product by matrices of this shape.
-bool has_product_kernel(const MatrixShape& shape);
 /// Whether products of a graph may round their operands to a matrix's elements.
 bool may_round(const Graph& graph, MatrixElement to);
 

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
@@ -14,11 +16,16 @@
 namespace vkf {
 
 struct DeviceHandles;  // vulkan/handles.h, for this folder only
-class Chooser;         // graph/chooser.h; a device only keeps it for those who know what it is
 
 enum class DeviceKind : std::uint8_t { discrete, integrated, virtual_gpu, cpu, other };
 
 std::string_view to_string(DeviceKind);
+
+/// How many workgroups keep a device busy at once, and who says so.
+struct ComputeUnits {
+    std::uint32_t count = 1;
+    std::string source;
+};
 
 /// What one physical device is and can do, and why it cannot be used if it cannot.
 struct DeviceInfo {
@@ -28,22 +35,23 @@ struct DeviceInfo {
     std::string api_version;
     std::string identity;  // tells this device with this version of its driver from all others
     DeviceKind kind = DeviceKind::other;
-    std::string refusal;  // empty: usable
+    std::string refusal;              // empty: usable
+    ComputeUnits compute_units;       // see vulkan/compute_units.h
     std::uint32_t subgroup_size = 0;  // of our kernels: see vulkan/subgroups.h
     std::uint32_t registers = 0;      // of 32 bits, for one invocation
-    std::uint32_t max_group = 0;     // invocations per workgroup
-    std::uint32_t shared_bytes = 0;  // memory shared by a workgroup
+    std::uint32_t max_group = 0;      // invocations per workgroup
+    std::uint32_t shared_bytes = 0;   // memory shared by a workgroup
     std::uint32_t push_constant_bytes = 0;
     std::uint64_t memory_bytes = 0;  // of the heap that kernels work in
     std::uint64_t max_buffer_bytes = 0;
-    std::uint64_t buffer_bytes = 0;  // the largest that an allocation is promised for: larger ones may fail
-    double timestamp_ns = 0;                        // nanoseconds per tick; 0: no timestamps
-    bool fp16 = false;                              // shaderFloat16
-    bool storage16 = false;                         // storageBuffer16BitAccess
-    bool int64 = false;                             // shaderInt64
-    bool cooperative_matrix = false;                // VK_KHR_cooperative_matrix
-    bool cooperative_matrix2 = false;               // VK_NV_cooperative_matrix2
-    std::vector<MatrixShape> matrices;              // what the kernels can use of the former
+    std::uint64_t buffer_bytes = 0;     // the largest that an allocation is promised for: larger ones may fail
+    double timestamp_ns = 0;            // nanoseconds per tick; 0: no timestamps
+    bool fp16 = false;                  // shaderFloat16
+    bool storage16 = false;             // storageBuffer16BitAccess
+    bool int64 = false;                 // shaderInt64
+    bool cooperative_matrix = false;    // VK_KHR_cooperative_matrix
+    bool cooperative_matrix2 = false;   // VK_NV_cooperative_matrix2
+    std::vector<MatrixShape> matrices;  // what the kernels can use of the former
     std::vector<GroupMatrices> workgroup_matrices;  // what they can use of the latter
     bool flexible_matrices = false;  // its subgroups hold as much of the latter, but for loads: see attention_tiling.h
 };
@@ -70,9 +78,16 @@ public:
 
     const DeviceInfo& info() const { return info_; }
     DeviceHandles& handles() const { return *handles_; }
-    /// Who chooses among kernels for programs on this device; none at first. It lives no longer than the device.
-    Chooser* chooser() const { return chooser_.get(); }
-    void set_chooser(std::shared_ptr<Chooser> chooser) { chooser_ = std::move(chooser); }
+    /// Something of another module's that lives as long as the device, one of each type; none at first.
+    template <class Service>
+    void attach(std::shared_ptr<Service> service) {
+        services_[typeid(Service)] = std::move(service);
+    }
+    template <class Service>
+    Service* attached() const {
+        const auto found = services_.find(typeid(Service));
+        return found == services_.end() ? nullptr : static_cast<Service*>(found->second.get());
+    }
 
     /// Bytes of all buffers that live on it.
     std::uint64_t allocated_bytes() const;
@@ -88,7 +103,7 @@ public:
 private:
     DeviceInfo info_;
     std::unique_ptr<DeviceHandles> handles_;
-    std::shared_ptr<Chooser> chooser_;
+    std::map<std::type_index, std::shared_ptr<void>> services_;
 };
 
 }  // namespace vkf

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <set>
+#include <thread>
 
 #include "base/error.h"
+#include "vulkan/compute_units.h"
 #include "vulkan/handles.h"
 #include "vulkan/instance.h"
 #include "vulkan/matrices.h"
@@ -128,6 +131,42 @@ std::string refusal(const Properties& has, const Features& can, bool computes) {
     return {};
 }
 
+/// Each structure only where its extension is listed: a driver need not know the others.
+ComputeUnitReport compute_unit_report(VkPhysicalDevice physical, DeviceKind kind,
+                                      const std::set<std::string>& extensions) {
+    VkPhysicalDeviceProperties2 properties{};
+    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    const auto ask = [&](const char* extension, auto& of, VkStructureType type) {
+        if (!extensions.contains(extension)) return;
+        of.sType = type;
+        of.pNext = properties.pNext;
+        properties.pNext = &of;
+    };
+    VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nvidia{};
+    VkPhysicalDeviceShaderCorePropertiesAMD amd{};
+    VkPhysicalDeviceShaderCoreProperties2AMD amd2{};
+    VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm{};
+    ask(VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME, nvidia,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV);
+    ask(VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME, amd,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD);
+    ask(VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME, amd2,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD);
+    ask(VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME, arm,
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM);
+    vkGetPhysicalDeviceProperties2(physical, &properties);
+    const char* wanted = std::getenv("VKFORMER_COMPUTE_UNITS");
+    return {.kind = kind,
+            .processors = std::thread::hardware_concurrency(),
+            .multiprocessors = nvidia.shaderSMCount,
+            .active = amd2.activeComputeUnitCount,
+            .engines = amd.shaderEngineCount,
+            .arrays_per_engine = amd.shaderArraysPerEngineCount,
+            .units_per_array = amd.computeUnitsPerShaderArray,
+            .cores = arm.shaderCoreCount,
+            .wanted = wanted ? std::optional<std::string>(wanted) : std::nullopt};
+}
+
 Candidate judge(VkPhysicalDevice physical) {
     const Properties has(physical);
     const Features can(physical);
@@ -138,13 +177,13 @@ Candidate judge(VkPhysicalDevice physical) {
     made.physical = physical;
     std::uint32_t timestamp_bits = 0;
     const bool computes = compute_family(physical, made.queue_family, timestamp_bits);
-    made.subgroups = choose_subgroups(
-        {.vendor = has.core.properties.vendorID,
-         .reported = has.v11.subgroupSize,
-         .least = has.v13.minSubgroupSize,
-         .most = has.v13.maxSubgroupSize,
-         .full = can.v13.computeFullSubgroups == VK_TRUE,
-         .requirable = (has.v13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0});
+    made.subgroups =
+        choose_subgroups({.vendor = has.core.properties.vendorID,
+                          .reported = has.v11.subgroupSize,
+                          .least = has.v13.minSubgroupSize,
+                          .most = has.v13.maxSubgroupSize,
+                          .full = can.v13.computeFullSubgroups == VK_TRUE,
+                          .requirable = (has.v13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0});
     made.memory_budget = extensions.contains(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
 
     DeviceInfo& info = made.info;
@@ -157,6 +196,7 @@ Candidate judge(VkPhysicalDevice physical) {
     info.refusal = refusal(has, can, computes);
     info.identity = text(has.core.properties.vendorID, '-', has.core.properties.deviceID, '-',
                          has.core.properties.driverVersion, '-', hexadecimal(has.v11.deviceUUID));
+    info.compute_units = choose_compute_units(compute_unit_report(physical, info.kind, extensions));
     info.subgroup_size = made.subgroups.size;
     info.registers = made.subgroups.registers;
     info.max_group = std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]);

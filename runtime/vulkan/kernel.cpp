@@ -1,5 +1,6 @@
 #include "vulkan/kernel.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -22,6 +23,23 @@ const SpirvModule* find_module(const std::string& name) {
 const SpirvModule& module_named(const std::string& name) {
     if (const SpirvModule* module = find_module(name)) return *module;
     throw Error("there is no kernel '", name, "' in this build");
+}
+
+/// Which matrices a kernel multiplies, by the capabilities that its module declares.
+struct Abilities {
+    bool matrices = false, flexible = false, workgroup = false, bf16 = false;
+};
+
+Abilities abilities(const SpirvModule& module) {
+    constexpr std::uint32_t cooperative = 6022, reductions = 5430, conversions = 5431, tensors = 5439, bf16 = 5118;
+    Abilities made;
+    for (const std::uint32_t capability : capabilities(module.words)) {
+        made.matrices |= capability == cooperative;
+        made.flexible |= capability == reductions || capability == conversions;
+        made.workgroup |= capability == tensors;
+        made.bf16 |= capability == bf16;
+    }
+    return made;
 }
 
 std::string join(const std::vector<SpecConstant>& constants) {
@@ -98,15 +116,26 @@ VkPipeline build(const DeviceHandles& to, const SpirvModule& module, const Speci
 
 }  // namespace
 
-bool has_kernel(const std::string& name) {
-    return find_module(name) != nullptr;
+bool has_matrix_kernels(MatrixElement element) {
+    return std::ranges::any_of(embedded_spirv(), [&](const SpirvModule& module) {
+        const Abilities of = abilities(module);
+        return of.matrices && !of.flexible && of.bf16 == (element == MatrixElement::bf16);
+    });
 }
 
-std::uint64_t kernels_hash(const std::string& prefix) {
+bool has_workgroup_matrix_kernels(MatrixElement element) {
+    return std::ranges::any_of(embedded_spirv(), [&](const SpirvModule& module) {
+        const Abilities of = abilities(module);
+        return of.workgroup && of.bf16 == (element == MatrixElement::bf16);
+    });
+}
+
+std::uint64_t kernels_hash(std::span<const std::string> names) {
     std::uint64_t hash = 0;
-    for (const SpirvModule& module : embedded_spirv()) {
-        if (!module.name.starts_with(prefix)) continue;
-        const std::span<const std::byte> bytes = std::as_bytes(module.words);
+    for (const std::string& name : names) {
+        const SpirvModule* module = find_module(name);
+        const auto bytes = std::as_bytes(module ? module->words : std::span<const std::uint32_t>());
+        hash = 3 * hash + hash_name(name);
         hash = 3 * hash + hash_name({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     }
     return hash;

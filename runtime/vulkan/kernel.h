@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/matrix_shape.h"
 #include "vulkan/reflect.h"
 
 namespace vkf {
@@ -26,10 +28,12 @@ struct Kernel {
 /// The pipeline for an embedded kernel and constants, made at first use and kept by the device. SUBGROUP is filled in.
 /// Throws Error if there is no such kernel or constant, listing those there are.
 const Kernel& kernel(Device& device, const std::string& name, const KernelConstants& constants);
-/// Whether there is such a kernel: those that need a newer glslc than the build had are left out.
-bool has_kernel(const std::string& name);
-/// A number that changes when any kernel does whose name begins so.
-std::uint64_t kernels_hash(const std::string& prefix);
+/// Whether there are kernels that multiply cooperative matrices of this element, held by a subgroup or by a workgroup:
+/// those that need a newer glslc than the build had are left out.
+bool has_matrix_kernels(MatrixElement element);
+bool has_workgroup_matrix_kernels(MatrixElement element);
+/// A number that changes when any of these kernels does, or is there or not.
+std::uint64_t kernels_hash(std::span<const std::string> names);
 
 /// Opens the pipeline cache that earlier runs left for this driver; a damaged or foreign one counts as none.
 void open_pipeline_cache(Device& device);

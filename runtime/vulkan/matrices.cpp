@@ -122,6 +122,8 @@ std::vector<MatrixShape> matrix_shapes(VkPhysicalDevice physical, const std::set
         const bool sums = at.CType == VK_COMPONENT_TYPE_FLOAT32_KHR && at.ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR;
         if (!usable || at.BType != at.AType || !sums || at.scope != VK_SCOPE_SUBGROUP_KHR) continue;
         const MatrixShape shape{at.MSize, at.NSize, at.KSize, *element};
+        const auto fits = [](std::uint32_t extent) { return extent == 8 || extent == 16; };  // of a kernel's slices
+        if (!fits(shape.m) || !fits(shape.n) || !fits(shape.k)) continue;
         if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) shapes.push_back(shape);
     }
     return shapes;

@@ -14,6 +14,7 @@ namespace {
 enum : std::uint32_t {
     op_name = 5,
     op_member_name = 6,
+    op_capability = 17,
     op_type_int = 21,
     op_type_float = 22,
     op_type_runtime_array = 29,
@@ -177,6 +178,13 @@ Reflection reflect(std::span<const std::uint32_t> words) {
         found.push_bytes = std::max(found.push_bytes, arg.offset + (address ? 8 : 4));
     }
     return found;
+}
+
+std::vector<std::uint32_t> capabilities(std::span<const std::uint32_t> words) {
+    std::vector<std::uint32_t> list;
+    for (std::size_t at = 5; at + 1 < words.size() && (words[at] & 0xffff) == op_capability; at += words[at] >> 16)
+        list.push_back(words[at + 1]);  // they stand before everything else
+    return list;
 }
 
 }  // namespace vkf

@@ -35,4 +35,7 @@ struct Reflection {
 /// been stripped of names or uses argument types other than references, uint, int and float.
 Reflection reflect(std::span<const std::uint32_t> words);
 
+/// What a SPIR-V module declares that it needs of a device, by SPIR-V's numbers.
+std::vector<std::uint32_t> capabilities(std::span<const std::uint32_t> words);
+
 }  // namespace vkf

@@ -31,11 +31,11 @@ const uint PITCH_A = LINE_A + 1;
 const uint PITCH_B = LINE_B + 1;
 const uint FETCH_A = (BLOCKS_A + GROUP - 1) / GROUP;  // blocks per invocation
 const uint FETCH_B = (BLOCKS_B + GROUP - 1) / GROUP;
-const uint QUADS = MATRIX_M * MATRIX_N / 4;  // of a matrix of y
+const uint VEC4S = MATRIX_M * MATRIX_N / 4;  // of a matrix of y
 
 shared uvec4 left[BLOCKS_A / LINE_A * PITCH_A];
 shared uvec4 right[BLOCKS_B / LINE_B * PITCH_B];
-shared vec4 finished[DOWN * ACROSS * QUADS];  // each subgroup's own
+shared vec4 finished[DOWN * ACROSS * VEC4S];  // each subgroup's own
 
 void main() {
     const uint across = (n + TILE_N - 1) / TILE_N;
@@ -112,17 +112,17 @@ void main() {
 
     // Which invocation holds which element of a matrix is the device's secret: through shared memory, one matrix at a
     // time, to lanes that have four columns of a row.
-    const uint mine = gl_SubgroupID * QUADS;
+    const uint mine = gl_SubgroupID * VEC4S;
     [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; ++i) {
         coopMatStore(sum[i], finished, mine, MATRIX_N / 4, gl_CooperativeMatrixLayoutRowMajor);
         shared_barrier();
-        for (uint quad = gl_SubgroupInvocationID; quad < QUADS; quad += SUBGROUP) {
-            const uint row = row0 + my_row + i / COLUMNS * MATRIX_M + quad / (MATRIX_N / 4);
-            const uint column = column0 + my_column + i % COLUMNS * MATRIX_N + quad % (MATRIX_N / 4) * 4;
+        for (uint at = gl_SubgroupInvocationID; at < VEC4S; at += SUBGROUP) {
+            const uint row = row0 + my_row + i / COLUMNS * MATRIX_M + at / (MATRIX_N / 4);
+            const uint column = column0 + my_column + i % COLUMNS * MATRIX_N + at % (MATRIX_N / 4) * 4;
             const uint there = row < m && column < n ? n - column : 0;
             const uint from = batch * addend_batch + row * addend_pitch + column;
             const uint to = part * y_batch + row * y_pitch + column;
-            vec4 v = finished[mine + quad];
+            vec4 v = finished[mine + at];
             [[unroll]] for (uint j = 0; j < 4; ++j)
                 if (j < there) v[j] = finish(v[j], BIAS ? bias.at[column + j] : 0.0, from + j);
             store_vec4(y, LAYOUT_Y, to, there, v, y_aligned);

@@ -108,11 +108,11 @@ TEST_P(DeviceCooperativeGroupAttention, Kernels) {
     DeviceTraits lowering = traits_with_group_matrices(shared_device());
     if (lowering.workgroup_matrices == 0)
         GTEST_SKIP() << shared_device().info().name << " has no flexible matrices that kernels can use";
-    GroupMatricesFirst chooser;
-    lowering.chooser = &chooser;
+    GroupMatricesFirst autotuner;
+    lowering.autotuner = &autotuner;
     check_mixed_kernels(
         op_case(GetParam()), [](const MixedRun& run) { return limits(GetParam(), run); }, lowering);
-    EXPECT_GT(chooser.chosen, 0);
+    EXPECT_GT(autotuner.chosen, 0);
 }
 
 /// Fewer still, for the same reason: four sets of constants.
@@ -186,10 +186,10 @@ TEST(DeviceCooperativeAttentionCache, IsReadAsFarAsItIsFilled) {
 TEST(DeviceCooperativeGroupAttentionCache, IsReadAsFarAsItIsFilled) {
     DeviceTraits lowering = traits_with_group_matrices(shared_device());
     if (lowering.workgroup_matrices == 0) GTEST_SKIP() << shared_device().info().name << " has no flexible matrices";
-    GroupMatricesFirst chooser;
-    lowering.chooser = &chooser;
+    GroupMatricesFirst autotuner;
+    lowering.autotuner = &autotuner;
     EXPECT_EQ(attend_to(lowering, 90, true), attend_to(lowering, 70, false));
-    EXPECT_EQ(chooser.chosen, 2);
+    EXPECT_EQ(autotuner.chosen, 2);
 }
 
 }  // namespace

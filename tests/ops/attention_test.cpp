@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "device_fixture.h"
-#include "graph/chooser.h"
+#include "graph/autotuner.h"
 #include "op_check.h"
 #include "ops/arithmetic.h"
 #include "ops/attention.h"
@@ -129,13 +129,13 @@ const std::vector<OpCase> cache_cases{
 VKF_OP_TABLE(AttentionCache, cache_cases);
 
 /// Has its way wherever it is asked.
-class Always : public Chooser {
+class Always : public Autotuner {
 public:
     explicit Always(std::string way) : way_(std::move(way)) {}
-    std::size_t choose(const DeviceTraits&, const Question& question) override {
-        const auto at = std::ranges::find(question.candidates, way_);
-        EXPECT_NE(at, question.candidates.end()) << way_ << " is no way for " << question.kind;
-        return static_cast<std::size_t>(at - question.candidates.begin());
+    std::size_t choose(const DeviceTraits&, const TuningProblem& problem) override {
+        const auto at = std::ranges::find(problem.candidates, way_);
+        EXPECT_NE(at, problem.candidates.end()) << way_ << " is no way for " << problem.kind;
+        return static_cast<std::size_t>(at - problem.candidates.begin());
     }
 
 private:
@@ -148,14 +148,14 @@ class DeviceWaysAttention : public ::testing::TestWithParam<const char*> {};
 TEST_P(DeviceWaysAttention, Kernels) {
     Always always(GetParam());
     DeviceTraits lowering = traits_of_gpu(shared_device());
-    lowering.chooser = &always;
+    lowering.autotuner = &always;
     const AttentionOptions dropout{.dropout = 0.2f, .salt = 3, .mask = {.causal = true, .diagonal = true}};
     check_kernels(attend("two blocks", {1, 65, 70, 14, 4, 2, 2}, dropout), lowering);
     lowering.shared_bytes = 16384;
     check_kernels(attend("fewer keys, an odd width", {2, 37, 21, 37, 2, 2, 1}, {.mask = {.causal = true}}), lowering);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fp32, DeviceWaysAttention, ::testing::Values("lanes", "tile"));
+INSTANTIATE_TEST_SUITE_P(Fp32, DeviceWaysAttention, ::testing::Values("subgroup", "tile"));
 
 TEST(HostAttentionShapes, RefusesWhatDoesNotFit) {
     Graph graph;

@@ -127,18 +127,20 @@ std::uint32_t shared_bytes(std::map<std::string, std::uint32_t> of, AttentionPas
 
 // What the kernels take for granted.
 TEST(HostAttentionTile, OfSharedMemoryFitsEveryGpu) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> widths{{16, 1}, {64, 129}, {1, 256}, {256, 3}, {128, 31}};
-    for (const std::uint32_t width : {1u, 3u, 16u, 31u, 64u, 80u, 128u, 129u, 256u}) widths.emplace_back(width, width);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> head_widths{{16, 1}, {64, 129}, {1, 256}, {256, 3}, {128, 31}};
+    for (const std::uint32_t width : {1u, 3u, 16u, 31u, 64u, 80u, 128u, 129u, 256u})
+        head_widths.emplace_back(width, width);
     for (const std::uint32_t subgroup : {4u, 8u, 16u, 32u, 64u})
         for (const std::uint32_t bytes : {16384u, 32768u, 49152u})
             for (const AttentionPass pass : passes)
                 for (const std::int64_t rows : {5, 16, 33, 65, 1000})
-                    for (const auto& [width, value_width] : widths) {
+                    for (const auto& [width, value_width] : head_widths) {
                         DeviceTraits device = gpu(subgroup);
                         device.shared_bytes = bytes;
                         device.max_group = 128;
-                        SCOPED_TRACE(::testing::Message() << "subgroup " << subgroup << ", " << bytes << " bytes, rows "
-                                                          << rows << ", widths " << width << " and " << value_width);
+                        SCOPED_TRACE(::testing::Message()
+                                     << "subgroup " << subgroup << ", " << bytes << " bytes, rows " << rows
+                                     << ", head_widths " << width << " and " << value_width);
                         const AttentionTile made = preferred(device, pass, {96, rows, 300, width, value_width});
                         ASSERT_TRUE(made.kernel.starts_with("attention_tile"));
                         auto of = constants(made);
@@ -183,10 +185,10 @@ TEST(HostAttentionTile, OfSharedMemoryHasAsManyRowsAsPayOff) {
 
 TEST(HostAttentionTile, LeavesDecodingAndCpusAlone) {
     using Ways = std::vector<std::string>;
-    EXPECT_EQ(attention_ways(gpu(32), {12, 5, 64, 64}), (Ways{"tile", "lanes"}));
-    EXPECT_EQ(attention_ways(gpu(32), {12, 4, 64, 64}), Ways{"lanes"});
+    EXPECT_EQ(attention_ways(gpu(32), {12, 5, 64, 64}), (Ways{"tile", "subgroup"}));
+    EXPECT_EQ(attention_ways(gpu(32), {12, 4, 64, 64}), Ways{"subgroup"});
     EXPECT_EQ(preferred(gpu(32), AttentionPass::forward, {12, 4, 64, 64}).kernel, "attention_decode");
-    EXPECT_EQ(attention_ways(DeviceTraits{}, {12, 64, 64, 64}), (Ways{"lanes", "tile"}));
+    EXPECT_EQ(attention_ways(DeviceTraits{}, {12, 64, 64, 64}), (Ways{"subgroup", "tile"}));
 }
 
 TEST(HostAttentionTile, OfSharedMemoryIsForEveryWidth) {
@@ -221,14 +223,14 @@ TEST(HostAttentionTile, OffersMatricesOfAWorkgroupAfterWhatIsProved) {
     DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::bf16});
     device.workgroup_matrices = 256;
     EXPECT_EQ(attention_ways(device, {12, 64, 64, 64}),
-              (Ways{"coopmat", "tile", "coopmat2 64", "coopmat2 128", "lanes"}));
-    EXPECT_EQ(attention_ways(device, {12, 63, 64, 64}), (Ways{"coopmat", "tile", "coopmat2 64", "lanes"}));
-    EXPECT_EQ(attention_ways(device, {12, 31, 64, 64}), (Ways{"coopmat", "tile", "lanes"}));
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 129}), (Ways{"tile", "lanes"}));
+              (Ways{"coopmat", "tile", "coopmat2 64", "coopmat2 128", "subgroup"}));
+    EXPECT_EQ(attention_ways(device, {12, 63, 64, 64}), (Ways{"coopmat", "tile", "coopmat2 64", "subgroup"}));
+    EXPECT_EQ(attention_ways(device, {12, 31, 64, 64}), (Ways{"coopmat", "tile", "subgroup"}));
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 129}), (Ways{"tile", "subgroup"}));
     device.shared_bytes = 16384;
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"tile", "coopmat2 64", "coopmat2 128", "lanes"}));
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"tile", "coopmat2 64", "coopmat2 128", "subgroup"}));
     device.workgroup_matrices = 0;
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"tile", "lanes"}));
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"tile", "subgroup"}));
 }
 
 TEST(HostAttentionTile, OffersMatricesForValuesOfEveryWidthThatTheyHold) {
@@ -236,8 +238,8 @@ TEST(HostAttentionTile, OffersMatricesForValuesOfEveryWidthThatTheyHold) {
     DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::bf16});
     device.workgroup_matrices = 256;
     EXPECT_EQ(attention_ways(device, {12, 64, 64, 64, 48}),
-              (Ways{"coopmat", "tile", "coopmat2 64", "coopmat2 128", "lanes"}));
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64, 129}), (Ways{"tile", "lanes"}));
+              (Ways{"coopmat", "tile", "coopmat2 64", "coopmat2 128", "subgroup"}));
+    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64, 129}), (Ways{"tile", "subgroup"}));
 }
 
 TEST(HostAttentionTile, OfAWorkgroupSetsConstantsThatItsKernelsHave) {

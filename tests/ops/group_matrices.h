@@ -6,20 +6,20 @@
 #include <cstddef>
 #include <string>
 
-#include "graph/chooser.h"
+#include "graph/autotuner.h"
 #include "op_check.h"
 
 namespace vkf::test {
 
 /// Chooses them wherever they are offered, and counts that.
-class GroupMatricesFirst : public Chooser {
+class GroupMatricesFirst : public Autotuner {
 public:
-    std::size_t choose(const DeviceTraits&, const Question& question) override {
-        const auto at = std::ranges::find_if(question.candidates,
+    std::size_t choose(const DeviceTraits&, const TuningProblem& problem) override {
+        const auto at = std::ranges::find_if(problem.candidates,
                                              [](const std::string& name) { return name.starts_with("coopmat2"); });
-        if (at == question.candidates.end()) return 0;
+        if (at == problem.candidates.end()) return 0;
         ++chosen;
-        return static_cast<std::size_t>(at - question.candidates.begin());
+        return static_cast<std::size_t>(at - problem.candidates.begin());
     }
 
     int chosen = 0;

@@ -11,7 +11,7 @@
 
 #include "base/half.h"
 #include "device_fixture.h"
-#include "graph/chooser.h"
+#include "graph/autotuner.h"
 #include "op_check.h"
 #include "ops/arithmetic.h"
 #include "ops/attention.h"
@@ -91,13 +91,13 @@ void expect_packed(float found, float given, const std::string& what) {
             << what << ": " << std::hexfloat << given << " became " << found << ", wanted " << wanted;
 }
 
-/// Chooses the way of that name.
-class OneWay : public Chooser {
+/// Chooses the implementation of that name.
+class OneImplementation : public Autotuner {
 public:
-    explicit OneWay(std::string name) : name_(std::move(name)) {}
-    std::size_t choose(const DeviceTraits&, const Question& question) override {
-        for (std::size_t i = 0; i < question.candidates.size(); ++i)
-            if (question.candidates[i] == name_) return ++taken, i;
+    explicit OneImplementation(std::string name) : name_(std::move(name)) {}
+    std::size_t choose(const DeviceTraits&, const TuningProblem& problem) override {
+        for (std::size_t i = 0; i < problem.candidates.size(); ++i)
+            if (problem.candidates[i] == name_) return ++taken, i;
         return 0;
     }
     int taken = 0;
@@ -106,23 +106,23 @@ private:
     std::string name_;
 };
 
-/// What `packed`, which must be kept in fp16, reads as; `way` computes it, if it is not empty.
+/// What `packed`, which must be kept in fp16, reads as; `implementation` computes it, if it is not empty.
 std::vector<float> unpacked(Graph& graph, Tensor packed, const std::map<std::string, std::vector<float>>& inputs,
-                            const std::string& way = {}) {
+                            const std::string& implementation = {}) {
     Device& device = shared_device();
     graph.output("y", scale(packed, 1.0f));
     graph.activations = Format::f16;
     run_passes(graph, only_storage_types);
     EXPECT_EQ(packed.format(), Format::f16);
     DeviceTraits lowering = traits_with_group_matrices(device);
-    OneWay chooser(way);
-    lowering.chooser = &chooser;
-    if (way.empty()) lowering = traits(device);
+    OneImplementation autotuner(implementation);
+    lowering.autotuner = &autotuner;
+    if (implementation.empty()) lowering = traits(device);
     State state(device);
     Program program(device, graph, state, {.traits = lowering});
     for (const auto& [name, values] : inputs) program.write(name, values);
     program.run();
-    EXPECT_EQ(chooser.taken, way.empty() ? 0 : 1) << way << " was not on offer";
+    EXPECT_EQ(autotuner.taken, implementation.empty() ? 0 : 1) << implementation << " was not on offer";
     return program.read("y");
 }
 
@@ -136,7 +136,7 @@ TEST(DeviceHalfRounding, OfElementsIsThatOfTheHost) {
 }
 
 /// Row i of a is number i at column i, and zeros; b is the identity. The sum of a row is that number.
-void check_product(const std::string& way) {
+void check_product(const std::string& implementation) {
     const std::vector<float> given = telling();
     const auto extent = static_cast<std::int64_t>(given.size());
     std::vector<float> a(given.size() * given.size()), identity(a.size());
@@ -147,19 +147,19 @@ void check_product(const std::string& way) {
     Graph graph;
     const Tensor left = graph.input("a", {DType::f32, {extent, extent}});
     const Tensor right = graph.input("b", {DType::f32, {extent, extent}});
-    const std::vector<float> found = unpacked(graph, matmul(left, right), {{"a", a}, {"b", identity}}, way);
+    const std::vector<float> found = unpacked(graph, matmul(left, right), {{"a", a}, {"b", identity}}, implementation);
     for (std::size_t i = 0; i < given.size(); ++i) {
         const float sum = found[i * (given.size() + 1)];
         if (from_half(to_half(given[i])) != 0.0f)
-            expect_packed(sum, given[i], way);
+            expect_packed(sum, given[i], implementation);
         else
-            EXPECT_EQ(sum, 0.0f) << way;  // of what sign is the way's affair: it adds zeros
+            EXPECT_EQ(sum, 0.0f) << implementation;  // of what sign is its own affair: it adds zeros
     }
 }
 
 /// 16 keys that weigh the same: each number of o is the mean of its column of v, which here lies between two
 /// neighbours at a multiple of a sixteenth. Multiplications and sums on the way are exact.
-void check_attention(const std::string& way) {
+void check_attention(const std::string& implementation) {
     constexpr std::int64_t rows = 16, width = 16;
     std::vector<float> v(rows * width), wanted(width), zeros(rows * width);
     for (std::size_t d = 0; d < width; ++d) {
@@ -173,17 +173,17 @@ void check_attention(const std::string& way) {
     const TensorType type{DType::f32, {1, rows, width}};
     const auto kept = [&](const char* name) { return scale(graph.input(name, type), 1.0f); };
     const Tensor o = attention(kept("q"), kept("k"), kept("v"), {.heads = 1, .kv_heads = 1});
-    const std::vector<float> found = unpacked(graph, o, {{"q", zeros}, {"k", zeros}, {"v", v}}, way);
-    for (std::size_t i = 0; i < found.size(); ++i) expect_packed(found[i], wanted[i % width], way);
+    const std::vector<float> found = unpacked(graph, o, {{"q", zeros}, {"k", zeros}, {"v", v}}, implementation);
+    for (std::size_t i = 0; i < found.size(); ++i) expect_packed(found[i], wanted[i % width], implementation);
 }
 
 TEST(DeviceHalfRounding, OfProductsIsThatOfTheHost) {
-    for (const char* way : {"lanes", "tile 64"}) check_product(way);
+    for (const char* implementation : {"subgroup", "tile 64"}) check_product(implementation);
     if (shared_device().info().max_group >= 256) check_product("tile 128");
 }
 
 TEST(DeviceHalfRounding, OfAttentionIsThatOfTheHost) {
-    for (const char* way : {"lanes", "tile"}) check_attention(way);
+    for (const char* implementation : {"subgroup", "tile"}) check_attention(implementation);
 }
 
 TEST(DeviceCooperativeHalfRounding, IsThatOfTheHost) {

@@ -98,10 +98,10 @@ TEST_P(DeviceCooperativeGroupMatmul, Kernels) {
     DeviceTraits lowering = traits_with_group_matrices(shared_device());
     if (lowering.workgroup_matrices == 0)
         GTEST_SKIP() << shared_device().info().name << " has no flexible matrices that kernels can use";
-    GroupMatricesFirst chooser;
-    lowering.chooser = &chooser;
+    GroupMatricesFirst autotuner;
+    lowering.autotuner = &autotuner;
     check_mixed_kernels(GetParam(), terms(GetParam()), lowering);
-    EXPECT_GT(chooser.chosen, 0);
+    EXPECT_GT(autotuner.chosen, 0);
 }
 
 /// Fewer: each set of constants takes Mesa's CPU device seconds to compile.

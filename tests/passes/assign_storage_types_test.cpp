@@ -54,7 +54,7 @@ struct Layer {
                                   graph.state("proj", {DType::f32, {WIDTH, WIDTH}})};
         qkv = matmul(layer_norm(x, {}, {}, 1e-5f), weights[0]);
         parts = split(qkv, std::array{WIDTH, WIDTH, WIDTH});
-        o = attention(parts[0], parts[1], parts[2], {.heads = HEADS, .causal = true});
+        o = attention(parts[0], parts[1], parts[2], {.heads = HEADS, .mask = {.causal = true}});
         signal = signal_of(o, parts[2]);
         y = add(x, matmul(signal, weights[1]));
         const std::vector<Tensor> d = gradients(std::span(&y, 1), std::span(&d_y, 1), weights);

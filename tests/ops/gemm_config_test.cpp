@@ -1,5 +1,5 @@
 // Which kernel a product gets: what can be said of devices that are not at hand.
-#include "ops/matmul_tiling.h"
+#include "ops/gemm_config.h"
 
 #include <gtest/gtest.h>
 
@@ -23,30 +23,30 @@ DeviceTraits gpu(std::uint32_t subgroup, MatrixShape matrices) {
     return made;
 }
 
-ProductSize size(std::int64_t m, std::int64_t n, std::int64_t k) {
+GemmShape size(std::int64_t m, std::int64_t n, std::int64_t k) {
     return {1, m, n, k, false, false};
 }
 
 /// What a device gets where nobody tries kernels out.
-Tiling tiling(const DeviceTraits& device, const ProductSize& of) {
-    return candidates(device, of).front();
+KernelConfig best(const DeviceTraits& device, const GemmShape& of) {
+    return gemm_configs(device, of).front();
 }
 
-std::map<std::string, std::uint32_t> constants(const Tiling& of) {
+std::map<std::string, std::uint32_t> constants(const KernelConfig& of) {
     std::map<std::string, std::uint32_t> values;
     for (const auto& [name, value] : of.constants)
         if (const auto* number = std::get_if<std::uint32_t>(&value)) values[name] = *number;
     return values;
 }
 
-TEST(HostMatmulTiling, MatricesFillTheirTileAndFitInSharedMemory) {
+TEST(HostGemmConfig, MatricesFillTheirTileAndFitInSharedMemory) {
     for (const std::uint32_t subgroup : {8u, 16u, 32u, 64u, 128u})
         for (const std::uint32_t m : {8u, 16u})
             for (const std::uint32_t n : {8u, 16u})
                 for (const std::uint32_t k : {8u, 16u})
                     for (const std::int64_t extent : {100, 4096}) {
                         const DeviceTraits device = gpu(subgroup, {m, n, k, MatrixElement::fp16});
-                        const Tiling made = tiling(device, size(extent, extent, extent));
+                        const KernelConfig made = best(device, size(extent, extent, extent));
                         ASSERT_EQ(made.kernel, "matmul_coopmat");
                         auto of = constants(made);
                         SCOPED_TRACE(::testing::Message() << "subgroup " << subgroup << ", matrix " << m << "x" << n
@@ -66,12 +66,12 @@ TEST(HostMatmulTiling, MatricesFillTheirTileAndFitInSharedMemory) {
                     }
 }
 
-TEST(HostMatmulTiling, HasLargeTilesOnlyWhereRegistersHoldThem) {
+TEST(HostGemmConfig, HasLargeTilesOnlyWhereRegistersHoldThem) {
     DeviceTraits device = gpu(16, {8, 16, 16, MatrixElement::fp16});
     device.shared_bytes = 65536;
     const auto large = [&] {
-        return std::ranges::count_if(candidates(device, size(4096, 4096, 4096)),
-                                     [](const Tiling& at) { return at.name.ends_with(" 128"); });
+        return std::ranges::count_if(gemm_configs(device, size(4096, 4096, 4096)),
+                                     [](const KernelConfig& at) { return at.name.ends_with(" 128"); });
     };
     EXPECT_EQ(large(), 2);  // tile, coopmat
     device.registers = 128;
@@ -81,43 +81,43 @@ TEST(HostMatmulTiling, HasLargeTilesOnlyWhereRegistersHoldThem) {
     EXPECT_EQ(large(), 0);
 }
 
-TEST(HostMatmulTiling, ChoosesMatricesOnlyWhereTheyAreGivenAndPayOff) {
+TEST(HostGemmConfig, ChoosesMatricesOnlyWhereTheyAreGivenAndPayOff) {
     const MatrixShape shape{16, 16, 16, MatrixElement::bf16};
     DeviceTraits device = gpu(32, shape);
-    EXPECT_EQ(tiling(device, size(512, 512, 512)).kernel, "matmul_coopmat_bf16");
-    EXPECT_EQ(tiling(device, size(1, 512, 512)).kernel, "matmul_rows");
-    EXPECT_EQ(tiling(device, size(15, 512, 512)).kernel, "matmul_tile");
-    EXPECT_EQ(tiling(device, size(512, 15, 512)).kernel, "matmul_tile");
-    EXPECT_EQ(tiling(device, size(512, 512, 15)).kernel, "matmul_tile");
+    EXPECT_EQ(best(device, size(512, 512, 512)).kernel, "matmul_coopmat_bf16");
+    EXPECT_EQ(best(device, size(1, 512, 512)).kernel, "matmul_rows");
+    EXPECT_EQ(best(device, size(15, 512, 512)).kernel, "matmul_tile");
+    EXPECT_EQ(best(device, size(512, 15, 512)).kernel, "matmul_tile");
+    EXPECT_EQ(best(device, size(512, 512, 15)).kernel, "matmul_tile");
     device.cpu = true;
-    EXPECT_EQ(tiling(device, size(512, 512, 512)).kernel, "matmul");
+    EXPECT_EQ(best(device, size(512, 512, 512)).kernel, "matmul");
     device = gpu(32, shape);
     device.matrices.reset();  // fp32
-    EXPECT_EQ(tiling(device, size(512, 512, 512)).kernel, "matmul_tile");
+    EXPECT_EQ(best(device, size(512, 512, 512)).kernel, "matmul_tile");
 }
 
-TEST(HostMatmulTiling, CandidatesAreOfAllWaysAndCutAlike) {
+TEST(HostGemmConfig, CandidatesAreOfAllImplementationsAndCutAlike) {
     DeviceTraits device = gpu(32, {16, 16, 16, MatrixElement::fp16});
     device.workgroup_matrices = 256;
-    const auto names = [&](const ProductSize& of) {
+    const auto names = [&](const GemmShape& of) {
         std::string list;
-        for (const Tiling& made : candidates(device, of)) list += made.name + ", ";
+        for (const KernelConfig& made : gemm_configs(device, of)) list += made.name + ", ";
         return list;
     };
-    EXPECT_EQ(names(size(512, 512, 512)), "coopmat 64, coopmat 128, coopmat2 128, tile 64, tile 128, lanes, ");
-    EXPECT_EQ(names(size(4096, 4096, 64)), "coopmat 128, coopmat 64, coopmat2 128, tile 128, tile 64, lanes, ");
-    EXPECT_EQ(names(size(512, 512, 15)), "coopmat2 128, tile 64, tile 128, lanes, ");
+    EXPECT_EQ(names(size(512, 512, 512)), "coopmat 64, coopmat 128, coopmat2 128, tile 64, tile 128, subgroup, ");
+    EXPECT_EQ(names(size(4096, 4096, 64)), "coopmat 128, coopmat 64, coopmat2 128, tile 128, tile 64, subgroup, ");
+    EXPECT_EQ(names(size(512, 512, 15)), "coopmat2 128, tile 64, tile 128, subgroup, ");
     EXPECT_EQ(names(size(2, 512, 512)), "rows, ");
-    ProductSize packed = size(512, 512, 512);
+    GemmShape packed = size(512, 512, 512);
     packed.packed_factors = true;
-    EXPECT_EQ(names(packed), "coopmat 64, coopmat 128, coopmat2 128, tile 64, tile 128, lanes, ");
+    EXPECT_EQ(names(packed), "coopmat 64, coopmat 128, coopmat2 128, tile 64, tile 128, subgroup, ");
     device.cpu = true;
-    EXPECT_TRUE(names(size(512, 512, 512)).starts_with("lanes, "));
+    EXPECT_TRUE(names(size(512, 512, 512)).starts_with("subgroup, "));
     for (const bool cpu : {false, true}) {
         device.cpu = cpu;
-        for (const ProductSize& of : {size(40, 40, 3000), size(70, 300, 999), size(4096, 64, 256)}) {
-            const std::vector<Tiling> list = candidates(device, of);
-            for (const Tiling& made : list) {
+        for (const GemmShape& of : {size(40, 40, 3000), size(70, 300, 999), size(4096, 64, 256)}) {
+            const std::vector<KernelConfig> list = gemm_configs(device, of);
+            for (const KernelConfig& made : list) {
                 EXPECT_EQ(made.splits, list.front().splits) << made.name;
                 EXPECT_EQ(made.chunk, list.front().chunk) << made.name;
             }
@@ -125,12 +125,12 @@ TEST(HostMatmulTiling, CandidatesAreOfAllWaysAndCutAlike) {
     }
 }
 
-TEST(HostMatmulTiling, CandidatesSetConstantsThatTheirKernelsHave) {
+TEST(HostGemmConfig, CandidatesSetConstantsThatTheirKernelsHave) {
     DeviceTraits device = gpu(32, {16, 16, 16, MatrixElement::fp16});
     device.workgroup_matrices = 256;
     for (const MatrixElement element : {MatrixElement::fp16, MatrixElement::bf16}) {
         device.matrices->element = element;
-        for (const Tiling& made : candidates(device, size(512, 512, 512))) {
+        for (const KernelConfig& made : gemm_configs(device, size(512, 512, 512))) {
             const auto module = std::ranges::find(embedded_spirv(), made.kernel, &SpirvModule::name);
             if (module == embedded_spirv().end()) continue;  // this glslc lacks an extension
             const Reflection kernel = reflect(module->words);

@@ -1,5 +1,5 @@
 // What a device is asked before its attention kernels are believed: right answers pass, wrong ones do not.
-#include "ops/attention_trial.h"
+#include "ops/attention_tuning.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include "device_fixture.h"
 #include "graph/reference.h"
 #include "op_check.h"
+#include "program/autotuner.h"
 #include "program/program.h"
-#include "program/tuner.h"
 
 namespace vkf::test {
 namespace {
@@ -31,113 +31,118 @@ DeviceTraits with_matrices(MatrixElement element) {
 }
 
 AttentionKind kind(bool backward, Format format, bool causal = true, bool mask_diagonal = false, bool shared = false) {
-    return {{8, 60, 60, 16}, shared, causal, mask_diagonal, format, backward};
+    return {.size = {.batch_heads = 8, .q_len = 60, .kv_len = 60, .head_width = 16, .gqa_group = shared ? 2 : 1},
+            .mask = {.causal = causal, .diagonal = mask_diagonal},
+            .format = format,
+            .backward = backward};
 }
 
-/// A trial's result in double.
-std::vector<float> exact(const Trial& trial) {
+/// A case's result in double.
+std::vector<float> exact(const TuningCase& of) {
     Arrays leaves;
-    for (const Storage& storage : trial.graph.storages()) {
+    for (const Storage& storage : of.graph.storages()) {
         if (storage.role != Role::input) continue;
-        const std::vector<float>& values = trial.inputs.at(storage.name);
+        const std::vector<float>& values = of.inputs.at(storage.name);
         leaves[storage.name] = {storage.type.shape, {values.begin(), values.end()}};
     }
-    const Arrays found = interpret(trial.graph, leaves);
+    const Arrays found = interpret(of.graph, leaves);
     return {found.at("y").at.begin(), found.at("y").at.end()};
 }
 
 /// Without matrices, and with those of either element.
 const std::vector<DeviceTraits> gpus{gpu(), with_matrices(MatrixElement::fp16), with_matrices(MatrixElement::bf16)};
 
-TEST(HostAttentionTrial, TheInterpretersResultsPass) {
+TEST(HostAttentionTuning, TheInterpretersResultsPass) {
     for (const DeviceTraits& device : gpus)
         for (const bool backward : {false, true})
             for (const bool causal : {false, true})
                 for (const bool shared : {false, true}) {
-                    const Question asked = question(device, kind(backward, Format::bf16, causal, causal, shared));
-                    for (const auto& make : {asked.awkward, asked.typical}) {
-                        const auto trial = make();
-                        EXPECT_EQ(trial->fault(exact(*trial)), "") << asked.kind;
+                    const TuningProblem asked =
+                        tuning_problem(device, kind(backward, Format::bf16, causal, causal, shared));
+                    for (const auto& make : {asked.correctness_case, asked.timing_case}) {
+                        const auto made = make();
+                        EXPECT_EQ(mismatch(made->expected, exact(*made)), "") << asked.kind;
                     }
                 }
 }
 
-TEST(HostAttentionTrial, AsksOnlyForWhatTheDeviceHas) {
-    const auto asked = [](const DeviceTraits& device, const AttentionKind& of) { return question(device, of); };
+TEST(HostAttentionTuning, AsksOnlyForWhatTheDeviceHas) {
+    const auto asked = [](const DeviceTraits& device, const AttentionKind& of) { return tuning_problem(device, of); };
     const AttentionKind usual = kind(false, Format::f32);
     AttentionKind narrow = usual, decoding = usual;
     narrow.size.kv_len = 15;  // too few keys for matrices
     decoding.size.q_len = 4;
-    using Ways = std::vector<std::string>;
-    EXPECT_EQ(asked(gpus[0], usual).candidates, (Ways{"tile", "lanes"}));
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(asked(gpus[0], usual).candidates, (Names{"tile", "subgroup"}));
     EXPECT_TRUE(asked(gpus[0], usual).kind.ends_with(" f32 by fp32")) << asked(gpus[0], usual).kind;
-    EXPECT_EQ(asked(gpus[1], usual).candidates, (Ways{"coopmat", "tile", "lanes"}));
+    EXPECT_EQ(asked(gpus[1], usual).candidates, (Names{"coopmat", "tile", "subgroup"}));
     EXPECT_TRUE(asked(gpus[1], usual).kind.ends_with(" f32 by fp16")) << asked(gpus[1], usual).kind;
-    EXPECT_EQ(asked(gpus[1], narrow).candidates, (Ways{"tile", "lanes"}));
+    EXPECT_EQ(asked(gpus[1], narrow).candidates, (Names{"tile", "subgroup"}));
     EXPECT_TRUE(asked(gpus[1], narrow).kind.ends_with(" f32 by fp32")) << asked(gpus[1], narrow).kind;
-    EXPECT_EQ(asked(gpus[1], decoding).candidates, Ways{"lanes"});
+    EXPECT_EQ(asked(gpus[1], decoding).candidates, Names{"subgroup"});
 }
 
-TEST(HostAttentionTrial, OtherMasksDoNot) {
+TEST(HostAttentionTuning, OtherMasksDoNot) {
     for (const DeviceTraits& device : gpus)
         for (const bool backward : {false, true}) {
-            const auto trial = [&](bool causal, bool mask_diagonal) {
-                return question(device, kind(backward, Format::bf16, causal, mask_diagonal)).awkward();
+            const auto made = [&](bool causal, bool mask_diagonal) {
+                return tuning_problem(device, kind(backward, Format::bf16, causal, mask_diagonal)).correctness_case();
             };
-            EXPECT_NE(trial(true, false)->fault(exact(*trial(false, false))), "");
-            EXPECT_NE(trial(false, false)->fault(exact(*trial(true, false))), "");
-            EXPECT_NE(trial(true, false)->fault(exact(*trial(true, true))), "");
+            EXPECT_NE(mismatch(made(true, false)->expected, exact(*made(false, false))), "");
+            EXPECT_NE(mismatch(made(false, false)->expected, exact(*made(true, false))), "");
+            EXPECT_NE(mismatch(made(true, false)->expected, exact(*made(true, true))), "");
         }
 }
 
 /// A single element that is off: by a few of the last bits that are kept, in fp32 by a thousandth.
-TEST(HostAttentionTrial, NorDoesOneWrongElement) {
+TEST(HostAttentionTuning, NorDoesOneWrongElement) {
     for (const DeviceTraits& device : gpus)
         for (const bool backward : {false, true}) {
             const Format format = device.matrices ? Format::bf16 : Format::f32;
             const float more = device.matrices ? 1.25f : 1.001f;
-            const auto trial = question(device, kind(backward, format)).awkward();
-            std::vector<float> y = exact(*trial);
+            const auto made = tuning_problem(device, kind(backward, format)).correctness_case();
+            std::vector<float> y = exact(*made);
             for (std::size_t i = 0; i < y.size(); i += 97) {
                 if (std::abs(y[i]) < 0.5f) continue;
                 const float right = y[i];
                 for (const float wrong : {right * more, -right, 0.0f, std::nanf("")}) {
                     y[i] = wrong;
-                    EXPECT_NE(trial->fault(y), "") << "element " << i << ": " << wrong << " for " << right;
+                    EXPECT_NE(mismatch(made->expected, y), "") << "element " << i << ": " << wrong << " for " << right;
                 }
                 y[i] = right;
             }
-            EXPECT_EQ(trial->fault(y), "");
+            EXPECT_EQ(mismatch(made->expected, y), "");
         }
 }
 
 /// Attention forward and backward, lowered as for a GPU, its kernels chosen by a tuner.
-std::string told_of(const TunerOptions& options, DeviceTraits lowering, Format format) {
+std::string told_of(const AutotunerOptions& options, DeviceTraits lowering, Format format) {
     Device& device = shared_device();
     std::string told;
-    TunerOptions heard = options;
+    AutotunerOptions heard = options;
     heard.tell = [&](const std::string& line) { told += line + '\n'; };
-    Tuner tuner(device, heard);
+    DeviceAutotuner tuner(device, heard);
     lowering.cpu = false;
     lowering.flops_per_second = 1e9;
     lowering.subgroup_size = device.info().subgroup_size;
-    for (const bool backward : {false, true}) tuner.choose(lowering, question(lowering, kind(backward, format)));
+    for (const bool backward : {false, true}) tuner.choose(lowering, tuning_problem(lowering, kind(backward, format)));
     return told;
 }
 
-TEST(DeviceWaysAttentionTrial, FindsLanesRight) {
+TEST(DeviceWaysAttentionTuning, FindsSubgroupRight) {
     DeviceTraits lowering = traits(shared_device());
     if (lowering.subgroup_size < 8) GTEST_SKIP() << "too few lanes for matrices, so there is no choice";
     lowering.matrices = MatrixShape{16, 16, 16, MatrixElement::bf16};
     for (const Format format : {Format::f32, Format::bf16, Format::f16})
-        EXPECT_EQ(told_of({.way = "lanes"}, lowering, format), "trying out kernels, once for this device\n");
+        EXPECT_EQ(told_of({.implementation = "subgroup"}, lowering, format),
+                  "trying out kernels, once for this device\n");
 }
 
-TEST(DeviceWaysAttentionTrial, FindsAllOfFp32Right) {
+TEST(DeviceWaysAttentionTuning, FindsAllOfFp32Right) {
     EXPECT_EQ(told_of({}, traits(shared_device()), Format::f32), "trying out kernels, once for this device\n");
 }
 
-TEST(DeviceCooperativeAttentionTrial, FindsMatricesRight) {
+TEST(DeviceCooperativeAttentionTuning, FindsMatricesRight) {
     const DeviceTraits has = traits_with_group_matrices(shared_device());
     if (!has.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
     EXPECT_EQ(told_of({}, has, Format::f32), "trying out kernels, once for this device\n");

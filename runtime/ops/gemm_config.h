@@ -10,8 +10,8 @@
 
 namespace vkf {
 
-/// y [batches, m, n] summed over k, and what is known of the operands.
-struct ProductSize {
+/// The size of a general matrix product: y [batches, m, n] summed over k, and what is known of the operands.
+struct GemmShape {
     std::int64_t batches, m, n, k;
     bool transpose_a, transpose_b;
     bool packed_y = false;        // 16-bit numbers, which leave in pairs
@@ -19,12 +19,12 @@ struct ProductSize {
 };
 
 /// Whether a kernel for few rows computes it, which writes y number by number.
-bool has_few_rows(const ProductSize& size);
+bool has_few_rows(const GemmShape& shape);
 
 /// One kernel with its constants and its grid. How k is cut depends on device and size alone: memory is planned the
 /// same whichever kernel is chosen, and all that compute in fp32 give the same bits.
-struct Tiling {
-    std::string name;  // the way, and its tile where there are several: "lanes", "tile 64", "coopmat 128"
+struct KernelConfig {
+    std::string name;  // implementation, and tile where there are several: "subgroup", "tile 64", "coopmat 128"
     std::string kernel;
     std::vector<std::pair<std::string, ConstantValue>> constants;
     std::int64_t tiles = 0;  // of all batches
@@ -33,11 +33,14 @@ struct Tiling {
 };
 
 /// Every kernel that can do it, first the one that a model of the device prefers:
-///   lanes     a subgroup's registers, no shared memory; made for CPUs        shaders/matmul.comp
+///   subgroup  a subgroup's registers, no shared memory; made for CPUs        shaders/matmul.comp
 ///   tile      shared memory, for all GPUs                                    shaders/matmul_tile.comp
 ///   coopmat   a subgroup's cooperative matrices, operands rounded to 16 bits shaders/matmul_coopmat*.comp
 ///   coopmat2  a workgroup's likewise; or a subgroup's of any extents, for tests    shaders/matmul_coopmat2*.comp
 /// A product of few rows has a kernel of its own and no choice.
-std::vector<Tiling> candidates(const DeviceTraits& device, const ProductSize& size);
+std::vector<KernelConfig> gemm_configs(const DeviceTraits& device, const GemmShape& shape);
+
+/// The names of all kernels that they run, of any device.
+std::vector<std::string> gemm_kernels();
 
 }  // namespace vkf

@@ -1,0 +1,76 @@
+#include "program/tuning_cache.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/random.h"
+#include "vulkan/device.h"
+#include "vulkan/kernel.h"
+
+namespace vkf {
+
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr std::uintmax_t LARGEST = 1 << 22;  // bytes; our own have a few thousand
+
+/// Everything that makes an earlier choice worthless when it changes.
+ordered_json origin(const DeviceInfo& device, const TuningCachePlace& place) {
+    return {{"device", device.name},
+            {"driver", device.driver},
+            {"identity", device.identity},
+            {"subgroup_size", device.subgroup_size},
+            {"compute_units", device.compute_units.count},
+            {"kernels", kernels_hash(place.kernels)}};
+}
+
+}  // namespace
+
+void TuningCache::merge(TuningCache others) {
+    chosen.merge(others.chosen);
+    for (auto& [family, candidates] : others.refused) refused[family].merge(candidates);
+}
+
+std::filesystem::path tuning_cache_file(const DeviceInfo& device, const TuningCachePlace& place) {
+    const std::string name = text(device.identity, ' ', device.driver, ' ', device.subgroup_size);
+    return place.folder / text("kernels-", std::hex, hash_name(name), ".json");
+}
+
+TuningCache read_tuning_cache(const DeviceInfo& device, const TuningCachePlace& place) {
+    const std::filesystem::path path = tuning_cache_file(device, place);
+    std::error_code error;
+    TuningCache made;
+    if (!std::filesystem::exists(path, error)) return made;
+    const std::uintmax_t bytes = std::filesystem::file_size(path, error);  // an error of what is no regular file
+    require(!error && bytes <= LARGEST, path.string(), ": is no file of tuned kernels");
+    const json root = parse_json(read_text(path), path.string());
+    try {
+        if (root.at("origin") != json(origin(device, place))) return made;
+        for (const auto& [kind, entry] : root.at("chosen").items())
+            made.chosen[kind] = {entry.at("kernel"), entry.at("gflops").get<std::map<std::string, double>>()};
+        made.refused = root.at("refused").get<decltype(made.refused)>();
+        return made;
+    } catch (const nlohmann::json::exception& wrong) {
+        throw InputError(path.string(), ": ", wrong.what());
+    }
+}
+
+void write_tuning_cache(const DeviceInfo& device, const TuningCachePlace& place, TuningCache cache) {
+    try {
+        cache.merge(read_tuning_cache(device, place));
+    } catch (const InputError&) {
+        // It is replaced.
+    }
+    ordered_json chosen = ordered_json::object();
+    for (const auto& [kind, result] : cache.chosen)
+        chosen[kind] = {{"kernel", result.kernel}, {"gflops", result.gflops}};
+    const ordered_json root{{"origin", origin(device, place)}, {"chosen", chosen}, {"refused", cache.refused}};
+    std::filesystem::create_directories(place.folder);
+    write_atomically(tuning_cache_file(device, place), root.dump(1) + "\n");
+}
+
+}  // namespace vkf
