@@ -33,7 +33,7 @@ double share_of_traffic(const Dispatch& dispatch) {
 std::int64_t table_bytes(const Dispatch& dispatch) {
     std::int64_t bytes = 0;
     for (const auto& [name, value] : dispatch.args)
-        if (const auto* table = std::get_if<Table>(&value)) bytes += table->bytes();
+        if (const auto* table = std::get_if<Table>(&value)) bytes += table->padded_bytes();
     return bytes;
 }
 

@@ -60,6 +60,8 @@ struct Table {
     /// What it takes in memory: 8 bytes for a tensor's address, 4 for a number; rows with addresses lie 8 bytes apart
     /// or a multiple of that.
     std::int64_t bytes() const;
+    /// The same with what is left free behind it, so that the next one begins where addresses may lie.
+    std::int64_t padded_bytes() const { return (bytes() + 15) / 16 * 16; }
 };
 
 /// A value for one member of a kernel's Args block; monostate is the null address.

@@ -127,10 +127,10 @@ double pairs(const AttentionOptions& options, const Extents& e) {
     return static_cast<double>(e.B * e.M) * options.mask.row(e.T, e.S).pairs();
 }
 
-/// Which way a forward pass, or a whole derivative, is computed. Lengths are not known here, so what is fastest
+/// Which kernels compute a forward pass, or a whole derivative. Lengths are not known here, so what is fastest
 /// without them is taken for fastest with them.
-std::string way_of(const DeviceTraits& device, const AttentionOptions& options, const Extents& e,
-                   std::span<const Tensor> in, bool backward) {
+std::string implementation_of(const DeviceTraits& device, const AttentionOptions& options, const Extents& e,
+                              std::span<const Tensor> in, bool backward) {
     AttentionMask mask = options.mask;
     mask.query_lengths = mask.key_lengths = {};
     return attention_implementation(
@@ -239,20 +239,20 @@ public:
         };
         const Tensor q = to.in[query], k = to.in[key], v = to.in[value];
         const Tensor addend = to.in[more];
-        const std::string way = way_of(to.device, options_, e, to.in, true);
+        const std::string implementation = implementation_of(to.device, options_, e, to.in, true);
         const auto add = [&](Dispatch& made, Args own) {
             made.args.insert(made.args.end(), {{"lse", to.in[lse]}, {"g", to.in[d_o]}, {"delta", delta}});
             made.args.insert(made.args.end(), own.begin(), own.end());
             to.dispatch(std::move(made));
         };
-        Dispatch queries = attention_dispatch(attention_tile(to.device, way, AttentionPass::query_gradient, e.size()),
-                                              options_, e, to.in);
+        Dispatch queries = attention_dispatch(
+            attention_tile(to.device, implementation, AttentionPass::query_gradient, e.size()), options_, e, to.in);
         queries.flops = flops * static_cast<double>(2 * e.D + e.D_V);
         queries.bytes = bytes({q, k, v, to.in[o], to.in[d_o], q});
         align(queries, e, {q, k, v, to.in[d_o], to.out[0]});
         add(queries, {{"o", to.in[o]}, {"dq", to.out[0]}, {"dq_pitch", extent(to.out[0].pitch())}});
-        Dispatch keys = attention_dispatch(attention_tile(to.device, way, AttentionPass::key_gradient, e.size()),
-                                           options_, e, to.in);
+        Dispatch keys = attention_dispatch(
+            attention_tile(to.device, implementation, AttentionPass::key_gradient, e.size()), options_, e, to.in);
         keys.flops = flops * static_cast<double>(2 * e.D + 2 * e.D_V);
         keys.bytes = bytes({q, k, v, to.in[d_o], k, v}) + (addend ? bytes({v}) : 0.0);
         keys.constants.emplace_back("ADDEND", static_cast<bool>(addend));
@@ -339,9 +339,9 @@ public:
 
     void lower(Lowering& to) const override {
         const Extents e(options_, to.in[query].shape(), to.in[key].shape(), to.in[value].shape());
-        const std::string way = way_of(to.device, options_, e, to.in, false);
-        Dispatch made =
-            attention_dispatch(attention_tile(to.device, way, AttentionPass::forward, e.size()), options_, e, to.in);
+        const std::string implementation = implementation_of(to.device, options_, e, to.in, false);
+        Dispatch made = attention_dispatch(attention_tile(to.device, implementation, AttentionPass::forward, e.size()),
+                                           options_, e, to.in);
         align(made, e, {to.in[query], to.in[key], to.in[value], to.out[0]});
         made.args.insert(made.args.end(), {{"o", to.out[0]}, {"lse", to.out[1]}});
         made.flops = 2.0 * pairs(options_, e) * static_cast<double>(e.D + e.D_V);

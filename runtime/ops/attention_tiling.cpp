@@ -209,7 +209,7 @@ std::span<const GroupTile> group_tiles(const DeviceTraits& device) {
     return by_subgroups(device) ? std::span(of_subgroup) : std::span<const GroupTile>(of_workgroup);
 }
 
-std::string way_of(const GroupTile& tile) {
+std::string name_of(const GroupTile& tile) {
     return text("coopmat2 ", tile.rows);
 }
 
@@ -241,24 +241,24 @@ bool suits_shared_memory(const DeviceTraits& device, const AttentionSize& size) 
 
 }  // namespace
 
-std::vector<std::string> attention_ways(const DeviceTraits& device, const AttentionSize& size) {
-    std::vector<std::string> ways;
-    if (suits_matrices(device, size)) ways.emplace_back("coopmat");
-    if (suits_shared_memory(device, size)) ways.emplace_back("tile");
+std::vector<std::string> attention_implementations(const DeviceTraits& device, const AttentionSize& size) {
+    std::vector<std::string> names;
+    if (suits_matrices(device, size)) names.emplace_back("coopmat");
+    if (suits_shared_memory(device, size)) names.emplace_back("tile");
     if (device.workgroup_matrices > 0)
         for (const GroupTile& tile : group_tiles(device))
-            if (suits(tile, device, size)) ways.push_back(way_of(tile));
-    ways.insert(device.cpu ? ways.begin() : ways.end(), "subgroup");
-    return ways;
+            if (suits(tile, device, size)) names.push_back(name_of(tile));
+    names.insert(device.cpu ? names.begin() : names.end(), "subgroup");
+    return names;
 }
 
-AttentionTile attention_tile(const DeviceTraits& device, std::string_view way, AttentionPass pass,
+AttentionTile attention_tile(const DeviceTraits& device, std::string_view implementation, AttentionPass pass,
                              const AttentionSize& size) {
     const Rows own(pass, size);
-    if (way == "coopmat") return in_matrices(device, pass, own);
-    if (way == "tile") return in_shared_memory(device, pass, own).value();
+    if (implementation == "coopmat") return in_matrices(device, pass, own);
+    if (implementation == "tile") return in_shared_memory(device, pass, own).value();
     for (const GroupTile& tile : group_tiles(device))
-        if (way == way_of(tile)) return in_group_matrices(device, tile, pass, own);
+        if (implementation == name_of(tile)) return in_group_matrices(device, tile, pass, own);
     if (pass == AttentionPass::forward && size.q_len <= decoded) return for_decoding(device, own);
     return in_registers(device, pass, own);
 }

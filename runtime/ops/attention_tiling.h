@@ -27,15 +27,16 @@ struct AttentionTile {
     std::uint64_t groups;  // workgroups
 };
 
-/// The ways to compute it, first the one that a model of the device prefers. All passes of a derivative go one way.
+/// The kernel implementations that can compute it, first the one that a model of the device prefers. All passes of a
+/// derivative take one.
 ///   lanes    a subgroup's registers, no shared memory; made for CPUs          shaders/attention*.comp
 ///   tile     shared memory, for all GPUs                                      shaders/attention_tile*.comp
 ///   coopmat  its cooperative matrices, operands rounded to 16 bits            shaders/attention_coopmat*.comp
 ///   coopmat2 a workgroup's, by its rows; or a subgroup's in any extents, for tests    shaders/attention_coopmat2*.comp
-std::vector<std::string> attention_ways(const DeviceTraits& device, const AttentionSize& size);
+std::vector<std::string> attention_implementations(const DeviceTraits& device, const AttentionSize& size);
 
 /// Of the pass's own rows, which are keys in the key gradient's.
-AttentionTile attention_tile(const DeviceTraits& device, std::string_view way, AttentionPass pass,
+AttentionTile attention_tile(const DeviceTraits& device, std::string_view implementation, AttentionPass pass,
                              const AttentionSize& size);
 
 }  // namespace vkf

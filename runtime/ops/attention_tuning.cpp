@@ -28,9 +28,9 @@ std::size_t index(std::int64_t i) {
 
 /// What cooperative matrices round to, if they are among the candidates.
 std::optional<MatrixElement> element_of(const DeviceTraits& device, const AttentionSize& size) {
-    const bool matrices = std::ranges::any_of(attention_ways(device, size), [](const std::string& implementation) {
-        return implementation.starts_with("coopmat");
-    });
+    const bool matrices =
+        std::ranges::any_of(attention_implementations(device, size),
+                            [](const std::string& implementation) { return implementation.starts_with("coopmat"); });
     return matrices ? std::optional(device.matrices->element) : std::nullopt;
 }
 
@@ -254,7 +254,7 @@ TuningProblem tuning_problem(const DeviceTraits& device, const AttentionKind& of
     TuningProblem made{.kind = text(op, ' ', size.batch_heads, " of ", size.q_len, 'x', size.kv_len, 'x',
                                     size.head_width, width_v, mask, elements),
                        .family = text(op, mask, elements),
-                       .candidates = attention_ways(device, of.size)};
+                       .candidates = attention_implementations(device, of.size)};
     made.correctness_case = [=] {  // a workgroup of rows and a few more, tiles and a part of one
         AttentionKind odd = alike;
         odd.size.q_len = 69;
@@ -269,7 +269,7 @@ TuningProblem tuning_problem(const DeviceTraits& device, const AttentionKind& of
 }
 
 std::string attention_implementation(const DeviceTraits& device, const AttentionKind& of) {
-    const std::vector<std::string> implementations = attention_ways(device, of.size);
+    const std::vector<std::string> implementations = attention_implementations(device, of.size);
     if (implementations.size() == 1 || !device.autotuner) return implementations.front();
     return implementations[device.autotuner->choose(device, tuning_problem(device, of))];
 }

@@ -16,7 +16,7 @@ struct AttentionKind {
     bool backward;
 };
 
-/// One of attention_ways(): the autotuner's choice, or without one the model's.
+/// One of attention_implementations(): the autotuner's choice, or without one the model's.
 std::string attention_implementation(const DeviceTraits& device, const AttentionKind& of);
 
 /// What an autotuner is asked about it. Sizes that are alike when rounded up to powers of two are tuned as one.

@@ -93,10 +93,6 @@ Table table_of(std::span<const BroadcastAxis> axes, std::size_t operands) {
         extents.push_back(extent(axis.extent));
         for (std::size_t k = 0; k < most_inputs; ++k) strides[k].push_back(k < operands ? extent(axis.strides[k]) : 0);
     }
-    if (extents.size() % 2 != 0) {  // so that the table behind this one starts where addresses may
-        extents.push_back(1);
-        for (auto& column : strides) column.push_back(0);
-    }
     Table made{{{"extent", std::move(extents)}}};
     for (std::size_t k = 0; k < most_inputs; ++k) made.columns.emplace_back(text('x', k), std::move(strides[k]));
     return made;
@@ -278,8 +274,8 @@ std::optional<Node> fused(const Node& maker, const Node& reader) {
     Chain chain;
     chain.append(maker, *before, Tensor());
     chain.append(reader, *after, maker.out[0]);
-    const bool strided = !common_run(operands_of(maker, *before), type.shape) ||
-                         !common_run(operands_of(reader, *after), type.shape);
+    const bool strided =
+        !common_run(operands_of(maker, *before), type.shape) || !common_run(operands_of(reader, *after), type.shape);
     if (!chain.fits(type.shape, strided)) return {};
     if (chain.seed) chain.in.push_back(chain.seed);
     auto op = std::make_shared<const FusedOp>(text(before->name(), '+', after->name()), std::move(chain.steps), type);

@@ -66,8 +66,8 @@ public:
     }
 
     void lower(Lowering& to) const override {
-        to.dispatch(
-            project_out_backward_launch(to.device, groups_, {to.in[0], to.in[1], to.in[2], to.out[0], to.out[1]}));
+        const GradientPair into{to.out[0], to.out[1], to.out[0].format()};
+        to.dispatch(project_out_backward_launch(to.device, groups_, {to.in[0], to.in[1], to.in[2], into}));
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }  // a group is read before it is written
@@ -170,19 +170,25 @@ Dispatch project_out_backward_launch(const DeviceTraits& device, std::int64_t gr
     const std::int64_t width = at.o.width() / groups;
     const PairRows grid = short_pair_rows(device, at.o.rows() * groups, width);
     const auto count = static_cast<double>(at.o.elements());
+    const GradientPair addend = at.addend.value_or(GradientPair{});
+    const auto layout = [&](const GradientPair& of) { return vector_layout(of.format, grid.aligned); };
     return {.kernel = "project_out_backward",
             .constants = {{"GROUP", grid.group},
                           {"WIDTH", extent(width)},
                           {"STRIP", grid.strip},
-                          {"LAYOUT", grid.form({at.o, at.v, at.g, at.d_o, at.d_v})},
+                          {"LAYOUT", grid.form({at.o, at.v, at.g})},
+                          {"LAYOUT_D", layout(at.into)},
                           {"GROUPS", extent(groups)},
-                          {"ADD", at.add},
+                          {"ADD", at.addend.has_value()},
+                          {"LAYOUT_MORE", layout(addend)},
                           {"ROW_PER_LANE", grid.own}},
             .args = {{"o", at.o},
                      {"v", at.v},
                      {"g", at.g},
-                     {"d_o", at.d_o},
-                     {"d_v", at.d_v},
+                     {"more_o", addend.d_o},
+                     {"more_v", addend.d_v},
+                     {"d_o", at.into.d_o},
+                     {"d_v", at.into.d_v},
                      {"rows", extent(at.o.rows())},
                      {"o_pitch", extent(at.o.pitch())},
                      {"v_pitch", extent(at.v.pitch())},
@@ -190,7 +196,7 @@ Dispatch project_out_backward_launch(const DeviceTraits& device, std::int64_t gr
                      {"per_group", grid.per_group}},
             .groups = grid.groups,
             .flops = 14.0 * count,
-            .bytes = (at.add ? 28.0 : 20.0) * count};
+            .bytes = (at.addend ? 28.0 : 20.0) * count};
 }
 
 std::vector<Tensor> project_out_backward(Tensor o, Tensor v, Tensor g, std::int64_t groups) {

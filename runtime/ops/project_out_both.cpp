@@ -75,8 +75,12 @@ public:
         const Tensor d_o = to.out[0], d_v = to.out[1];
         const HeadPerLane lanes(to.device, o, heads_);
         if (!lanes.suits) {
-            to.dispatch(project_out_backward_launch(to.device, 1, {o, v, g_rows, d_o, d_v}));
-            to.dispatch(project_out_backward_launch(to.device, heads_, {o, v, g_heads, d_o, d_v, true}));
+            // What the second adds to is not rounded before.
+            const GradientPair sum{d_o, d_v, d_o.format()};
+            GradientPair first = sum;
+            if (sum.format != Format::f32) first = {to.scratch(o.elements()), to.scratch(o.elements())};
+            to.dispatch(project_out_backward_launch(to.device, 1, {o, v, g_rows, first}));
+            to.dispatch(project_out_backward_launch(to.device, heads_, {o, v, g_heads, sum, first}));
             return;
         }
         const auto count = static_cast<double>(o.elements());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,11 +21,17 @@ KernelTraits projection_traits(Tensor o, std::int64_t groups, std::uint32_t in, 
 /// y = what is left of o in each of `groups` groups of a row.
 Dispatch project_out_launch(const DeviceTraits& device, std::int64_t groups, Tensor o, Tensor v, Tensor y);
 
-/// d_o and d_v of it, given the gradient g of y; with `add` they are added to what is there.
+/// Two gradients, dense: tensors of one format, or temporary memory in fp32.
+struct GradientPair {
+    ArgValue d_o, d_v;
+    Format format = Format::f32;
+};
+
+/// d_o and d_v of it, given the gradient g of y; what they are added to may be themselves.
 struct ProjectOutGradients {
     Tensor o, v, g;
-    Tensor d_o, d_v;
-    bool add = false;
+    GradientPair into;
+    std::optional<GradientPair> addend = {};
 };
 Dispatch project_out_backward_launch(const DeviceTraits& device, std::int64_t groups, const ProjectOutGradients& at);
 

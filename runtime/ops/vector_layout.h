@@ -55,11 +55,15 @@ inline std::uint32_t vector_layout(bool aligned) {
     return static_cast<std::uint32_t>(aligned ? VectorLayout::vec2 : VectorLayout::scalar);
 }
 
-/// Of one tensor, whose 32-bit pairs are `aligned`.
-inline std::uint32_t vector_layout(Tensor tensor, bool aligned) {
-    const Format format = tensor ? tensor.format() : Format::f32;
+/// In that format, if 32-bit pairs are `aligned`.
+inline std::uint32_t vector_layout(Format format, bool aligned) {
     if (format == Format::f32) return vector_layout(aligned);
     return static_cast<std::uint32_t>(format == Format::bf16 ? VectorLayout::bf16x2 : VectorLayout::f16x2);
+}
+
+/// Of one tensor, whose 32-bit pairs are `aligned`.
+inline std::uint32_t vector_layout(Tensor tensor, bool aligned) {
+    return vector_layout(tensor ? tensor.format() : Format::f32, aligned);
 }
 
 inline std::uint32_t vector_layout(Tensor tensor) {

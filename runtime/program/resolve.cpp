@@ -90,7 +90,7 @@ std::uint64_t Program::write_down(Launch& of, const ArgMember& member, const Tab
     if (table.rows() * member.row_bytes != bytes)
         throw Error("rows of '", member.name, "' have ", member.row_bytes, " bytes, the ", table.rows(), " given ",
                     bytes);
-    table_bytes_.resize(at + bytes);
+    table_bytes_.resize(at + static_cast<std::size_t>(table.padded_bytes()));
     for (std::size_t row = 0; row < table.rows(); ++row)
         fill(of, std::span(table_bytes_).subspan(at + row * member.row_bytes, member.row_bytes), member.columns,
              row_of(table, row));

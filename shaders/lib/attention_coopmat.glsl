@@ -6,8 +6,8 @@
 // add_rows. Tile and weights lie in the same memory, which is the subgroup's own: between two stagings none waits for
 // another.
 //
-// Tensors are of two kinds, QK and VO: heads of q and k are D wide, those of v and o D_V, and gradients as what they
-// are of. Of each kind a kernel has at most one whose rows a subgroup owns, one that it visits and one that it makes.
+// Of each kind of tensor, QK and VO, a kernel has at most one whose rows a subgroup owns, one that it visits and one
+// that it makes.
 //
 // Numerics: operands and weights are rounded to ELEMENT; products and sums are fp32, in an order that is the device's
 // own but always the same. Columns past the head's width and rows past those that count are 0.
@@ -41,8 +41,6 @@ const uint PITCH = WIDTH / 8 + 1;
 const uint PITCH_V = WIDTH_V / 8 + 1;
 const uint TILE_PITCH = BLOCK_K / 4 + 1;
 
-const uint QK = 0, VO = 1;
-uint head_width(uint kind) { return kind == QK ? D : D_V; }
 uint padded_width(uint kind) { return kind == QK ? WIDTH : WIDTH_V; }
 uint row_pitch(uint kind) { return kind == QK ? PITCH : PITCH_V; }
 

@@ -9,3 +9,7 @@ layout(constant_id = 14) const uint HEADS = 1;       // of queries
 layout(constant_id = 15) const uint GQA_GROUP = 1;   // query heads that read one key head
 layout(constant_id = 4) const uint LAYOUT = SCALAR;  // of q, k, v, o and their gradients; even widths or SCALAR
 layout(constant_id = 7) const bool DROPOUT = false;  // of the probabilities
+
+// Tensors are of two kinds: heads of q and k are D wide, those of v and o D_V, and gradients as what they are of.
+const uint QK = 0, VO = 1;
+uint head_width(uint kind) { return kind == QK ? D : D_V; }

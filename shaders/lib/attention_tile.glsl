@@ -7,8 +7,7 @@
 // sums (add_slice): there an invocation has 4 neighbouring columns of every SUM_LINES-th row, for the kernel's whole
 // time in registers.
 //
-// Tensors are of two kinds, QK and VO: heads of q and k are D wide, those of v and o D_V, and gradients as what they
-// are of. A workgroup owns rows of one tensor of a kind at most.
+// A workgroup owns rows of one tensor of a kind, QK or VO, at most.
 //
 // Numerics: fp32; a tile's element is one running sum in ascending columns, the same in every kernel. Columns past the
 // head's width count as 0; rows past the last count repeat it.
@@ -29,8 +28,6 @@ layout(constant_id = 9) const uint BLOCK_K = 32;   // rows of a block, 4 · SUBG
 layout(constant_id = 10) const uint SLICE = 32;    // columns at a time, a power of two, 8 at least
 layout(constant_id = 11) const bool WHOLE = true;  // its rows are in shared memory with all their columns
 
-const uint QK = 0, VO = 1;
-uint head_width(uint kind) { return kind == QK ? D : D_V; }
 
 const uint WORDS = (D + 3) / 4, WORDS_V = (D_V + 3) / 4;  // words of 4 columns of a row
 const uint QUADS = SLICE / 4;                             // and of a slice of it

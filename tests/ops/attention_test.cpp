@@ -128,24 +128,24 @@ const std::vector<OpCase> cache_cases{
 
 VKF_OP_TABLE(AttentionCache, cache_cases);
 
-/// Has its way wherever it is asked.
+/// Chooses one implementation, whatever it is asked.
 class Always : public Autotuner {
 public:
-    explicit Always(std::string way) : way_(std::move(way)) {}
+    explicit Always(std::string implementation) : implementation_(std::move(implementation)) {}
     std::size_t choose(const DeviceTraits&, const TuningProblem& problem) override {
-        const auto at = std::ranges::find(problem.candidates, way_);
-        EXPECT_NE(at, problem.candidates.end()) << way_ << " is no way for " << problem.kind;
+        const auto at = std::ranges::find(problem.candidates, implementation_);
+        EXPECT_NE(at, problem.candidates.end()) << implementation_ << " is none for " << problem.kind;
         return static_cast<std::size_t>(at - problem.candidates.begin());
     }
 
 private:
-    std::string way_;
+    std::string implementation_;
 };
 
 /// The ways of fp32 as for a GPU, whatever is preferred there.
-class DeviceWaysAttention : public ::testing::TestWithParam<const char*> {};
+class DeviceImplementationsAttention : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(DeviceWaysAttention, Kernels) {
+TEST_P(DeviceImplementationsAttention, Kernels) {
     Always always(GetParam());
     DeviceTraits lowering = traits_of_gpu(shared_device());
     lowering.autotuner = &always;
@@ -155,7 +155,7 @@ TEST_P(DeviceWaysAttention, Kernels) {
     check_kernels(attend("fewer keys, an odd width", {2, 37, 21, 37, 2, 2, 1}, {.mask = {.causal = true}}), lowering);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fp32, DeviceWaysAttention, ::testing::Values("subgroup", "tile"));
+INSTANTIATE_TEST_SUITE_P(Fp32, DeviceImplementationsAttention, ::testing::Values("subgroup", "tile"));
 
 TEST(HostAttentionShapes, RefusesWhatDoesNotFit) {
     Graph graph;

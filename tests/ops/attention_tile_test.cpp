@@ -40,7 +40,7 @@ AttentionTile tile_of(const DeviceTraits& device, std::string_view way, Attentio
 
 /// What the device's own model prefers.
 AttentionTile preferred(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
-    return tile_of(device, attention_ways(device, size).front(), pass, size);
+    return tile_of(device, attention_implementations(device, size).front(), pass, size);
 }
 
 std::map<std::string, std::uint32_t> constants(const AttentionTile& of) {
@@ -184,11 +184,11 @@ TEST(HostAttentionTile, OfSharedMemoryHasAsManyRowsAsPayOff) {
 }
 
 TEST(HostAttentionTile, LeavesDecodingAndCpusAlone) {
-    using Ways = std::vector<std::string>;
-    EXPECT_EQ(attention_ways(gpu(32), {12, 5, 64, 64}), (Ways{"tile", "subgroup"}));
-    EXPECT_EQ(attention_ways(gpu(32), {12, 4, 64, 64}), Ways{"subgroup"});
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(attention_implementations(gpu(32), {12, 5, 64, 64}), (Names{"tile", "subgroup"}));
+    EXPECT_EQ(attention_implementations(gpu(32), {12, 4, 64, 64}), Names{"subgroup"});
     EXPECT_EQ(preferred(gpu(32), AttentionPass::forward, {12, 4, 64, 64}).kernel, "attention_decode");
-    EXPECT_EQ(attention_ways(DeviceTraits{}, {12, 64, 64, 64}), (Ways{"subgroup", "tile"}));
+    EXPECT_EQ(attention_implementations(DeviceTraits{}, {12, 64, 64, 64}), (Names{"subgroup", "tile"}));
 }
 
 TEST(HostAttentionTile, OfSharedMemoryIsForEveryWidth) {
@@ -196,7 +196,7 @@ TEST(HostAttentionTile, OfSharedMemoryIsForEveryWidth) {
         const AttentionSize size{
             .batch_heads = 12, .q_len = 64, .kv_len = 64, .head_width = 64, .value_width = value_width};
         const std::vector<std::string> ways =
-            attention_ways(gpu(32, MatrixShape{16, 16, 16, MatrixElement::bf16}), size);
+            attention_implementations(gpu(32, MatrixShape{16, 16, 16, MatrixElement::bf16}), size);
         EXPECT_NE(std::ranges::find(ways, "tile"), ways.end());
     }
 }
@@ -219,27 +219,29 @@ TEST(HostAttentionTile, StacksMatricesWhereThatIsCheap) {
 }
 
 TEST(HostAttentionTile, OffersMatricesOfAWorkgroupAfterWhatIsProved) {
-    using Ways = std::vector<std::string>;
+    using Names = std::vector<std::string>;
     DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::bf16});
     device.workgroup_matrices = 256;
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64}),
-              (Ways{"coopmat", "tile", "coopmat2 64", "coopmat2 128", "subgroup"}));
-    EXPECT_EQ(attention_ways(device, {12, 63, 64, 64}), (Ways{"coopmat", "tile", "coopmat2 64", "subgroup"}));
-    EXPECT_EQ(attention_ways(device, {12, 31, 64, 64}), (Ways{"coopmat", "tile", "subgroup"}));
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 129}), (Ways{"tile", "subgroup"}));
+    EXPECT_EQ(attention_implementations(device, {12, 64, 64, 64}),
+              (Names{"coopmat", "tile", "coopmat2 64", "coopmat2 128", "subgroup"}));
+    EXPECT_EQ(attention_implementations(device, {12, 63, 64, 64}),
+              (Names{"coopmat", "tile", "coopmat2 64", "subgroup"}));
+    EXPECT_EQ(attention_implementations(device, {12, 31, 64, 64}), (Names{"coopmat", "tile", "subgroup"}));
+    EXPECT_EQ(attention_implementations(device, {12, 64, 64, 129}), (Names{"tile", "subgroup"}));
     device.shared_bytes = 16384;
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"tile", "coopmat2 64", "coopmat2 128", "subgroup"}));
+    EXPECT_EQ(attention_implementations(device, {12, 64, 64, 128}),
+              (Names{"tile", "coopmat2 64", "coopmat2 128", "subgroup"}));
     device.workgroup_matrices = 0;
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 128}), (Ways{"tile", "subgroup"}));
+    EXPECT_EQ(attention_implementations(device, {12, 64, 64, 128}), (Names{"tile", "subgroup"}));
 }
 
 TEST(HostAttentionTile, OffersMatricesForValuesOfEveryWidthThatTheyHold) {
-    using Ways = std::vector<std::string>;
+    using Names = std::vector<std::string>;
     DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::bf16});
     device.workgroup_matrices = 256;
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64, 48}),
-              (Ways{"coopmat", "tile", "coopmat2 64", "coopmat2 128", "subgroup"}));
-    EXPECT_EQ(attention_ways(device, {12, 64, 64, 64, 129}), (Ways{"tile", "subgroup"}));
+    EXPECT_EQ(attention_implementations(device, {12, 64, 64, 64, 48}),
+              (Names{"coopmat", "tile", "coopmat2 64", "coopmat2 128", "subgroup"}));
+    EXPECT_EQ(attention_implementations(device, {12, 64, 64, 64, 129}), (Names{"tile", "subgroup"}));
 }
 
 TEST(HostAttentionTile, OfAWorkgroupSetsConstantsThatItsKernelsHave) {
@@ -289,15 +291,15 @@ std::vector<OpCase> tile_cases() {
     return op_cases(cases);
 }
 
-class DeviceWaysAttentionTile : public ::testing::TestWithParam<OpCase> {};
+class DeviceImplementationsAttentionTile : public ::testing::TestWithParam<OpCase> {};
 
-TEST_P(DeviceWaysAttentionTile, Kernels) {
+TEST_P(DeviceImplementationsAttentionTile, Kernels) {
     check_kernels(GetParam(), lowering_to_tiles());
 }
 
-INSTANTIATE_TEST_SUITE_P(Masks, DeviceWaysAttentionTile, ::testing::ValuesIn(tile_cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(Masks, DeviceImplementationsAttentionTile, ::testing::ValuesIn(tile_cases()), case_name);
 
-TEST(DeviceWaysAttentionTileSlices, OfKeysAndValuesMayDifferInNumber) {
+TEST(DeviceImplementationsAttentionTileSlices, OfKeysAndValuesMayDifferInNumber) {
     const std::vector<MaskCase> cases{{.name = "values of more slices",
                                        .mask = {.causal = true, .window_left = 40},
                                        .queries = 81,

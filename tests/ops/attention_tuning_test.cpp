@@ -129,7 +129,7 @@ std::string told_of(const AutotunerOptions& options, DeviceTraits lowering, Form
     return told;
 }
 
-TEST(DeviceWaysAttentionTuning, FindsSubgroupRight) {
+TEST(DeviceImplementationsAttentionTuning, FindsSubgroupRight) {
     DeviceTraits lowering = traits(shared_device());
     if (lowering.subgroup_size < 8) GTEST_SKIP() << "too few lanes for matrices, so there is no choice";
     lowering.matrices = MatrixShape{16, 16, 16, MatrixElement::bf16};
@@ -138,7 +138,7 @@ TEST(DeviceWaysAttentionTuning, FindsSubgroupRight) {
                   "trying out kernels, once for this device\n");
 }
 
-TEST(DeviceWaysAttentionTuning, FindsAllOfFp32Right) {
+TEST(DeviceImplementationsAttentionTuning, FindsAllOfFp32Right) {
     EXPECT_EQ(told_of({}, traits(shared_device()), Format::f32), "trying out kernels, once for this device\n");
 }
 

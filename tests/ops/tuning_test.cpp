@@ -51,7 +51,7 @@ TEST(HostTuning, TunedKernelsAreThoseThatCandidatesRun) {
     std::set<std::string> run{"matmul_sum"};  // of products whose k is cut, whichever kernel makes the parts
     for (const DeviceTraits& device : devices()) {
         for (const KernelConfig& made : gemm_configs(device, {1, 512, 512, 512, false, false})) run.insert(made.kernel);
-        for (const std::string& name : attention_ways(device, usual.size))
+        for (const std::string& name : attention_implementations(device, usual.size))
             for (const AttentionPass pass :
                  {AttentionPass::forward, AttentionPass::query_gradient, AttentionPass::key_gradient})
                 run.insert(attention_tile(device, name, pass, usual.size).kernel);

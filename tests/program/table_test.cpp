@@ -94,6 +94,16 @@ TEST(DeviceTable, LetsAKernelWaitForWhatItsTensorsNeed) {
     EXPECT_EQ(program.read("y"), (std::vector<float>{2, 4, 6, 8, 10}));
 }
 
+// A kernel takes the first address for a multiple of eight, whatever table lies before.
+TEST(HostTable, LeavesTheNextAtAMultipleOfEight) {
+    for (std::uint32_t count = 0; count < 9; ++count) {
+        const std::vector<std::uint32_t> numbers(count);
+        const Table table{{{"a", numbers}, {"b", numbers}, {"c", numbers}}};
+        EXPECT_EQ(table.padded_bytes() % 8, 0);
+        EXPECT_GE(table.padded_bytes(), table.bytes());
+    }
+}
+
 TEST(DeviceTable, IsCountedAmongAProgramsMemory) {
     Graph graph;
     std::vector<Tensor> tensors;
@@ -101,8 +111,8 @@ TEST(DeviceTable, IsCountedAmongAProgramsMemory) {
     zero(tensors);
     State state(shared_device());
     const Program program(shared_device(), graph, state);
-    // Two addresses for each tensor; a part, of three numbers, for each that has elements.
-    EXPECT_EQ(program.memory().tables, 100 * 16 + 99 * 12);
+    // Two addresses for each tensor; a part, of three numbers, for each that has elements; twelve bytes behind them.
+    EXPECT_EQ(program.memory().tables, 100 * 16 + 99 * 12 + 12);
     EXPECT_EQ(analyse(graph, traits(shared_device())).tables, program.memory().tables);
 }
 
