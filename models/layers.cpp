@@ -7,30 +7,46 @@
 
 namespace vkf {
 
+namespace {
+
+/// residual + drop(W·first + W_s·second), each map in a scope of its own.
+Tensor add_maps(const Scope& scope, const Scope& scope_s, const Signals& signals, std::int64_t out,
+                LinearOptions options, Tensor residual) {
+    const Tensor kept = scope.drop_path(residual.shape());
+    const bool fused = scope.noise().dropout == 0.0f;  // else dropout comes in between
+    if (fused) {
+        options.addend = residual;
+        options.row_scale = kept;
+    }
+    if (signals.second) {
+        LinearOptions second = options;
+        second.bias = false;
+        options.addend = linear(scope_s, signals.second, out, second);
+    }
+    const Tensor y = linear(scope, signals.first, out, options);
+    if (fused) return y;
+    const Tensor branch = scope.drop(y);
+    return add(residual, kept ? mul(branch, kept) : branch);
+}
+
+}  // namespace
+
 Tensor linear(const Scope& scope, Tensor x, std::int64_t out, const LinearOptions& options) {
     const Shape matrix = options.out_in ? Shape{out, x.width()} : Shape{x.width(), out};
     const Tensor weight = scope.parameter("weight", options.weight_shape.value_or(matrix), options.init);
     const Tensor bias = options.bias ? scope.parameter("bias", {out}, options.bias_init) : Tensor();
-    return matmul(x, reshape(weight, matrix), {.transpose_b = options.out_in, .bias = bias, .addend = options.addend});
+    return matmul(
+        x, reshape(weight, matrix),
+        {.transpose_b = options.out_in, .bias = bias, .addend = options.addend, .row_scale = options.row_scale});
 }
 
 Tensor add_linear(const Scope& scope, Tensor residual, Tensor x, LinearOptions options) {
-    if (!scope.drops()) options.addend = residual;
-    const Tensor y = linear(scope, x, residual.width(), options);
-    return scope.drops() ? add(residual, scope.drop_path(scope.drop(y))) : y;
+    return add_maps(scope, scope, {x}, residual.width(), options, residual);
 }
 
 Tensor output_maps(const Scope& scope, std::string_view name, const Signals& signals, std::int64_t out,
                    LinearOptions options, Tensor residual) {
-    if (!scope.drops()) options.addend = residual;
-    if (signals.second) {
-        LinearOptions second = options;
-        second.bias = false;
-        options.addend = linear(scope / (std::string(name) + "_s"), signals.second, out, second);
-    }
-    const Scope first = scope / name;
-    const Tensor y = linear(first, signals.first, out, options);
-    return scope.drops() ? add(residual, first.drop_path(first.drop(y))) : y;
+    return add_maps(scope / name, scope / (std::string(name) + "_s"), signals, out, options, residual);
 }
 
 Tensor layer_norm(const Scope& scope, Tensor x, bool bias, float eps) {

@@ -19,12 +19,13 @@ struct LinearOptions {
     Init bias_init = Init::zeros();
     std::optional<Shape> weight_shape = {};  // how W is stored, where that has more axes than two (a convolution's)
     Tensor addend = {};                      // added to the result, as a residual
+    Tensor row_scale = {};                   // scales all but that: a factor for each sample, [B, 1, ..., 1]
 };
 
 /// x·W + b: [..., in] → [..., out].
 Tensor linear(const Scope& scope, Tensor x, std::int64_t out, const LinearOptions& options = {});
 
-/// residual + drop(x·W + b). The addition rides in the product's epilogue when nothing is dropped.
+/// residual + drop(x·W + b). Without dropout the product's kernel does it all, stochastic depth included.
 Tensor add_linear(const Scope& scope, Tensor residual, Tensor x, LinearOptions options);
 
 /// residual + drop(W^o·first + W^s·second), the signals being a variant's. W^o is called `name`, W^s `name`_s; W^s has

@@ -64,12 +64,12 @@ Tensor Scope::drop(Tensor x) const {
     return noise_.dropout > 0.0f ? dropout(x, noise_.dropout, noise_.seed, salt()) : x;
 }
 
-Tensor Scope::drop_path(Tensor x) const {
-    if (noise_.drop_path == 0.0f) return x;
-    std::vector<std::int64_t> one_each(x.shape().rank(), 1);
-    one_each[0] = x.shape()[0];
+Tensor Scope::drop_path(const Shape& branch) const {
+    if (noise_.drop_path == 0.0f) return {};
+    std::vector<std::int64_t> one_each(branch.rank(), 1);
+    one_each[0] = branch[0];
     const Tensor ones = fill(*graph_, Shape(one_each), 1.0f);
-    return mul(x, dropout(ones, noise_.drop_path, noise_.seed, (*this / "path").salt()));
+    return dropout(ones, noise_.drop_path, noise_.seed, (*this / "path").salt());
 }
 
 std::uint32_t Scope::salt() const {

@@ -72,9 +72,9 @@ public:
     Tensor parameter(std::string_view name, const Shape& shape, Init init) const;
     /// Dropout at this place, at the model's rate; x itself when there is none.
     Tensor drop(Tensor x) const;
-    /// Stochastic depth at this place: each sample of a branch x [B, ...] kept whole, divided by 1 − rate, or zeroed.
-    Tensor drop_path(Tensor x) const;
-    bool drops() const { return noise_.any(); }
+    /// Stochastic depth at this place: a factor for each sample of a branch [B, ...], 1 / (1 − rate) or, where the
+    /// branch is left out, 0. [B, 1, ..., 1]; no tensor at rate 0.
+    Tensor drop_path(const Shape& branch) const;
     const Noise& noise() const { return noise_; }
     /// The gradient, [], that the loss will have if not 1: for ops that make gradients along with the loss.
     Tensor d_loss() const { return d_loss_; }

@@ -1,4 +1,5 @@
-// y[k, c] = Σ x[r, c] over the rows r of the k-th of equal runs; a second launch with one run adds up the first's.
+// y[k, c] = Σ x[r, c] over the rows r of the k-th of equal runs; a second launch with one run adds up the first's. With
+// ROW_SCALE the rows have factors, each so many neighbours one.
 //
 // A workgroup makes GROUP · PAIRS pairs of neighbouring sums of one run, its lanes along the columns.
 // Numerics: fp32, rows added in order; the length of the runs decides the rounding, never timing.
@@ -8,14 +9,17 @@
 
 layout(constant_id = 2) const uint PAIRS = 4;     // per lane
 layout(constant_id = 3) const uint LAYOUT = SCALAR;  // of x; unless SCALAR the width and all rows' starts are even
+layout(constant_id = 4) const bool ROW_SCALE = false;
 
 layout(push_constant, scalar) uniform Args {
     In x;
+    In row_scale;
     Out y;
     uint rows;
     uint width;
     uint x_pitch;
     uint run;
+    uint rows_per_scale;
 };
 
 void main() {
@@ -37,8 +41,9 @@ void main() {
         next[j] = first * x_pitch + min(c + 1, width - 1);
     }
     for (uint r = first; r < end; ++r) {
+        const float factor = ROW_SCALE ? row_scale.at[r / rows_per_scale] : 1.0;
         [[unroll]] for (uint j = 0; j < PAIRS; ++j) {
-            sum[j] += LAYOUT != SCALAR ? load_two(x, at[j], LAYOUT) : vec2(x.at[at[j]], x.at[next[j]]);
+            sum[j] += factor * (LAYOUT != SCALAR ? load_two(x, at[j], LAYOUT) : vec2(x.at[at[j]], x.at[next[j]]));
             at[j] += x_pitch;
             next[j] += x_pitch;
         }

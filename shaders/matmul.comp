@@ -1,11 +1,12 @@
 #version 460
 // y = activation(alpha · op(a) · op(b) + bias) + addend for a batch of matrices; op is the identity
-// or the transpose. Each tile of y lives in the registers of one subgroup: no shared memory, no
-// barrier. Made for CPU devices, right on all.
+// or the transpose. With ROW_SCALE the rows of a have factors: of all of y but the addend, or of the
+// terms of its sums where a is transposed. Each tile of y lives in the registers of one subgroup: no
+// shared memory, no barrier. Made for CPU devices, right on all.
 //
 // Shapes: a [batches, m, k] ([batches, k, m] if TRANSPOSE_A), b [batches, k, n] ([batches, n, k] if
 //   TRANSPOSE_B), y and addend [batches, m, n], bias [n]; *_pitch elements between rows, *_batch
-//   between matrices. addend may be y itself.
+//   between matrices, row_scale a factor for every rows_per_scale rows. addend may be y itself.
 // Split: with splits > 1 the k axis is cut into chunks and y holds one partial product per chunk,
 //   [batches · splits, m, n], which matmul_sum adds up.
 // Owner: a workgroup is one subgroup and has a tile of ROW_BLOCKS · SUBGROUP rows; lane l owns the
@@ -28,20 +29,11 @@ const uint ROWS = ROW_BLOCKS * SUBGROUP;
 const uint COLUMNS = PAIRS * SUBGROUP * 2;
 const uint HALVES = STEP / 2;
 
-void main() {
+vec2 sum[ROWS * PAIRS];  // the tile
+
+// Adds up the terms from k_begin on, the elements of a times a factor of theirs.
+void add_terms(uint batch, uint row0, uint column0, uint k_begin, uint k_end, float factor) {
     const uint lane = gl_SubgroupInvocationID;
-    const uint across = (n + COLUMNS - 1) / COLUMNS;
-    const uint tiles = across * ((m + ROWS - 1) / ROWS);
-    const uint part = group_index() / tiles;  // matrix and split
-    if (part >= batches * splits) return;
-    const uint tile = group_index() % tiles;
-    const uint batch = part / splits;
-    // Neighbouring tiles share their panel of the larger matrix, so that it comes from memory once.
-    const uint down = tiles / across;
-    const uint row0 = (m <= n ? tile % down : tile / across) * ROWS;
-    const uint column0 = (m <= n ? tile / down : tile % across) * COLUMNS;
-    const uint k_begin = part_k_begin(part);
-    const uint k_end = part_k_end(part);
     const uint k_step_end = TAIL ? k_begin + (k_end - k_begin) / STEP * STEP : k_end;
 
     // Rows and columns past the edge repeat the last ones: loaded, multiplied, never stored.
@@ -69,9 +61,6 @@ void main() {
         b_next[p] = origin + second * (TRANSPOSE_B ? b_pitch : 1);
     }
 
-    vec2 sum[ROWS * PAIRS];
-    [[unroll]] for (uint i = 0; i < ROWS * PAIRS; ++i) sum[i] = vec2(0.0);
-
     const uint a_step = TRANSPOSE_A ? a_pitch : 1;
     const uint b_step = TRANSPOSE_B ? 1 : b_pitch;
     for (uint k0 = k_begin; k0 < k_step_end; k0 += STEP) {
@@ -79,7 +68,7 @@ void main() {
         [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i)
             [[unroll]] for (uint h = 0; h < HALVES; ++h) {
                 const uint on = 2 * h * a_step;
-                left[i * HALVES + h] = load_vec2(LAYOUT_A, a, a_at[i] + on, a_next[i] + on);
+                left[i * HALVES + h] = factor * load_vec2(LAYOUT_A, a, a_at[i] + on, a_next[i] + on);
             }
         vec2 right[STEP * PAIRS];
         [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
@@ -126,7 +115,7 @@ void main() {
             [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i) {
                 const uint row = min(row0 + i * SUBGROUP + lane, m - 1);
                 const uint at = TRANSPOSE_A ? k0 * a_pitch + row : row * a_pitch + k0;
-                const float left = load_one(a, batch * a_batch + at, LAYOUT_A);
+                const float left = factor * load_one(a, batch * a_batch + at, LAYOUT_A);
                 [[unroll]] for (uint r = 0; r < SUBGROUP; ++r) {
                     const float x = subgroupBroadcast(left, r);
                     [[unroll]] for (uint p = 0; p < PAIRS; ++p)
@@ -138,6 +127,32 @@ void main() {
                 b_next[p] += b_step;
             }
         }
+    }
+}
+
+void main() {
+    const uint lane = gl_SubgroupInvocationID;
+    const uint across = (n + COLUMNS - 1) / COLUMNS;
+    const uint tiles = across * ((m + ROWS - 1) / ROWS);
+    const uint part = group_index() / tiles;  // matrix and split
+    if (part >= batches * splits) return;
+    const uint tile = group_index() % tiles;
+    const uint batch = part / splits;
+    // Neighbouring tiles share their panel of the larger matrix, so that it comes from memory once.
+    const uint down = tiles / across;
+    const uint row0 = (m <= n ? tile % down : tile / across) * ROWS;
+    const uint column0 = (m <= n ? tile / down : tile % across) * COLUMNS;
+    const uint k_begin = part_k_begin(part);
+    const uint k_end = part_k_end(part);
+
+    [[unroll]] for (uint i = 0; i < ROWS * PAIRS; ++i) sum[i] = vec2(0.0);
+    if (SCALE_K) {
+        for (uint k0 = k_begin, next; k0 < k_end; k0 = next) {
+            next = min(k_end, k0 + rows_per_scale - (batch * k + k0) % rows_per_scale);
+            add_terms(batch, row0, column0, k0, next, k_scale(batch, k0));
+        }
+    } else {
+        add_terms(batch, row0, column0, k_begin, k_end, 1.0);
     }
 
     [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
@@ -153,6 +168,7 @@ void main() {
                     vec2 v = alpha * sum[r * PAIRS + p];
                     if (BIAS) v += shift;
                     v = vec2(activation(ACTIVATION, v.x), activation(ACTIVATION, v.y));
+                    v *= y_scale(batch, row0 + r);
                     if (ADDEND) v += load_vec2(LAYOUT_ADDEND, addend, from, second ? from + 1 : from);
                     store_some(y, to, v, LAYOUT_Y != SCALAR || second, LAYOUT_Y);
                 }

@@ -21,7 +21,7 @@ const uint COLUMNS = 4;  // at a time, of a transposed b
 void store(uint part, uint row, uint column, float sum) {
     const float shift = BIAS ? bias.at[column] : 0.0;
     const uint from = part / splits * addend_batch + row * addend_pitch + column;
-    y.at[part * y_batch + row * y_pitch + column] = finish(sum, shift, from);
+    y.at[part * y_batch + row * y_pitch + column] = finish(sum, shift, y_scale(part / splits, row), from);
 }
 
 void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uint k_end) {

@@ -1,7 +1,9 @@
-// y = activation(alpha · Σ partial products + bias) + addend: the end of a matrix product whose k axis was split.
+// y = row_scale · activation(alpha · Σ partial products + bias) + addend: the end of a matrix product whose k axis was
+// split.
 //
 // Shapes: parts [batches, splits, m, n], bias [n], y and addend [batches, m, n] with *_pitch
-//   elements between rows and *_batch between matrices. addend may be y itself.
+//   elements between rows and *_batch between matrices, row_scale [batches · m / rows_per_scale]. addend may be y
+//   itself.
 // Owner: a workgroup has one row. Numerics: the parts are summed in ascending order.
 #version 460
 #include "lib/args.glsl"
@@ -11,6 +13,7 @@
 layout(constant_id = 2) const bool BIAS = false;
 layout(constant_id = 3) const bool ADDEND = false;
 layout(constant_id = 4) const uint ACTIVATION = 0;
+layout(constant_id = 5) const bool ROW_SCALE = false;
 layout(constant_id = 14) const uint LAYOUT_Y = SCALAR;
 layout(constant_id = 15) const uint LAYOUT_ADDEND = SCALAR;
 
@@ -20,6 +23,7 @@ layout(push_constant, scalar) uniform Args {
     In parts;
     In bias;
     In addend;
+    In row_scale;
     Out y;
     uint m;
     uint n;
@@ -29,6 +33,7 @@ layout(push_constant, scalar) uniform Args {
     uint addend_pitch;
     uint y_batch;
     uint addend_batch;
+    uint rows_per_scale;
     float alpha;
 };
 
@@ -39,13 +44,14 @@ void main() {
     const uint from = (batch * splits * m + row) * n;
     const uint addend_from = batch * addend_batch + row * addend_pitch;
     const uint to = batch * y_batch + row * y_pitch;
+    const float factor = ROW_SCALE ? row_scale.at[group_index() / rows_per_scale] : 1.0;
     for (uint c = 2 * gl_LocalInvocationID.x; c < n; c += 2 * GROUP) {
         const bool two = c + 1 < n;
         vec2 sum = load_some(parts, from + c, two, PARTS);
         for (uint s = 1; s < splits; ++s) sum += load_some(parts, from + s * m * n + c, two, PARTS);
         vec2 v = alpha * sum;
         if (BIAS) v += load_some(bias, c, two, SCALAR);
-        v = vec2(activation(ACTIVATION, v.x), activation(ACTIVATION, v.y));
+        v = factor * vec2(activation(ACTIVATION, v.x), activation(ACTIVATION, v.y));
         if (ADDEND) v += load_some(addend, addend_from + c, two, LAYOUT_ADDEND);
         store_some(y, to + c, v, two, LAYOUT_Y);
     }

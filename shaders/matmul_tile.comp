@@ -62,7 +62,8 @@ void main() {
             [[unroll]] for (uint i = 0; i < FETCH_M; ++i) {
                 const uvec2 at = place(i, !TRANSPOSE_A, TILE_M);
                 const uvec2 to = uvec2(row0, k0) + at;
-                next_left[i] = fetch(a, LAYOUT_A, !TRANSPOSE_A, a_begin, a_pitch, to, uvec2(m, k_end));
+                next_left[i] = k_scale(batch, min(to.y, k_end - 1)) *
+                    fetch(a, LAYOUT_A, !TRANSPOSE_A, a_begin, a_pitch, to, uvec2(m, k_end));
             }
             [[unroll]] for (uint i = 0; i < FETCH_N; ++i) {
                 const uvec2 at = place(i, TRANSPOSE_B, TILE_N);
@@ -100,13 +101,14 @@ void main() {
     [[unroll]] for (uint i = 0; i < THREAD; ++i) {
         const uint row = row0 + i / 4 * (DOWN * 4) + my_row + i % 4;
         if (row < m) {
+            const float factor = y_scale(batch, row);
             [[unroll]] for (uint j = 0; j < THREAD; j += 2) {
                 const uint column = column0 + j / 4 * (ACROSS * 4) + my_column + j % 4;
                 if (column < n) {
                     const bool two = column + 1 < n;
                     const uint from = batch * addend_batch + row * addend_pitch + column;
-                    vec2 v = vec2(finish(sum[i * THREAD + j], BIAS ? bias.at[column] : 0.0, from), 0.0);
-                    if (two) v.y = finish(sum[i * THREAD + j + 1], BIAS ? bias.at[column + 1] : 0.0, from + 1);
+                    vec2 v = vec2(finish(sum[i * THREAD + j], BIAS ? bias.at[column] : 0.0, factor, from), 0.0);
+                    if (two) v.y = finish(sum[i * THREAD + j + 1], BIAS ? bias.at[column + 1] : 0.0, factor, from + 1);
                     store_some(y, part * y_batch + row * y_pitch + column, v, two, LAYOUT_Y);
                 }
             }

@@ -34,6 +34,11 @@ bool broadcasts(const Shape& operand, const Shape& result) {
     return true;
 }
 
+bool leads(const Shape& operand, const Shape& result) {
+    const std::optional<BroadcastRun> run = one_run(operand, result);
+    return run && run->div * run->mod == result.elements() && operand.width() == 1;
+}
+
 std::vector<BroadcastAxis> broadcast_axes(std::span<const Shape> operands, const Shape& result) {
     std::vector<BroadcastAxis> axes;                         // innermost first
     std::vector<std::int64_t> elements(operands.size(), 1);  // of the axes so far

@@ -17,6 +17,9 @@ Shape broadcast_shape(const Shape& a, const Shape& b);
 /// Whether an operand repeats up to the result's shape.
 bool broadcasts(const Shape& operand, const Shape& result);
 
+/// Whether the operand has the result's leading extents and ones after them: an element for so many rows.
+bool leads(const Shape& operand, const Shape& result);
+
 /// One axis of a result, and for each operand the elements between neighbours along it: 0 where the operand repeats.
 struct BroadcastAxis {
     std::int64_t extent;

@@ -6,6 +6,7 @@
 
 #include "ops/activation.h"
 #include "ops/gemm_config.h"
+#include "ops/rows.h"
 
 namespace vkf {
 
@@ -14,11 +15,13 @@ struct OperandStrides {
     std::int64_t batch, pitch;
 };
 
-/// y = activation(alpha · op(a) · op(b) + bias) + addend; addend may be y itself.
+/// y = row_scale · activation(alpha · op(a) · op(b) + bias) + addend, or op(row_scale · a) · op(b) where a is
+/// transposed; addend may be y itself.
 struct GemmCall {
     GemmShape shape;
     ArgValue a, b;
     ArgValue bias = {}, addend = {};  // may be absent
+    RowScale row_scale = {};
     ArgValue y;
     std::uint32_t layout_a, layout_b, layout_addend = 0, layout_y;  // ops/vector_layout.h
     OperandStrides a_at, b_at;

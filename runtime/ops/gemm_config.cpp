@@ -88,7 +88,7 @@ KernelConfig in_subgroup_registers(const DeviceTraits& device, const GemmShape& 
                       {"ROW_BLOCKS", best.row_blocks},
                       {"PAIRS", best.pairs},
                       {"STEP", subgroup_step},
-                      {"TAIL", shape.k % subgroup_step != 0}};
+                      {"TAIL", shape.k % subgroup_step != 0 || shape.scales_terms()}};
     return made;
 }
 
@@ -129,11 +129,12 @@ std::optional<KernelConfig> in_matrices(const DeviceTraits& device, const GemmSh
 }
 
 /// A workgroup's matrices; or a subgroup's, which are for tests and small, for Mesa takes long to compile them.
-/// Nothing, if the tiles were mostly padding.
+/// Nothing, if the tiles were mostly padding or terms are scaled, which pass through no invocation's hands.
 std::optional<KernelConfig> in_group_matrices(const DeviceTraits& device, const GemmShape& shape) {
     const bool of_subgroup = device.workgroup_matrices == device.subgroup_size;
     const std::uint32_t tile = of_subgroup ? 16 : 128, slice = of_subgroup ? 16 : 64;
-    if (!device.matrices || device.workgroup_matrices == 0 || std::min(shape.m, shape.n) < tile / 2)
+    if (!device.matrices || device.workgroup_matrices == 0 || std::min(shape.m, shape.n) < tile / 2 ||
+        shape.scales_terms())
         return std::nullopt;
     const char* of = of_subgroup ? "_subgroup" : device.matrices->element == MatrixElement::bf16 ? "_bf16" : "";
     return KernelConfig{text("coopmat2 ", tile),

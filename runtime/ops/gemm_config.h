@@ -16,6 +16,10 @@ struct GemmShape {
     bool transpose_a, transpose_b;
     bool packed_y = false;        // 16-bit numbers, which leave in pairs
     bool packed_factors = false;  // a or b
+    bool row_scale = false;       // a's rows have factors
+
+    /// Whether those are the terms of the sums.
+    bool scales_terms() const { return row_scale && transpose_a; }
 };
 
 /// Whether a kernel for few rows computes it, which writes y number by number.
@@ -37,7 +41,7 @@ struct KernelConfig {
 ///   tile      shared memory, for all GPUs                                    shaders/matmul_tile.comp
 ///   coopmat   a subgroup's cooperative matrices, operands rounded to 16 bits shaders/matmul_coopmat*.comp
 ///   coopmat2  a workgroup's likewise; or a subgroup's of any extents, for tests    shaders/matmul_coopmat2*.comp
-/// A product of few rows has a kernel of its own and no choice.
+/// A product of few rows has a kernel of its own and no choice. coopmat2 does not scale terms.
 std::vector<KernelConfig> gemm_configs(const DeviceTraits& device, const GemmShape& shape);
 
 /// The names of all kernels that they run, of any device.

@@ -1,4 +1,5 @@
-// activation(alpha · op(a) · op(b) + bias) + addend, op the identity or the transpose, for one matrix or a batch.
+// row_scale · activation(alpha · op(a) · op(b) + bias) + addend, op the identity or the transpose, for one matrix or a
+// batch.
 #include "ops/matmul.h"
 
 #include <tuple>
@@ -6,16 +7,19 @@
 #include "base/error.h"
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
+#include "ops/broadcast.h"
 #include "ops/gemm.h"
 #include "ops/matmul_tuning.h"
 #include "ops/reduce.h"
+#include "ops/rows.h"
 #include "ops/vector_layout.h"
+#include "ops/view.h"
 
 namespace vkf {
 
 namespace {
 
-enum Operand : std::size_t { left, right, shift, addend };
+enum Operand : std::size_t { left, right, shift, addend, row_scale };
 
 /// y's size and how a and b are cut into matrices, given the elements between their rows.
 struct Gemm {
@@ -25,7 +29,13 @@ struct Gemm {
 
 class MatmulOp : public Op {
 public:
-    /// `flat`: all rows of a, and of b, are one matrix, whatever the leading extents (a weight's gradient).
+    /// Appends a product. `flat`: all rows of a, and of b, are one matrix, whatever the leading extents (a weight's
+    /// gradient).
+    static Tensor of(Tensor a, Tensor b, const MatmulOptions& options, bool flat) {
+        const Tensor scales = options.row_scale ? contiguous(options.row_scale) : Tensor();
+        return add_one(a.graph(), MatmulOp(options, flat), {a, b, options.bias, options.addend, scales});
+    }
+
     MatmulOp(const MatmulOptions& options, bool flat)
         : transpose_a_(options.transpose_a),
           transpose_b_(options.transpose_b),
@@ -62,6 +72,8 @@ public:
         require(absent(shift) || in[shift].shape == Shape{made.shape.n}, "bias is ", in[shift].shape, ", wanted ",
                 Shape{made.shape.n});
         require(absent(addend) || in[addend].shape == y, "addend is ", in[addend].shape, ", the product ", y);
+        require(absent(row_scale) || leads(in[row_scale].shape, a), "row_scale is ", in[row_scale].shape,
+                ", wanted leading extents of ", a, " and ones");
         return {{DType::f32, y}};
     }
 
@@ -74,13 +86,20 @@ public:
             double* y = out[0].at.data() + row * n;
             const double* a = in[left].at.data() + z * made.a.batch + (transpose_a_ ? i : i * made.a.pitch);
             const double* b = in[right].at.data() + z * made.b.batch;
+            const auto scale_of = [&](std::int64_t a_row) {
+                const Array& scales = in[row_scale];
+                if (scales.at.empty()) return 1.0;
+                return scales.at[static_cast<std::size_t>(a_row * scales.shape.elements() / in[left].shape.rows())];
+            };
             for (std::int64_t t = 0; t < k; ++t) {
-                const double x = static_cast<double>(alpha_) * a[transpose_a_ ? t * made.a.pitch : t];
+                double x = static_cast<double>(alpha_) * a[transpose_a_ ? t * made.a.pitch : t];
+                if (transpose_a_) x *= scale_of(z * k + t);
                 for (std::int64_t j = 0; j < n; ++j)
                     y[j] += x * b[transpose_b_ ? j * made.b.pitch + t : t * made.b.pitch + j];
             }
             for (std::int64_t j = 0; j < n; ++j) {
                 if (!in[shift].at.empty()) y[j] += in[shift].at[static_cast<std::size_t>(j)];
+                if (!transpose_a_) y[j] *= scale_of(row);
                 if (!in[addend].at.empty()) y[j] += in[addend].at[static_cast<std::size_t>(row * n + j)];
             }
         }
@@ -88,19 +107,24 @@ public:
     }
 
     /// A fused activation is for inference: its derivative needs the value before it, which only the plain ops keep.
+    /// Factors of rows are rarely differentiated.
     std::vector<Tensor> expand(std::span<const Tensor> in) const override {
-        if (activation_ == Activation::none) return {};
-        const MatmulOptions plain{transpose_a_, transpose_b_, alpha_, in[shift], Activation::none, {}};
-        const Tensor y = activate(matmul(in[left], in[right], plain), activation_);
+        if (activation_ == Activation::none && !in[row_scale]) return {};
+        const Tensor a = in[row_scale] && transpose_a_ ? mul(in[left], in[row_scale]) : in[left];
+        Tensor y = of(a, in[right], {transpose_a_, transpose_b_, alpha_, in[shift]}, flat_);
+        if (activation_ != Activation::none) y = activate(y, activation_);
+        if (in[row_scale] && !transpose_a_) y = mul(y, in[row_scale]);
         return {in[addend] ? add(y, in[addend]) : y};
     }
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
-        if (activation_ != Activation::none) return std::nullopt;
-        const Tensor a = at.in[left], b = at.in[right], d = at.d_out[0];
+        if (activation_ != Activation::none || at.wanted[row_scale]) return std::nullopt;
+        const Tensor a = at.in[left], b = at.in[right], scales = at.in[row_scale], d = at.d_out[0];
         const bool flat = one_matrix(a.shape(), b.shape());
+        // In each of these products the operand on the left has the rows that have factors.
         const auto with = [&](bool transpose_left, bool transpose_right) {
-            return MatmulOptions{transpose_left, transpose_right, alpha_, {}, Activation::none, {}};
+            return MatmulOptions{
+                .transpose_a = transpose_left, .transpose_b = transpose_right, .alpha = alpha_, .row_scale = scales};
         };
         std::vector<Tensor> d_in(at.in.size());
         if (at.wanted[left]) {
@@ -117,19 +141,20 @@ public:
             else
                 d_in[right] = of(a, d, with(true, false), flat);
         }
-        if (at.wanted[shift]) d_in[shift] = column_sum(d);
+        if (at.wanted[shift]) d_in[shift] = column_sum(d, transpose_a_ ? Tensor() : scales);
         if (at.wanted[addend]) d_in[addend] = d;
         return d_in;
     }
 
     void lower(Lowering& to) const override {
-        const Tensor a = to.in[left], b = to.in[right], y = to.out[0], more = to.in[addend];
+        const Tensor a = to.in[left], b = to.in[right], y = to.out[0], more = to.in[addend], scales = to.in[row_scale];
         Gemm made = product(a.shape(), b.shape(), a.pitch(), b.pitch());
         GemmShape& shape = made.shape;
         const std::int64_t m = shape.m, n = shape.n;
         const std::int64_t more_pitch = more ? more.pitch() : 0;
         shape.packed_y = y.format() != Format::f32;
         shape.packed_factors = a.format() != Format::f32 || b.format() != Format::f32;
+        shape.row_scale = static_cast<bool>(scales);
         const auto optional = [](Tensor x) { return x ? ArgValue{x} : ArgValue{}; };
         std::optional<Scratch> parts;
         append_gemm(to,
@@ -138,6 +163,7 @@ public:
                      .b = b,
                      .bias = optional(to.in[shift]),
                      .addend = optional(more),
+                     .row_scale = row_scale_of(scales, a),
                      .y = y,
                      .layout_a = vector_layout(a, pairs_aligned(a, made.a, transpose_a_ ? m : 0)),
                      .layout_b = vector_layout(b, pairs_aligned(b, made.b, transpose_b_ ? 0 : n)),
@@ -167,11 +193,6 @@ public:
     }
 
 private:
-    /// Appends a product of two tensors.
-    static Tensor of(Tensor a, Tensor b, const MatmulOptions& options, bool flat) {
-        return add_one(a.graph(), MatmulOp(options, flat), {a, b, Tensor(), Tensor()});
-    }
-
     /// Whether all rows of a form one matrix.
     bool one_matrix(const Shape& a, const Shape& b) const {
         if (transpose_a_) return flat_ || (a.rank() == 2 && b.rank() == 2);
@@ -214,6 +235,7 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
     const auto [batches, m, n, k] = std::tuple(shape.batches, shape.m, shape.n, shape.k);
     const bool with_bias = !std::holds_alternative<std::monostate>(of.bias);
     const bool with_addend = !std::holds_alternative<std::monostate>(of.addend);
+    const bool scales_terms = shape.scales_terms();
     const KernelConfig config = gemm_config(to.device, of);
     const bool split = config.splits > 1;
     const ArgValue result =
@@ -227,6 +249,7 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
                             {"b", of.b},
                             {"bias", split ? ArgValue{} : of.bias},
                             {"addend", split ? ArgValue{} : of.addend},
+                            {"row_scale", split && !scales_terms ? ArgValue{} : of.row_scale.at},
                             {"y", result},
                             {"m", extent(m)},
                             {"n", extent(n)},
@@ -242,6 +265,7 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
                             {"b_batch", extent(of.b_at.batch)},
                             {"y_batch", extent(m * (split ? n : of.y_pitch))},
                             {"addend_batch", extent(m * of.addend_pitch)},
+                            {"rows_per_scale", extent(of.row_scale.rows)},
                             {"alpha", split ? 1.0f : of.alpha}},
                    .groups = static_cast<std::uint64_t>(config.tiles * config.splits),
                    .flops = 2.0 * area * static_cast<double>(k),
@@ -251,6 +275,7 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
                  .args = {{"parts", result},
                           {"bias", of.bias},
                           {"addend", of.addend},
+                          {"row_scale", scales_terms ? ArgValue{} : of.row_scale.at},
                           {"y", of.y},
                           {"m", extent(m)},
                           {"n", extent(n)},
@@ -260,6 +285,7 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
                           {"addend_pitch", extent(of.addend_pitch)},
                           {"y_batch", extent(m * of.y_pitch)},
                           {"addend_batch", extent(m * of.addend_pitch)},
+                          {"rows_per_scale", extent(of.row_scale.rows)},
                           {"alpha", of.alpha}},
                  .groups = static_cast<std::uint64_t>(batches * m),
                  .flops = area * static_cast<double>(config.splits),
@@ -278,6 +304,7 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
     if (with_addend) last.constants.emplace_back("LAYOUT_ADDEND", of.layout_addend);
     if (with_bias) last.constants.emplace_back("BIAS", true);
     if (with_addend) last.constants.emplace_back("ADDEND", true);
+    if (shape.row_scale) (scales_terms ? parts : last).constants.emplace_back("ROW_SCALE", true);
     if (of.activation != Activation::none)
         last.constants.emplace_back("ACTIVATION", static_cast<std::uint32_t>(of.activation));
     to.dispatch(std::move(parts));
@@ -285,7 +312,7 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
 }
 
 Tensor matmul(Tensor a, Tensor b, const MatmulOptions& options) {
-    return add_one(a.graph(), MatmulOp(options, false), {a, b, options.bias, options.addend});
+    return MatmulOp::of(a, b, options, false);
 }
 
 }  // namespace vkf

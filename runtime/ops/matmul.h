@@ -12,11 +12,13 @@ struct MatmulOptions {
     float alpha = 1.0f;
     Tensor bias = {};  // [N], added to every row
     Activation activation = Activation::none;
-    Tensor addend = {};  // shape of the result, added after the activation
+    Tensor addend = {};     // shape of the result, added last
+    Tensor row_scale = {};  // factors of a's rows: a's leading extents, then ones, as [B, 1, 1] for a [B, T, K]
 };
 
-/// activation(alpha · op(a)·op(b) + bias) + addend. a [..., M, K] (or [..., K, M] transposed), b [K, N] shared by the
-/// batch or [..., K, N] with a's leading extents. With a shared b all rows of a form one product.
+/// row_scale · activation(alpha · op(a)·op(b) + bias) + addend. a [..., M, K] (or [..., K, M] transposed), b [K, N]
+/// shared by the batch or [..., K, N] with a's leading extents. With a shared b all rows of a form one product. The
+/// rows of a transposed a are the terms of its sums, and row_scale is a factor of those: op(row_scale · a)·op(b).
 Tensor matmul(Tensor a, Tensor b, const MatmulOptions& options = {});
 
 }  // namespace vkf

@@ -21,7 +21,8 @@ struct Gemm {
     std::int64_t batches, m, n, k;
     bool transpose_a, transpose_b;
     Format a, b, y;
-    bool even;  // pairs of neighbours are aligned
+    bool even;          // pairs of neighbours are aligned
+    bool scales_terms;  // a is transposed and its rows have factors
 };
 
 Format format_of(std::uint32_t layout) {
@@ -48,7 +49,8 @@ Gemm gemm_of(const GemmCall& call) {
             .a = format_of(call.layout_a),
             .b = format_of(call.layout_b),
             .y = format_of(call.layout_y),
-            .even = packed || (call.layout_a != scalar && call.layout_b != scalar && call.layout_y != scalar)};
+            .even = packed || (call.layout_a != scalar && call.layout_b != scalar && call.layout_y != scalar),
+            .scales_terms = shape.scales_terms()};
 }
 
 /// As large as the problem, but so small that a launch takes milliseconds by the device's rough speed, no matrix more
@@ -87,6 +89,10 @@ Shape shape_of_b(const Gemm& of) {
     return of.transpose_b ? matrices(of.batches, of.n, of.k) : matrices(of.batches, of.k, of.n);
 }
 
+Shape shape_of_scales(const Gemm& of) {
+    return shape_of_a(of).with_width(1);
+}
+
 /// Magnitudes from 0.5 to 1, so that nothing is subnormal in any format; as the format keeps them. `exact`: of 5 bits,
 /// which all formats hold and whose products fp32 adds up without rounding, in any order. Otherwise of 24.
 Array draw(Random& random, const Shape& shape, Format format, bool exact) {
@@ -102,10 +108,13 @@ Array draw(Random& random, const Shape& shape, Format format, bool exact) {
     return drawn;
 }
 
-/// Operands by name; exact ones without a bias and an addend.
+/// Operands by name; exact ones with nothing for the end of the computation, and factors that keep sums exact.
 Arrays operands(const Gemm& of, bool exact) {
     Random random(1, exact ? "exact operands" : "operands");
     Arrays made{{"a", draw(random, shape_of_a(of), of.a, exact)}, {"b", draw(random, shape_of_b(of), of.b, exact)}};
+    if (of.scales_terms || !exact) made["row_scale"] = draw(random, shape_of_scales(of), Format::f32, false);
+    if (exact && of.scales_terms)
+        for (double& scale : made["row_scale"].at) scale = scale < 0 ? 0.0 : 2.0;
     if (exact) return made;
     made["bias"] = draw(random, {of.n}, Format::f32, false);
     made["addend"] = draw(random, matrices(of.batches, of.m, of.n), Format::f32, false);
@@ -127,6 +136,7 @@ void describe(Graph& graph, const Gemm& of, const Arrays& given) {
     MatmulOptions options{.transpose_a = of.transpose_a, .transpose_b = of.transpose_b};
     options.bias = input("bias");
     options.addend = input("addend");
+    options.row_scale = input("row_scale");
     const Tensor y = matmul(operand("a", of.a), operand("b", of.b), options);
     graph.set_format(graph.value(y).storage, of.y);
     graph.output("y", of.y == Format::f32 ? y : scale(y, 1.0f));
@@ -215,8 +225,9 @@ TuningProblem tuning_problem(const DeviceTraits& device, const GemmCall& call, s
     const Gemm of = gemm_of(call);
     const double unit = device.matrices ? rounding(device.matrices->element) : 0.0;
     const char* product = of.transpose_a ? "matmul TN" : of.transpose_b ? "matmul NT" : "matmul NN";
-    const std::string elements = text(name(of.a), 'x', name(of.b), "->", name(of.y), of.even ? "" : " odd", " by ",
-                                      device.matrices ? to_string(device.matrices->element) : "fp32");
+    const std::string elements =
+        text(name(of.a), 'x', name(of.b), "->", name(of.y), of.even ? "" : " odd", of.scales_terms ? " scaled" : "",
+             " by ", device.matrices ? to_string(device.matrices->element) : "fp32");
     TuningProblem made{.kind = text(product, ' ', of.batches, 'x', of.m, 'x', of.n, 'x', of.k, ' ', elements),
                        .family = text(product, ' ', elements)};
     for (const KernelConfig& at : list) made.candidates.push_back(at.name);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "ops/arithmetic.h"
 #include "ops/broadcast.h"
 #include "ops/copy.h"
 #include "ops/elementwise.h"
@@ -69,7 +70,8 @@ public:
     KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b1}; }
 };
 
-/// Σ over all rows, [..., C] → [C]; or `batched` over those of each matrix, [B, R, C] → [B, C].
+/// Σ over all rows, [..., C] → [C]; or `batched` over those of each matrix, [B, R, C] → [B, C]. Input 1 may be absent:
+/// factors of the rows, if not batched.
 class ColumnSumOp : public Op {
 public:
     explicit ColumnSumOp(bool batched) : batched_(batched) {}
@@ -80,25 +82,36 @@ public:
         const Shape& x = in[0].shape;
         require(in[0].dtype == DType::f32 && (!batched_ || x.rank() == 3), "wants f32", batched_ ? "[B, R, C]" : "",
                 ", not ", in[0]);
+        const Shape& scales = in[1].shape;
+        require(scales == Shape{0} || (!batched_ && leads(scales, x)), "row_scale is ", scales,
+                ", wanted leading extents of ", x, " and ones");
         return {{DType::f32, batched_ ? Shape{x[0], x[2]} : Shape{x.width()}}};
     }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
         const auto width = static_cast<std::size_t>(in[0].shape.width());
         const std::size_t matrix = batched_ ? static_cast<std::size_t>(in[0].shape[1]) * width : in[0].at.size();
-        for (std::size_t i = 0; i < in[0].at.size(); ++i) out[0].at[i / matrix * width + i % width] += in[0].at[i];
+        const std::size_t per_scale = in[1].at.empty() ? 0 : in[0].at.size() / in[1].at.size();
+        for (std::size_t i = 0; i < in[0].at.size(); ++i)
+            out[0].at[i / matrix * width + i % width] += in[0].at[i] * (per_scale ? in[1].at[i / per_scale] : 1.0);
         return true;
     }
 
+    std::vector<Tensor> expand(std::span<const Tensor> in) const override {
+        return in[1] ? std::vector{column_sum(mul(in[0], in[1]))} : std::vector<Tensor>();
+    }
+
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
+        if (at.in[1]) return std::nullopt;
         const Shape& x = at.in[0].shape();
         const Tensor d = batched_ ? reshape(at.d_out[0], {x[0], 1, x[2]}) : at.d_out[0];
-        return std::vector{broadcast_to(d, x)};
+        return std::vector{broadcast_to(d, x), Tensor()};
     }
 
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0];
-        sum_columns(to, x, x.rows(), x.width(), x.pitch(), to.out[0], batched_ ? x.shape()[0] : 1);
+        sum_columns(to, x, x.rows(), x.width(), x.pitch(), to.out[0], batched_ ? x.shape()[0] : 1,
+                    row_scale_of(to.in[1], x));
     }
 
     KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b1}; }
@@ -153,7 +166,7 @@ private:
 }  // namespace
 
 void sum_columns(Lowering& to, ArgValue from, std::int64_t rows, std::int64_t width, std::int64_t pitch, ArgValue into,
-                 std::int64_t sums) {
+                 std::int64_t sums, const RowScale& scale) {
     const std::uint32_t group = row_group(to.device, divided(width, 2));
     const std::int64_t pairs = to.device.cpu ? std::clamp<std::int64_t>(divided(width, 2 * group), 1, 8) : 1;
     const std::int64_t blocks = divided(width, 2 * group * pairs);
@@ -162,35 +175,41 @@ void sum_columns(Lowering& to, ArgValue from, std::int64_t rows, std::int64_t wi
     std::int64_t run = divided(rows, std::clamp<std::int64_t>(rows / 16, 1, wanted));
     if (sums > 1) run = whole_run(each, run);
     const std::int64_t runs = divided(rows, run);
-    const auto pass = [&](ArgValue x, std::int64_t x_rows, std::int64_t x_pitch, std::int64_t length, ArgValue y) {
+    const auto pass = [&](ArgValue x, std::int64_t x_rows, std::int64_t x_pitch, std::int64_t length, ArgValue y,
+                          const RowScale& factors) {
         const std::int64_t made = divided(x_rows, length);
         const auto* tensor = std::get_if<Tensor>(&x);
         const std::uint32_t form =
             vector_layout(tensor ? *tensor : Tensor(), width % 2 == 0 && x_pitch % 2 == 0 && even(x) && even(y));
         to.dispatch({.kernel = "column_sum",
-                     .constants = {{"GROUP", group}, {"PAIRS", extent(pairs)}, {"LAYOUT", form}},
+                     .constants = {{"GROUP", group},
+                                   {"PAIRS", extent(pairs)},
+                                   {"LAYOUT", form},
+                                   {"ROW_SCALE", !std::holds_alternative<std::monostate>(factors.at)}},
                      .args = {{"x", x},
+                              {"row_scale", factors.at},
                               {"y", y},
                               {"rows", extent(x_rows)},
                               {"width", extent(width)},
                               {"x_pitch", extent(x_pitch)},
-                              {"run", extent(length)}},
+                              {"run", extent(length)},
+                              {"rows_per_scale", extent(factors.rows)}},
                      .groups = static_cast<std::uint64_t>(blocks * made),
                      .flops = static_cast<double>(x_rows * width),
                      .bytes = 4.0 * static_cast<double>((x_rows + made) * width)});
     };
-    if (runs == sums) return pass(from, rows, pitch, each, into);
+    if (runs == sums) return pass(from, rows, pitch, each, into, scale);
     const Scratch partial = to.scratch(runs * width);
-    pass(from, rows, pitch, run, partial);
-    pass(partial, runs, width, runs / sums, into);
+    pass(from, rows, pitch, run, partial, scale);
+    pass(partial, runs, width, runs / sums, into, {});
 }
 
 Tensor row_sum(Tensor x) {
     return add_one(x.graph(), RowSumOp(), {x});
 }
 
-Tensor column_sum(Tensor x) {
-    return add_one(x.graph(), ColumnSumOp(false), {x});
+Tensor column_sum(Tensor x, Tensor row_scale) {
+    return add_one(x.graph(), ColumnSumOp(false), {x, row_scale ? contiguous(row_scale) : row_scale});
 }
 
 Tensor sum_to(Tensor x, const Shape& shape) {
@@ -216,7 +235,7 @@ Tensor sum_to(Tensor x, const Shape& shape) {
         else if (outer == 1)
             x = column_sum(reshape(x, {axis->extent, inner}));
         else
-            x = add_one(x.graph(), ColumnSumOp(true), {reshape(x, {outer, axis->extent, inner})});
+            x = add_one(x.graph(), ColumnSumOp(true), {reshape(x, {outer, axis->extent, inner}), Tensor()});
     }
     return reshape(x, shape);
 }

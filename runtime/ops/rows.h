@@ -38,10 +38,21 @@ inline std::uint32_t block(std::uint32_t group, std::int64_t width) {
     return extent(std::clamp<std::int64_t>((width / 2 + group - 1) / group, 1, 8));
 }
 
+/// Factors of a kernel's rows, each of so many rows that follow each other; or none.
+struct RowScale {
+    ArgValue at = {};
+    std::int64_t rows = 1;
+};
+
+/// `scales` has x's leading extents and ones after them, or is no tensor.
+inline RowScale row_scale_of(Tensor scales, Tensor x) {
+    return scales ? RowScale{scales, x.rows() / scales.elements()} : RowScale{};
+}
+
 /// into[c] = Σ from[r·pitch + c] over `rows` rows of `width` columns, in an order that only the sizes decide. Rows are
 /// cut into runs, enough to occupy the device and long enough to be worth a partial sum. With `sums` > 1 so many sums,
-/// each over its own share of the rows.
+/// each over its own share of the rows. Terms are scaled where rows have factors.
 void sum_columns(Lowering& to, ArgValue from, std::int64_t rows, std::int64_t width, std::int64_t pitch, ArgValue into,
-                 std::int64_t sums = 1);
+                 std::int64_t sums = 1, const RowScale& scale = {});
 
 }  // namespace vkf

@@ -13,12 +13,19 @@ layout(constant_id = 20) const uint LAYOUT_A = SCALAR;
 layout(constant_id = 21) const uint LAYOUT_B = SCALAR;
 layout(constant_id = 22) const uint LAYOUT_Y = SCALAR;
 layout(constant_id = 23) const uint LAYOUT_ADDEND = SCALAR;  // never packed
+layout(constant_id = 25) const bool ROW_SCALE = false;
+
+// With ROW_SCALE the rows of a, as they lie in memory, have factors. They are rows of y, or where a is transposed the
+// terms of its sums.
+const bool SCALE_Y = ROW_SCALE && !TRANSPOSE_A;
+const bool SCALE_K = ROW_SCALE && TRANSPOSE_A;
 
 layout(push_constant, scalar) uniform Args {
     In a;
     In b;
     In bias;
     In addend;
+    In row_scale;
     Out y;
     uint m;
     uint n;
@@ -34,6 +41,7 @@ layout(push_constant, scalar) uniform Args {
     uint b_batch;
     uint y_batch;
     uint addend_batch;
+    uint rows_per_scale;  // neighbours that share a factor
     float alpha;
 };
 
@@ -45,11 +53,19 @@ uint part_k_end(uint part) {
     return min(k, (part % splits + 1) * chunk);
 }
 
-// activation(alpha · sum + bias of the column) + addend at its index `from`
-float finish(float sum, float shift, uint from) {
+// The factor of a row of y, and of a term of its sums.
+float y_scale(uint batch, uint row) {
+    return SCALE_Y ? row_scale.at[(batch * m + row) / rows_per_scale] : 1.0;
+}
+float k_scale(uint batch, uint term) {
+    return SCALE_K ? row_scale.at[(batch * k + term) / rows_per_scale] : 1.0;
+}
+
+// factor · activation(alpha · sum + bias of the column) + addend at its index `from`
+float finish(float sum, float shift, float factor, uint from) {
     float v = alpha * sum;
     if (BIAS) v += shift;
-    v = activation(ACTIVATION, v);
+    v = factor * activation(ACTIVATION, v);
     if (ADDEND) v += addend.at[from];
     return v;
 }

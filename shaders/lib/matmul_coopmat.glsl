@@ -67,6 +67,11 @@ void main() {
             [[unroll]] for (uint i = 0; i < FETCH_A; ++i) {
                 const uint block = gl_LocalInvocationID.x + i * GROUP;
                 next_left[i] = fetch(a, LAYOUT_A, a_begin, a_pitch, block, LINE_A, a_from, a_end, a_aligned);
+                if (SCALE_K) {
+                    const float factor = k_scale(batch, min(k0 + block / LINE_A, k_end - 1));
+                    next_left[i].low *= factor;
+                    next_left[i].high *= factor;
+                }
             }
             [[unroll]] for (uint i = 0; i < FETCH_B; ++i) {
                 const uint block = gl_LocalInvocationID.x + i * GROUP;
@@ -122,9 +127,10 @@ void main() {
             const uint there = row < m && column < n ? n - column : 0;
             const uint from = batch * addend_batch + row * addend_pitch + column;
             const uint to = part * y_batch + row * y_pitch + column;
+            const float factor = y_scale(batch, min(row, m - 1));
             vec4 v = finished[mine + at];
             [[unroll]] for (uint j = 0; j < 4; ++j)
-                if (j < there) v[j] = finish(v[j], BIAS ? bias.at[column + j] : 0.0, from + j);
+                if (j < there) v[j] = finish(v[j], BIAS ? bias.at[column + j] : 0.0, factor, from + j);
             store_vec4(y, LAYOUT_Y, to, there, v, y_aligned);
         }
         shared_barrier();

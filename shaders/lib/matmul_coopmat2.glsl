@@ -4,6 +4,7 @@
 // Owner: a workgroup has a tile of y, as one accumulator whose elements lie where the driver wants them.
 // Numerics: as matmul_coopmat.glsl; operands of 32 bits are rounded to ELEMENT while they are loaded, those of 16 bits
 //   are of ELEMENT already, and so is a y of 16 bits. The addend is fp32.
+// Factors of a sum's terms are for the other kernels: here operands pass through nobody's hands.
 #include "lib/matmul.glsl"
 
 layout(constant_id = 7) const uint TILE_M = 128;
@@ -21,7 +22,7 @@ float finish_element(const in uint row, const in uint column, const in float sum
     const uint i = at.y + row, j = at.z + column;
     if (i >= m || j >= n) return 0.0;  // not stored
     const float shift = BIAS ? bias.at[j] : 0.0;
-    return finish(sum, shift, at.x * addend_batch + i * addend_pitch + j);
+    return finish(sum, shift, y_scale(at.x, i), at.x * addend_batch + i * addend_pitch + j);
 }
 
 void main() {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -12,6 +13,7 @@
 #include "models/files/vit_config.h"
 #include "models/train/schedule.h"
 #include "models/train/trainer.h"
+#include "ops/arithmetic.h"
 #include "passes/run_passes.h"
 #include "scratch.h"
 
@@ -58,23 +60,33 @@ VitConfig kk(std::int64_t labels) {
             .attention = {}};
 }
 
-/// How many nodes of a training step of SL's ViT are of each name under a scope that ends in ".path".
-std::map<std::string, int> nodes_of_stochastic_depth() {
-    const LossGraph loss = [](const Scope& scope) { return vit_loss(scope, sl(10, "standard"), 2); };
+/// How many nodes of a training step of SL's ViT make masks of stochastic depth and how many read them, by name.
+std::map<std::string, int> nodes_of_stochastic_depth(std::string_view variant) {
+    const LossGraph loss = [=](const Scope& scope) { return vit_loss(scope, sl(10, variant), 2); };
     StepGraphs graphs(loss, {.drop_path = 0.1f, .optimizer = {}});
     run_passes(graphs.step);
     std::map<std::string, int> found;
-    for (const Node& node : graphs.step.nodes())
-        if (node.scope.ends_with(".path") && !node.is_view()) ++found[std::string(node.op->name())];
+    std::set<std::uint32_t> masks;
+    for (const Node& node : graphs.step.nodes()) {
+        const std::string name(node.op->name());
+        if (node.scope.ends_with(".path")) {
+            ++found["makes: " + name];
+            masks.insert(node.out[0].id());
+        }
+        for (const Tensor& in : node.in)
+            if (in && masks.contains(in.id())) ++found["reads: " + name];
+    }
     return found;
 }
 
-TEST(HostVit, StochasticDepthIsAMaskAndOneNodeEachWayABranch) {
-    constexpr int branches = 2 * 9;
-    // The class token's gradient beside zeros for the patches is the last branch's.
+TEST(HostVit, StochasticDepthIsAMaskThatOnlyProductsAndSumsOfBiasesRead) {
+    constexpr int blocks = 9, maps = 2 * blocks;  // a map's product, its operands' gradients and its bias's
     const std::map<std::string, int> wanted{
-        {"fill+dropout", branches}, {"mul+add", branches}, {"mul", branches}, {"concat", 1}};
-    EXPECT_EQ(nodes_of_stochastic_depth(), wanted);
+        {"makes: fill+dropout", maps}, {"reads: matmul", 3 * maps}, {"reads: column_sum", maps}};
+    EXPECT_EQ(nodes_of_stochastic_depth("standard"), wanted);
+    std::map<std::string, int> with_second_maps = wanted;
+    with_second_maps["reads: matmul"] += 3 * blocks;
+    EXPECT_EQ(nodes_of_stochastic_depth("belief-star"), with_second_maps);
 }
 
 TEST(HostVit, HasThePublishedModelsParameters) {
@@ -202,7 +214,7 @@ TEST(DeviceStochasticDepth, KeepsOrDropsWholeSamples) {
     Parameters parameters;
     const Noise noise{0.0f, 0.5f, graph.input("seed", {DType::i32, {2}})};
     const Tensor x = graph.input("x", {DType::f32, {64, 3, 5}});
-    graph.output("y", Scope(graph, parameters, noise).drop_path(x));
+    graph.output("y", mul(x, Scope(graph, parameters, noise).drop_path(x.shape())));
     State state(shared_device());
     Program program(shared_device(), graph, state);
     std::vector<float> values(64 * 15);

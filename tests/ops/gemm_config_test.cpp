@@ -111,6 +111,11 @@ TEST(HostGemmConfig, CandidatesAreOfAllImplementationsAndCutAlike) {
     GemmShape packed = size(512, 512, 512);
     packed.packed_factors = true;
     EXPECT_EQ(names(packed), "coopmat 64, coopmat 128, coopmat2 128, tile 64, tile 128, subgroup, ");
+    GemmShape scaled = size(512, 512, 512);
+    scaled.row_scale = true;
+    EXPECT_EQ(names(scaled), names(size(512, 512, 512)));
+    scaled.transpose_a = true;  // terms are scaled, which coopmat2 cannot
+    EXPECT_EQ(names(scaled), "coopmat 64, coopmat 128, tile 64, tile 128, subgroup, ");
     device.cpu = true;
     EXPECT_TRUE(names(size(512, 512, 512)).starts_with("subgroup, "));
     for (const bool cpu : {false, true}) {

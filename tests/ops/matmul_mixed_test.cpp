@@ -38,6 +38,17 @@ OpCase batch(const char* name, Layout layout, Operand a, Operand b) {
             }};
 }
 
+/// Of a branch of a model with stochastic depth: factors of samples, in the weight's gradient of terms.
+OpCase branch(const char* name, Operand x, std::int64_t out) {
+    const std::int64_t in = x.type.shape.width();
+    const Shape y = x.type.shape.with_width(out);
+    return {name, {std::move(x), normal({out, in}), normal({out}), normal(y), fixed({y[0], 1, 1})}, [](Inputs given) {
+                return std::vector{
+                    matmul(given[0], given[1],
+                           {.transpose_b = true, .bias = given[2], .addend = given[3], .row_scale = given[4]})};
+            }};
+}
+
 std::vector<OpCase> mixed_cases() {
     std::vector<OpCase> cases;
     for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
@@ -72,6 +83,11 @@ std::vector<OpCase> mixed_cases() {
     cases.push_back({"addend in place", {normal({70, 26}), normal({26, 41}), normal({70, 41})}, [](Inputs x) {
                          const Tensor addend = scale(x[2], 0.5f);  // dies here: y may take its memory
                          return std::vector{matmul(x[0], x[1], {.addend = addend})};
+                     }});
+    cases.push_back(branch("row scale", normal({3, 35, 40}), 50));
+    cases.push_back(branch("row scale of a split", normal({3, 9, 600}), 36));
+    cases.push_back({"row scale TN", {normal({77, 40}), normal({77, 36}), fixed({77, 1})}, [](Inputs x) {
+                         return std::vector{matmul(x[0], x[1], {.transpose_a = true, .row_scale = x[2]})};
                      }});
     return cases;
 }
@@ -112,7 +128,8 @@ std::vector<OpCase> group_cases() {
         cases.push_back(plain(layout, 66, 68, 770, 2));  // k split in chunks, the last one short
     }
     for (OpCase& c : mixed_cases())
-        if (c.name == "batch of slices" || c.name == "alpha bias addend" || c.name == "addend in place")
+        if (c.name == "batch of slices" || c.name == "alpha bias addend" || c.name == "addend in place" ||
+            c.name == "row scale")
             cases.push_back(std::move(c));
     return cases;
 }

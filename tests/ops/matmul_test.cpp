@@ -38,6 +38,64 @@ OpCase plain(Layout layout, std::int64_t m, std::int64_t n, std::int64_t k, std:
     return made;
 }
 
+/// The rows of a have factors: as for samples of a batch, [B, 1, 1] for a [B, T, K].
+OpCase scaled(std::string name, Operand a, Operand b, Operand row_scale, const MatmulOptions& how = {}) {
+    OpCase made{"row scale " + std::move(name), {std::move(a), std::move(b), std::move(row_scale)}, [how](Inputs x) {
+                    MatmulOptions given = how;
+                    given.row_scale = x[2];
+                    return std::vector{matmul(x[0], x[1], given)};
+                }};
+    std::int64_t longest = 1;
+    for (const std::size_t i : {0, 1})
+        longest = std::max({longest, made.operands[i].type.shape.rows(), made.operands[i].type.shape.width()});
+    made.ulps = made.gradient_ulps = 16.0 + 0.5 * std::sqrt(static_cast<double>(longest));
+    made.finite_differences = longest < 40;
+    return made;
+}
+
+/// Of a branch of a model with stochastic depth: what it is added to is not scaled.
+OpCase branch(std::string name, Operand x, std::int64_t out, Activation activation = Activation::none) {
+    const std::int64_t in = x.type.shape.width();
+    const Shape y = x.type.shape.with_width(out);
+    OpCase made = scaled("branch " + std::move(name), std::move(x), normal({out, in}), fixed({y[0], 1, 1}));
+    made.operands.push_back(normal({out}));
+    made.operands.push_back(normal(y));
+    made.build = [activation](Inputs given) {
+        return std::vector{matmul(given[0], given[1],
+                                  {.transpose_b = true,
+                                   .bias = given[3],
+                                   .activation = activation,
+                                   .addend = given[4],
+                                   .row_scale = given[2]})};
+    };
+    return made;
+}
+
+std::vector<OpCase> row_scale_cases() {
+    const MatmulOptions nt = options(Layout::nt), tn = options(Layout::tn);
+    return {
+        scaled("NN", normal({3, 5, 6}), normal({6, 8}), fixed({3, 1, 1})),
+        scaled("NT of every row", normal({3, 5, 6}), normal({7, 6}), fixed({3, 5, 1}), nt),
+        scaled("TN of every row", normal({29, 17}), normal({29, 11}), fixed({29, 1}), tn),
+        scaled("TN of matrices", normal({3, 13, 6}), normal({3, 13, 5}), fixed({3, 1, 1}), tn),
+        scaled("NN of matrices", normal({2, 3, 9, 7}), normal({2, 3, 7, 4}), fixed({2, 3, 1, 1})),
+        scaled("of one number", normal({4, 6}), normal({6, 5}), fixed({1, 1})),
+        scaled("differentiated", normal({3, 5, 6}), normal({6, 8}), normal({3, 1, 1})),
+        scaled("TN differentiated", normal({12, 6}), normal({12, 8}), normal({12, 1}), tn),
+        scaled("of one row each", normal({2, 1, 130}), normal({130, 67}), fixed({2, 1, 1})),
+        scaled("NT of one row each", normal({3, 1, 67}), normal({130, 67}), fixed({3, 1, 1}), nt),
+        scaled("of slices", padded({3, 17, 8}, 2), padded({8, 10}, 4), padded({3, 1, 1}, 2)),
+        // The weight's gradient sums over 774 rows, which chunks cut amid samples.
+        scaled("of long samples", normal({6, 129, 20}), normal({20, 24}), fixed({6, 1, 1})),
+        scaled("of matrices with long sums", normal({3, 5, 600}, 0.05), normal({3, 600, 22}), fixed({3, 1, 1})),
+        branch("of few", normal({3, 5, 4}), 6),
+        branch("with an activation", normal({3, 5, 4}), 6, Activation::gelu),
+        branch("of whole tiles", normal({4, 32, 64}), 64),
+        branch("of tokens and a class", normal({5, 65, 48}), 34),
+        branch("with long sums", normal({4, 5, 600}, 0.05), 22),
+    };
+}
+
 std::vector<OpCase> matmul_cases() {
     std::vector<OpCase> cases;
     for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
@@ -98,6 +156,7 @@ std::vector<OpCase> matmul_cases() {
                          24,
                          96,
                          kind != Activation::relu});
+    for (OpCase& c : row_scale_cases()) cases.push_back(std::move(c));
     return cases;
 }
 
@@ -114,6 +173,8 @@ TEST(HostMatmulShapes, RefusesWhatDoesNotFit) {
     EXPECT_THROW(matmul(a, b, {.transpose_a = true, .transpose_b = true}), InputError);
     EXPECT_THROW(matmul(a, wide, {.bias = bias}), InputError);
     EXPECT_THROW(matmul(a, wide, {.addend = wide}), InputError);
+    EXPECT_THROW(matmul(a, wide, {.row_scale = make("columns", {1, 5})}), InputError);
+    EXPECT_THROW(matmul(batch, make("square", {2, 2}), {.row_scale = make("positions", {1, 5, 1})}), InputError);
 }
 
 }  // namespace

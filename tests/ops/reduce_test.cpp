@@ -17,6 +17,13 @@ OpCase columns_summed(std::string name, Operand x) {
     return {std::move(name), {std::move(x)}, [](Inputs in) { return std::vector{column_sum(in[0])}; }, 16, 64, small};
 }
 
+OpCase columns_summed(std::string name, Operand x, Operand row_scale) {
+    OpCase made = columns_summed(std::move(name), std::move(x));
+    made.operands.push_back(std::move(row_scale));
+    made.build = [](Inputs in) { return std::vector{column_sum(in[0], in[1])}; };
+    return made;
+}
+
 OpCase summed_to(std::string name, Operand x, Shape shape) {
     return {std::move(name), {std::move(x)}, [shape](Inputs in) { return std::vector{sum_to(in[0], shape)}; }};
 }
@@ -53,6 +60,9 @@ const std::vector<OpCase> reduce_cases{
     columns_summed("columns of a slice", padded({29, 37}, 3)),
     columns_summed("columns in many runs", normal({777, 129})),
     columns_summed("columns of many rows", normal({4099, 5})),
+    columns_summed("columns of rows with factors", normal({29, 37}), normal({29, 1})),
+    columns_summed("columns of samples with factors", padded({7, 5, 12}, 2), normal({7, 1, 1})),
+    columns_summed("columns of samples with factors, in many runs", normal({37, 65, 34}), fixed({37, 1, 1})),
     summed_to("to itself", normal({3, 5}), {3, 5}),
     summed_to("to a bias", normal({2, 7, 11}), {11}),
     summed_to("to a bias with ones", normal({2, 7, 11}), {1, 1, 11}),
@@ -92,6 +102,9 @@ TEST(HostReduceShapes, WhatDoesNotBroadcastIsRefused) {
     EXPECT_THROW(sum_to(x, {2, 2, 4}), InputError);
     EXPECT_THROW(broadcast_to(x, {4, 3, 2}), InputError);
     EXPECT_THROW(broadcast_to(x, {3, 4}), InputError);
+    const auto scale = [&](const char* name, Shape shape) { return graph.input(name, {DType::f32, std::move(shape)}); };
+    EXPECT_THROW(column_sum(x, scale("of columns", {4})), InputError);
+    EXPECT_THROW(column_sum(x, scale("of positions", {1, 3, 1})), InputError);
     EXPECT_THROW(row_sum(graph.input("i", {DType::i32, {2, 3}})), InputError);
 }
 

@@ -41,10 +41,12 @@ OpCase hidden_layer(std::int64_t width) {
                  [](Inputs x) { return dropout(activate(add(x[0], x[1]), Activation::gelu), 0.3f, x[2], 9); });
 }
 
-/// Stochastic depth as models ask for it: a branch, kept or left out sample by sample, added to what it branches from.
+/// Dropout and stochastic depth as models ask for them: a branch, kept or left out sample by sample, added to what it
+/// branches from.
 Tensor with_branch(Tensor x, Tensor branch, Tensor seed) {
     Parameters none;
-    return add(x, Scope(x.graph(), none, {.drop_path = 0.4f, .seed = seed}).drop_path(branch));
+    const Scope scope(x.graph(), none, {.dropout = 0.2f, .drop_path = 0.4f, .seed = seed});
+    return add(x, mul(scope.drop(branch), scope.drop_path(x.shape())));
 }
 
 OpCase drop_path(std::int64_t width) {
@@ -120,7 +122,7 @@ TEST(HostFuseElementwise, StochasticDepthIsOneNodeBesideItsMask) {
     fuse_elementwise(graph);
     std::vector<std::string> names;
     for (const Node& node : graph.nodes()) names.emplace_back(node.op->name());
-    EXPECT_EQ(names, (std::vector<std::string>{"fill+dropout", "mul+add"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"fill+dropout", "dropout+mul+add"}));
 }
 
 TEST(HostFuseElementwise, WhatOthersReadStays) {
