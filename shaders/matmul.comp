@@ -27,7 +27,7 @@ layout(constant_id = 10) const bool TAIL = true;  // k or its chunks are no mult
 
 const uint ROWS = ROW_BLOCKS * SUBGROUP;
 const uint COLUMNS = PAIRS * SUBGROUP * 2;
-const uint HALVES = STEP / 2;
+const uint STEP_PAIRS = STEP / 2;
 
 vec2 sum[ROWS * PAIRS];  // the tile
 
@@ -64,16 +64,16 @@ void add_terms(uint batch, uint row0, uint column0, uint k_begin, uint k_end, fl
     const uint a_step = TRANSPOSE_A ? a_pitch : 1;
     const uint b_step = TRANSPOSE_B ? 1 : b_pitch;
     for (uint k0 = k_begin; k0 < k_step_end; k0 += STEP) {
-        vec2 left[ROW_BLOCKS * HALVES];
+        vec2 left[ROW_BLOCKS * STEP_PAIRS];
         [[unroll]] for (uint i = 0; i < ROW_BLOCKS; ++i)
-            [[unroll]] for (uint h = 0; h < HALVES; ++h) {
+            [[unroll]] for (uint h = 0; h < STEP_PAIRS; ++h) {
                 const uint on = 2 * h * a_step;
-                left[i * HALVES + h] = factor * load_vec2(LAYOUT_A, a, a_at[i] + on, a_next[i] + on);
+                left[i * STEP_PAIRS + h] = factor * load_vec2(LAYOUT_A, a, a_at[i] + on, a_next[i] + on);
             }
         vec2 right[STEP * PAIRS];
         [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
             if (TRANSPOSE_B) {
-                [[unroll]] for (uint h = 0; h < HALVES; ++h) {
+                [[unroll]] for (uint h = 0; h < STEP_PAIRS; ++h) {
                     const vec2 x = load_vec2(LAYOUT_B, b, b_at[p] + 2 * h, b_at[p] + 2 * h + 1);
                     const vec2 z = load_vec2(LAYOUT_B, b, b_next[p] + 2 * h, b_next[p] + 2 * h + 1);
                     right[2 * h * PAIRS + p] = vec2(x.x, z.x);
@@ -88,7 +88,7 @@ void add_terms(uint batch, uint row0, uint column0, uint k_begin, uint k_end, fl
         }
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
             [[unroll]] for (uint s = 0; s < STEP; ++s) {
-                const vec2 both = left[r / SUBGROUP * HALVES + s / 2];
+                const vec2 both = left[r / SUBGROUP * STEP_PAIRS + s / 2];
                 const float x = TRANSPOSE_A
                     ? subgroupBroadcast(both[r % 2], r % SUBGROUP / 2 + s % 2 * (SUBGROUP / 2))
                     : subgroupBroadcast(both[s % 2], r % SUBGROUP);

@@ -29,20 +29,20 @@ std::vector<CopyAxis> merged(const std::vector<CopyAxis>& axes) {
 }
 
 /// Whether the innermost axis runs over neighbours on both sides and every run of them can be cut into aligned pairs.
-bool in_pairs(const std::vector<CopyAxis>& walk, bool from_x) {
-    const CopyAxis& inner = walk.back();
+bool in_pairs(const std::vector<CopyAxis>& axes, bool from_x) {
+    const CopyAxis& inner = axes.back();
     if (inner.extent % 2 != 0 || inner.y_stride != 1 || (from_x && inner.x_stride != 1)) return false;
-    return std::all_of(walk.begin(), walk.end() - 1, [&](const CopyAxis& axis) {
+    return std::all_of(axes.begin(), axes.end() - 1, [&](const CopyAxis& axis) {
         return axis.y_stride % 2 == 0 && (!from_x || axis.x_stride % 2 == 0);
     });
 }
 
-/// The same walk in pairs.
-void halve(std::vector<CopyAxis>& walk) {
-    walk.back().extent /= 2;
-    for (std::size_t i = 0; i + 1 < walk.size(); ++i) {
-        walk[i].x_stride /= 2;
-        walk[i].y_stride /= 2;
+/// The same axes in pairs.
+void halve(std::vector<CopyAxis>& axes) {
+    axes.back().extent /= 2;
+    for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
+        axes[i].x_stride /= 2;
+        axes[i].y_stride /= 2;
     }
 }
 
@@ -55,23 +55,23 @@ std::vector<std::int64_t> strides(Tensor x) {
     return stride;
 }
 
-Dispatch strided_copy(const DeviceTraits& device, Tensor x, Tensor y, const std::vector<CopyAxis>& axes,
+Dispatch strided_copy(const DeviceTraits& device, Tensor x, Tensor y, const std::vector<CopyAxis>& given,
                       std::int64_t y_start) {
-    std::vector<CopyAxis> walk = merged(axes);
-    require(walk.size() <= MAX_AXES, "copies at most ", MAX_AXES, " axes, not ", walk.size());
-    const bool pairs = all_even(std::array{x, y}) && y_start % 2 == 0 && in_pairs(walk, static_cast<bool>(x));
+    std::vector<CopyAxis> axes = merged(given);
+    require(axes.size() <= MAX_AXES, "copies at most ", MAX_AXES, " axes, not ", axes.size());
+    const bool pairs = all_even(std::array{x, y}) && y_start % 2 == 0 && in_pairs(axes, static_cast<bool>(x));
     const bool packed = y.format() != Format::f32;
     require(!packed || (pairs && (!x || x.format() == y.format())), "a copy of packed numbers moves whole pairs");
     if (pairs) {
-        halve(walk);
+        halve(axes);
         y_start /= 2;
     }
     std::int64_t count = 1;
-    for (const CopyAxis& axis : walk) count *= axis.extent;
+    for (const CopyAxis& axis : axes) count *= axis.extent;
     const Sweep grid = sweep(device, count);
     Dispatch made{.kernel = "copy",
                   .constants = {{"GROUP", grid.group},
-                                {"AXES", extent(std::ssize(walk))},
+                                {"AXES", extent(std::ssize(axes))},
                                 {"ZERO", !x},
                                 {"WIDE", pairs && !packed}},
                   .args = {{"x", x ? ArgValue{x} : ArgValue{}},
@@ -82,7 +82,7 @@ Dispatch strided_copy(const DeviceTraits& device, Tensor x, Tensor y, const std:
                   .groups = grid.groups,
                   .bytes = (x ? 8.0 : 4.0) * (pairs && !packed ? 2.0 : 1.0) * static_cast<double>(count)};
     for (std::size_t axis = 0; axis < MAX_AXES; ++axis) {
-        const CopyAxis used = axis < walk.size() ? walk[axis] : CopyAxis{1, 0, 0};
+        const CopyAxis used = axis < axes.size() ? axes[axis] : CopyAxis{1, 0, 0};
         if (axis > 0) made.args.emplace_back(text("extent_", axis), extent(used.extent));
         made.args.emplace_back(text("x_stride_", axis), extent(used.x_stride));
         made.args.emplace_back(text("y_stride_", axis), extent(used.y_stride));

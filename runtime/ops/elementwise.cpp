@@ -63,7 +63,7 @@ double taken(const ElementStep& step, double a, double b, const Seed& seed, std:
     return a * dropout_scale(seed, step.salt, static_cast<std::uint32_t>(i), step.number);
 }
 
-bool stretched(const Shape& operand, const Shape& result) {
+bool is_broadcast(const Shape& operand, const Shape& result) {
     return operand.elements() < result.elements();
 }
 
@@ -71,7 +71,7 @@ bool stretched(const Shape& operand, const Shape& result) {
 std::optional<BroadcastRun> common_run(std::span<const Tensor> in, const Shape& result) {
     std::optional<BroadcastRun> common;
     for (const Tensor& x : in) {
-        if (!stretched(x.shape(), result)) continue;
+        if (!is_broadcast(x.shape(), result)) continue;
         const std::optional<BroadcastRun> own = one_run(x.shape(), result);
         if (!own || (common && *common != *own)) return {};
         common = own;
@@ -187,15 +187,15 @@ void ElementwiseOp::lower(Lowering& to) const {
     std::optional<BroadcastRun> run = common_run(operands, y.shape());
     if (run && run->mod == 1) run->div = count;  // one number for all, so that neighbours are made together
     const std::vector<BroadcastAxis> axes = axes_of(operands, y.shape());
-    std::uint32_t stretched_bits = 0, along = 0;
+    std::uint32_t broadcast_bits = 0, along = 0;
     for (std::size_t k = 0; k < operands.size(); ++k) {
-        if (!stretched(operands[k].shape(), y.shape())) continue;
-        stretched_bits |= 1u << k;
+        if (!is_broadcast(operands[k].shape(), y.shape())) continue;
+        broadcast_bits |= 1u << k;
         if (run ? run->div == 1 : axes.back().strides[k] == 1) along |= 1u << k;
     }
     const std::int64_t alike = !run ? axes.back().extent : along ? run->mod : run->div;  // neighbours
     std::uint32_t each = drops() ? 4 : 2;                                                // random words come by four
-    while (stretched_bits && alike % each != 0) each /= 2;
+    while (broadcast_bits && alike % each != 0) each /= 2;
     require(each > 1 || y.format() == Format::f32, "packed numbers are made in pairs");
 
     const Sweep grid = sweep(to.device, count);
@@ -207,7 +207,7 @@ void ElementwiseOp::lower(Lowering& to) const {
                                 {"STEPS", extent(static_cast<std::int64_t>(steps_.size()))},
                                 {"EACH", each},
                                 {"LEFT", extent(count % each)},
-                                {"STRETCHED", stretched_bits},
+                                {"BROADCAST", broadcast_bits},
                                 {"ALONG", along},
                                 {"LAYOUT_Y", vector_layout(y)}},
                   .args = {{"seed", drops() ? ArgValue{to.in.back()} : ArgValue{}},

@@ -216,10 +216,10 @@ public:
 
     void lower(Lowering& to) const override {
         const std::vector<std::int64_t> x = strides(to.in[0]), y = strides(to.out[0]);
-        std::vector<CopyAxis> walk;
+        std::vector<CopyAxis> axes;
         for (std::size_t k = 0; k < axes_.size(); ++k)
-            walk.push_back({to.out[0].shape().extents()[k], x[index(axes_[k])], y[k]});
-        to.dispatch(strided_copy(to.device, to.in[0], to.out[0], walk));
+            axes.push_back({to.out[0].shape().extents()[k], x[index(axes_[k])], y[k]});
+        to.dispatch(strided_copy(to.device, to.in[0], to.out[0], axes));
     }
 
     /// Pairs stay pairs as long as the last axis stays the last.

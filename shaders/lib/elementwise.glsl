@@ -16,7 +16,7 @@ layout(constant_id = 2) const uint INPUTS = 1;
 layout(constant_id = 3) const uint STEPS = 1;
 layout(constant_id = 4) const uint EACH = 4;       // 4, 2 or 1
 layout(constant_id = 5) const uint LEFT = 0;       // count % EACH
-layout(constant_id = 6) const uint STRETCHED = 0;  // a bit for each input that is broadcast
+layout(constant_id = 6) const uint BROADCAST = 0;  // a bit for each input that is broadcast
 layout(constant_id = 7) const uint ALONG = 0;      // a bit for each of those whose own elements lie along the result's
 layout(constant_id = 8) const uint STEP0 = 0;
 layout(constant_id = 9) const uint STEP1 = 0;
@@ -79,10 +79,10 @@ layout(push_constant, scalar) uniform Args {
 
 uint word(uint i) { return i == 0 ? w0 : i == 1 ? w1 : i == 2 ? w2 : i == 3 ? w3 : i == 4 ? w4 : w5; }
 
-// `there` neighbours from element i on, of which `narrow` is the first's element in an input that is broadcast.
-vec4 load(In x, bool stretched, bool along, uint form, uint i, uint narrow, uint there) {
-    if (stretched && !along) return vec4(load_one(x, narrow, form));
-    const uint at = stretched ? narrow : i;
+// `there` neighbours from element i on, of which `operand_at` is the first's element in an input that is broadcast.
+vec4 load(In x, bool is_broadcast, bool along, uint form, uint i, uint operand_at, uint there) {
+    if (is_broadcast && !along) return vec4(load_one(x, operand_at, form));
+    const uint at = is_broadcast ? operand_at : i;
     vec4 v = vec4(load_some(x, at, there > 1, form), 0.0, 0.0);
     if (there > 2) v.zw = load_some(x, at + 2, there > 3, form);
     return v;
@@ -118,13 +118,14 @@ uint stride4[6] = {0, 0, 0, 0, 0, 0};
 uint stride5[6] = {0, 0, 0, 0, 0, 0};
 #define READ_STRIDES(n) \
     if (n < INPUTS) [[unroll]] for (uint k = 0; k < AXES; ++k) stride##n[k] = axes.at[k].x##n;
-#define NARROW(n) offset(at, stride##n)
+#define BROADCAST_INDEX(n) offset(at, stride##n)
 #else
-#define NARROW(n) at[1]
+#define BROADCAST_INDEX(n) at[1]
 #endif
 #define LOAD(n) \
     if (n < INPUTS) \
-        values[n] = load(x##n, (STRETCHED >> n & 1) != 0, (ALONG >> n & 1) != 0, LAYOUT##n, i, NARROW(n), there);
+        values[n] = \
+            load(x##n, (BROADCAST >> n & 1) != 0, (ALONG >> n & 1) != 0, LAYOUT##n, i, BROADCAST_INDEX(n), there);
 #define OPERAND(n, shift) values[STEP##n >> shift & 15]
 #define TAKE(n) \
     if (n < STEPS) last = values[FIRST_STEP + n] = taken(STEP##n, OPERAND(n, 8), OPERAND(n, 12), i);
@@ -156,6 +157,6 @@ void main() {
     // One loop for all: drivers work on every kind of step wherever it stands, before they know the constants.
     for (uint i = mine; i < end; i += EACH * GROUP) {
         make(i, at, LEFT == 0 ? EACH : min(EACH, end - i));
-        if (STRETCHED != 0) advance(at, by, extent);
+        if (BROADCAST != 0) advance(at, by, extent);
     }
 }

@@ -31,9 +31,9 @@ Block fetch(In x, uint form, uint begin, uint pitch, uint block, uint blocks_per
             if (there > 4) got.high.xy = load_two(x, first + 4, form);
             if (there > 6) got.high.zw = load_two(x, first + 6, form);
         } else if (aligned && there >= 8) {
-            InAligned4 quads = InAligned4(x);
-            got.low = quads.at[first / 4];
-            got.high = quads.at[first / 4 + 1];
+            InAligned4 vec4s = InAligned4(x);
+            got.low = vec4s.at[first / 4];
+            got.high = vec4s.at[first / 4 + 1];
         } else {
             [[unroll]] for (uint i = 0; i < 4; ++i) {
                 if (i < there) got.low[i] = x.at[first + i];

@@ -22,17 +22,17 @@ float unit_float(uint bits) {
     return float(bits >> 8u) * 5.9604644775390625e-8f;
 }
 
-// Bits for columns 4 quad … 4 quad + 3 of a row: who owns four neighbours pays for one block.
-uvec4 dropout_bits(uvec2 key, uint salt, uint row, uint quad) {
-    return philox(uvec4(quad, row, salt, 0u), key);
+// Bits for columns 4 block … 4 block + 3 of a row: who owns four neighbours pays for one block.
+uvec4 dropout_bits(uvec2 key, uint salt, uint row, uint block) {
+    return philox(uvec4(block, row, salt, 0u), key);
 }
 
 float dropout_factor(uint bits, float rate) {
     return unit_float(bits) >= rate ? 1.0f / (1.0f - rate) : 0.0f;
 }
 
-vec4 dropout_scale4(uvec2 key, uint salt, uint row, uint quad, float rate) {
-    uvec4 bits = dropout_bits(key, salt, row, quad);
+vec4 dropout_scale4(uvec2 key, uint salt, uint row, uint block, float rate) {
+    uvec4 bits = dropout_bits(key, salt, row, block);
     return vec4(dropout_factor(bits.x, rate), dropout_factor(bits.y, rate),
                 dropout_factor(bits.z, rate), dropout_factor(bits.w, rate));
 }
