@@ -128,11 +128,11 @@ void check_lowered(const OpCase& c, CaseGraph& made, const ProgramOptions& lower
 }
 
 void check_lowered(const OpCase& c, const ProgramOptions& lowering) {
-    CaseGraph apart(c, differentiable(c)), fused(c, differentiable(c));
-    run_passes(apart.graph, {.fuse_elementwise = false});
-    check_lowered(c, apart, lowering);
+    CaseGraph unfused(c, differentiable(c)), fused(c, differentiable(c));
+    run_passes(unfused.graph, {.fuse_elementwise = false});
+    check_lowered(c, unfused, lowering);
     run_passes(fused.graph);
-    if (fused.graph.nodes().size() < apart.graph.nodes().size()) check_lowered(c, fused, lowering);
+    if (fused.graph.nodes().size() < unfused.graph.nodes().size()) check_lowered(c, fused, lowering);
 }
 
 }  // namespace

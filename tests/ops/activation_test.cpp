@@ -12,12 +12,10 @@ using Inputs = std::span<const Tensor>;
 
 OpCase activation(std::string name, Activation kind, Operand x) {
     const bool small = x.type.shape.elements() < 1000;
-    return {std::move(name),
-            {std::move(x)},
-            [kind](Inputs in) { return std::vector{activate(in[0], kind)}; },
-            16,
-            64,
-            small};
+    return {.name = std::move(name),
+            .operands = {std::move(x)},
+            .build = [kind](Inputs in) { return std::vector{activate(in[0], kind)}; },
+            .finite_differences = small};
 }
 
 /// From −range to range, both ends and 0 included: the tails that normal numbers do not reach.
@@ -32,12 +30,10 @@ Operand ramp(std::int64_t count, double range) {
 OpCase over_argument(std::string name, Activation kind) {
     Operand x = fixed({64});  // no gradient: the quotient's is a difference of equal numbers
     for (int i = 0; i < 64; ++i) x.values.push_back(std::ldexp(i % 2 ? 1.0 : -1.0, -20 + i / 2));
-    return {std::move(name),
-            {x},
-            [kind](Inputs in) { return std::vector{div(activate(in[0], kind), in[0])}; },
-            16,
-            64,
-            false};
+    return {.name = std::move(name),
+            .operands = {x},
+            .build = [kind](Inputs in) { return std::vector{div(activate(in[0], kind), in[0])}; },
+            .finite_differences = false};
 }
 
 const std::vector<OpCase> activation_cases{

@@ -9,12 +9,10 @@ using Inputs = std::span<const Tensor>;
 
 OpCase added(std::string name, Shape a, Shape b) {
     const bool small = a.elements() + b.elements() < 1000;
-    return {std::move(name),
-            {normal(std::move(a)), normal(std::move(b))},
-            [](Inputs x) { return std::vector{mul(add(x[0], x[1]), x[1])}; },
-            16,
-            64,
-            small};
+    return {.name = std::move(name),
+            .operands = {normal(std::move(a)), normal(std::move(b))},
+            .build = [](Inputs x) { return std::vector{mul(add(x[0], x[1]), x[1])}; },
+            .finite_differences = small};
 }
 
 const std::vector<OpCase> arithmetic_cases{
@@ -48,16 +46,17 @@ const std::vector<OpCase> arithmetic_cases{
     {"mul per row", {normal({6, 13}), normal({6, 1})}, [](Inputs x) { return std::vector{mul(x[0], x[1])}; }},
     {"mul by a middle run", {normal({2, 3, 5}), normal({3, 1})}, [](Inputs x) { return std::vector{mul(x[0], x[1])}; }},
     {"div", {normal({31, 3}), normal({31, 3}, 0.1, 2.0)}, [](Inputs x) { return std::vector{div(x[0], x[1])}; }},
-    {"div by a scalar",
-     {normal({2, 4099}), normal({}, 0.0, 3.0)},
-     // The divisor's gradient adds 8198 terms of both signs: Σ|t| / |Σt| is about 600.
-     [](Inputs x) { return std::vector{div(x[0], x[1])}; },
-     16,
-     600,
-     false},
+    {.name = "div by a scalar",
+     .operands = {normal({2, 4099}), normal({}, 0.0, 3.0)},
+     .build = [](Inputs x) { return std::vector{div(x[0], x[1])}; },
+     .gradient_ulps = 600,  // the divisor's adds 8198 terms of both signs: Σ|t| / |Σt| is about 600
+     .finite_differences = false},
     {"add slices", {padded({7, 5}, 3), padded({7, 5}, 2)}, [](Inputs x) { return std::vector{add(x[0], x[1])}; }},
     {"scale rows", {normal({3, 7})}, [](Inputs x) { return std::vector{scale(x[0], -0.75f)}; }},
-    {"scale", {normal({1, 4097})}, [](Inputs x) { return std::vector{scale(x[0], -0.75f)}; }, 16, 64, false},
+    {.name = "scale",
+     .operands = {normal({1, 4097})},
+     .build = [](Inputs x) { return std::vector{scale(x[0], -0.75f)}; },
+     .finite_differences = false},
     {"square by using an input twice", {normal({3, 3})}, [](Inputs x) { return std::vector{mul(x[0], x[0])}; }},
 };
 

@@ -7,27 +7,17 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "attention_mask_cases.h"
 #include "device_fixture.h"
+#include "ops/gpu_traits.h"
 #include "vulkan/reflect.h"
 #include "vulkan/spirv.h"
 
 namespace vkf::test {
 namespace {
-
-DeviceTraits gpu(std::uint32_t subgroup, std::optional<MatrixShape> matrices = {}) {
-    DeviceTraits made;
-    made.cpu = false;
-    made.subgroup_size = subgroup;
-    made.compute_units = 64;
-    made.shared_bytes = 32768;
-    made.matrices = matrices;
-    return made;
-}
 
 constexpr std::array passes{AttentionPass::forward, AttentionPass::query_gradient, AttentionPass::key_gradient};
 
@@ -41,16 +31,6 @@ AttentionTile tile_of(const DeviceTraits& device, std::string_view way, Attentio
 /// What the device's own model prefers.
 AttentionTile preferred(const DeviceTraits& device, AttentionPass pass, const AttentionSize& size) {
     return tile_of(device, attention_implementations(device, size).front(), pass, size);
-}
-
-std::map<std::string, std::uint32_t> constants(const AttentionTile& of) {
-    std::map<std::string, std::uint32_t> values;
-    for (const auto& [name, value] : of.constants)
-        if (const auto* number = std::get_if<std::uint32_t>(&value))
-            values[name] = *number;
-        else
-            values[name] = std::get<bool>(value);
-    return values;
 }
 
 /// D and D_V.

@@ -16,8 +16,10 @@ std::vector<Tensor> mean_loss(Inputs x) {
 }
 
 OpCase rows_of(std::string name, std::int64_t rows, std::int64_t width) {
-    return {std::move(name),     {normal({rows, width}), integers({rows}, -1, width)}, mean_loss, 16, 64,
-            rows * width <= 4096};
+    return {.name = std::move(name),
+            .operands = {normal({rows, width}), integers({rows}, -1, width)},
+            .build = mean_loss,
+            .finite_differences = rows * width <= 4096};
 }
 
 std::vector<OpCase> cross_entropy_cases() {
@@ -46,20 +48,22 @@ std::vector<OpCase> cross_entropy_cases() {
     cases.push_back({"part of a larger loss", {normal({9, 7}), integers({9}, 0, 7)}, [](Inputs x) {
                          return std::vector{scale(cross_entropy(x[0], x[1]), 1024.0f)};
                      }});
-    cases.push_back(
-        {"logits by the thousand", {normal({9, 33}, 30.0, 1e4), integers({9}, 0, 33)}, mean_loss, 16, 64, false});
+    cases.push_back({.name = "logits by the thousand",
+                     .operands = {normal({9, 33}, 30.0, 1e4), integers({9}, 0, 33)},
+                     .build = mean_loss,
+                     .finite_differences = false});
     const double nan = std::nan("");
     cases.push_back({"NaN in a row without a target",
-                     {{{DType::f32, {2, 3}}, 1, 0, 0, 1, true, 0, {nan, nan, nan, 1, 2, 3}},
-                      {{DType::i32, {2}}, 0, 0, 0, 1, false, 0, {-1, 2}}},
+                     {{.type = {DType::f32, {2, 3}}, .values = {nan, nan, nan, 1, 2, 3}},
+                      {.type = {DType::i32, {2}}, .differentiate = false, .values = {-1, 2}}},
                      mean_loss});
     // A loss near 0 is log(1 + loss) and its gradient softmax − 1: both lose what they are smaller than 1.
-    cases.push_back({"sure and right",
-                     {{{DType::f32, {2, 3}}, 1, 0, 0, 1, true, 0, {9, 1, 0, -1, 8, 1}},
-                      {{DType::i32, {2}}, 0, 0, 0, 1, false, 0, {0, 1}}},
-                     mean_loss,
-                     8 / 4e-4,
-                     8 / 2e-4});
+    cases.push_back({.name = "sure and right",
+                     .operands = {{.type = {DType::f32, {2, 3}}, .values = {9, 1, 0, -1, 8, 1}},
+                                  {.type = {DType::i32, {2}}, .differentiate = false, .values = {0, 1}}},
+                     .build = mean_loss,
+                     .ulps = 8 / 4e-4,
+                     .gradient_ulps = 8 / 2e-4});
     return cases;
 }
 

@@ -14,12 +14,10 @@ constexpr std::int64_t WORD = std::int64_t{1} << 31;
 
 OpCase dropped(std::string name, Operand x, float p, std::uint32_t salt) {
     const bool small = x.type.shape.elements() < 1000;
-    return {std::move(name),
-            {std::move(x), integers({2}, -WORD, WORD)},
-            [=](Inputs in) { return std::vector{dropout(in[0], p, in[1], salt)}; },
-            16,
-            64,
-            small};
+    return {.name = std::move(name),
+            .operands = {std::move(x), integers({2}, -WORD, WORD)},
+            .build = [=](Inputs in) { return std::vector{dropout(in[0], p, in[1], salt)}; },
+            .finite_differences = small};
 }
 
 const std::vector<OpCase> dropout_cases{

@@ -15,12 +15,12 @@ std::vector<Tensor> look_up(Inputs x) {
 /// Table [vocabulary, width] and `rows` indices. The gradient of an index is a sum of as many rows as it occurs in.
 OpCase table(std::string name, std::int64_t vocabulary, std::int64_t width, std::int64_t rows) {
     const double occurrences = static_cast<double>(rows) / static_cast<double>(vocabulary);
-    return {std::move(name),
-            {normal({vocabulary, width}), integers({rows}, 0, vocabulary)},
-            look_up,
-            0,
-            64 + 2 * occurrences,
-            vocabulary * width <= 4096};
+    return {.name = std::move(name),
+            .operands = {normal({vocabulary, width}), integers({rows}, 0, vocabulary)},
+            .build = look_up,
+            .ulps = 0,
+            .gradient_ulps = 64 + 2 * occurrences,
+            .finite_differences = vocabulary * width <= 4096};
 }
 
 std::vector<OpCase> embedding_cases() {
@@ -32,20 +32,29 @@ std::vector<OpCase> embedding_cases() {
     cases.push_back(table("characters", 65, 128, 768));
     cases.push_back(table("most words unused", 5003, 16, 101));
     cases.push_back(table("many positions", 301, 3, 4099));
-    cases.push_back({"a batch", {normal({11, 6}), integers({3, 7}, 0, 11)}, look_up, 0});
-    cases.push_back({"no axis", {normal({11, 6}), integers({}, 0, 11)}, look_up, 0});
-    cases.push_back({"outside the vocabulary", {normal({5, 6}), integers({40}, -4, 9)}, look_up, 0});
-    cases.push_back({"slice of a table", {padded({5, 6}, 2), integers({12}, 0, 5)}, look_up, 0});
-    cases.push_back({"all but the last of each sequence",
-                     {normal({5, 6}), integers({3, 8}, 0, 5)},
-                     [](Inputs x) { return std::vector{embedding(x[0], slice(x[1], -1, 0, 7))}; },
-                     0});
-    cases.push_back({"a table used twice",
-                     {normal({5, 6}), integers({4}, 0, 5), integers({6}, 0, 5)},
-                     [](Inputs x) {
-                         return std::vector{embedding(x[0], x[1]), embedding(x[0], x[2])};
-                     },
-                     0});
+    cases.push_back(
+        {.name = "a batch", .operands = {normal({11, 6}), integers({3, 7}, 0, 11)}, .build = look_up, .ulps = 0});
+    cases.push_back(
+        {.name = "no axis", .operands = {normal({11, 6}), integers({}, 0, 11)}, .build = look_up, .ulps = 0});
+    cases.push_back({.name = "outside the vocabulary",
+                     .operands = {normal({5, 6}), integers({40}, -4, 9)},
+                     .build = look_up,
+                     .ulps = 0});
+    cases.push_back({.name = "slice of a table",
+                     .operands = {padded({5, 6}, 2), integers({12}, 0, 5)},
+                     .build = look_up,
+                     .ulps = 0});
+    cases.push_back({.name = "all but the last of each sequence",
+                     .operands = {normal({5, 6}), integers({3, 8}, 0, 5)},
+                     .build = [](Inputs x) { return std::vector{embedding(x[0], slice(x[1], -1, 0, 7))}; },
+                     .ulps = 0});
+    cases.push_back({.name = "a table used twice",
+                     .operands = {normal({5, 6}), integers({4}, 0, 5), integers({6}, 0, 5)},
+                     .build =
+                         [](Inputs x) {
+                             return std::vector{embedding(x[0], x[1]), embedding(x[0], x[2])};
+                         },
+                     .ulps = 0});
     return cases;
 }
 

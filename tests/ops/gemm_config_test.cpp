@@ -4,39 +4,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 
+#include "ops/gpu_traits.h"
 #include "vulkan/reflect.h"
 #include "vulkan/spirv.h"
 
 namespace vkf::test {
 namespace {
 
-DeviceTraits gpu(std::uint32_t subgroup, MatrixShape matrices) {
-    DeviceTraits made;
-    made.cpu = false;
-    made.subgroup_size = subgroup;
-    made.compute_units = 64;
-    made.shared_bytes = 32768;
-    made.matrices = matrices;
-    return made;
-}
-
 GemmShape size(std::int64_t m, std::int64_t n, std::int64_t k) {
-    return {1, m, n, k, false, false};
+    return {.batches = 1, .m = m, .n = n, .k = k, .transpose_a = false, .transpose_b = false};
 }
 
 /// What a device gets where nobody tries kernels out.
 KernelConfig best(const DeviceTraits& device, const GemmShape& of) {
     return gemm_configs(device, of).front();
-}
-
-std::map<std::string, std::uint32_t> constants(const KernelConfig& of) {
-    std::map<std::string, std::uint32_t> values;
-    for (const auto& [name, value] : of.constants)
-        if (const auto* number = std::get_if<std::uint32_t>(&value)) values[name] = *number;
-    return values;
 }
 
 TEST(HostGemmConfig, MatricesFillTheirTileAndFitInSharedMemory) {
@@ -45,7 +28,7 @@ TEST(HostGemmConfig, MatricesFillTheirTileAndFitInSharedMemory) {
             for (const std::uint32_t n : {8u, 16u})
                 for (const std::uint32_t k : {8u, 16u})
                     for (const std::int64_t extent : {100, 4096}) {
-                        const DeviceTraits device = gpu(subgroup, {m, n, k, MatrixElement::fp16});
+                        const DeviceTraits device = gpu(subgroup, MatrixShape{m, n, k, MatrixElement::fp16});
                         const KernelConfig made = best(device, size(extent, extent, extent));
                         ASSERT_EQ(made.kernel, "matmul_coopmat");
                         auto of = constants(made);
@@ -67,7 +50,7 @@ TEST(HostGemmConfig, MatricesFillTheirTileAndFitInSharedMemory) {
 }
 
 TEST(HostGemmConfig, HasLargeTilesOnlyWhereRegistersHoldThem) {
-    DeviceTraits device = gpu(16, {8, 16, 16, MatrixElement::fp16});
+    DeviceTraits device = gpu(16, MatrixShape{8, 16, 16, MatrixElement::fp16});
     device.shared_bytes = 65536;
     const auto large = [&] {
         return std::ranges::count_if(gemm_configs(device, size(4096, 4096, 4096)),
@@ -97,7 +80,7 @@ TEST(HostGemmConfig, ChoosesMatricesOnlyWhereTheyAreGivenAndPayOff) {
 }
 
 TEST(HostGemmConfig, CandidatesAreOfAllImplementationsAndCutAlike) {
-    DeviceTraits device = gpu(32, {16, 16, 16, MatrixElement::fp16});
+    DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::fp16});
     device.workgroup_matrices = 256;
     const auto names = [&](const GemmShape& of) {
         std::string list;
@@ -131,7 +114,7 @@ TEST(HostGemmConfig, CandidatesAreOfAllImplementationsAndCutAlike) {
 }
 
 TEST(HostGemmConfig, CandidatesSetConstantsThatTheirKernelsHave) {
-    DeviceTraits device = gpu(32, {16, 16, 16, MatrixElement::fp16});
+    DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::fp16});
     device.workgroup_matrices = 256;
     for (const MatrixElement element : {MatrixElement::fp16, MatrixElement::bf16}) {
         device.matrices->element = element;

@@ -25,15 +25,15 @@ constexpr std::int64_t all = 32 << 20;
 /// rows × width logits from `channels` channels, a fifth of the rows without a target.
 OpCase rows_of(std::string name, std::int64_t rows, std::int64_t channels, std::int64_t width, std::int64_t bytes) {
     // The gradient by x is a running sum of `width` terms, one of which outweighs the rest: roundings of half an ulp at
-    // most, which add up as a walk does. (A weight's sums rows, a chunk's own sum at a time.)
-    const double walk = std::sqrt(static_cast<double>(width));
-    return {std::move(name),
-            {normal({rows, channels}), normal({width, channels}, 1 / std::sqrt(static_cast<double>(channels))),
-             integers({rows}, -width / 4, width)},
-            in_chunks(bytes),
-            16,
-            std::max(64.0, walk),
-            rows * width <= 1024};
+    // most, which add up as a random walk does. (A weight's sums rows, a chunk's own sum at a time.)
+    const double random_walk = std::sqrt(static_cast<double>(width));
+    return {
+        .name = std::move(name),
+        .operands = {normal({rows, channels}), normal({width, channels}, 1 / std::sqrt(static_cast<double>(channels))),
+                     integers({rows}, -width / 4, width)},
+        .build = in_chunks(bytes),
+        .gradient_ulps = std::max(64.0, random_walk),
+        .finite_differences = rows * width <= 1024};
 }
 
 std::vector<OpCase> head_loss_cases() {
@@ -62,7 +62,7 @@ std::vector<OpCase> head_loss_cases() {
                      }});
     // The gradient that the loss is told beforehand comes last.
     const auto told = [](Inputs x) { return head_loss(x[0], x[1], x[2], {.logits_bytes = 100, .d_loss = x[3]}); };
-    const Operand d_loss{{DType::f32, {1}}, 0, 0, 0, 1, false, 0, {48.0}};
+    const Operand d_loss{.type = {DType::f32, {1}}, .differentiate = false, .values = {48.0}};
     cases.push_back({"another gradient than it was told",
                      {normal({9, 6}), normal({7, 6}), integers({9}, -2, 7), d_loss},
                      [=](Inputs x) {
@@ -83,9 +83,9 @@ std::vector<OpCase> head_loss_cases() {
     cases.push_back({"nothing to differentiate", {fixed({9, 6}), fixed({7, 6}), integers({9}, 0, 7)}, in_chunks(100)});
     const double nan = std::nan("");
     cases.push_back({"NaN in a row without a target",
-                     {{{DType::f32, {2, 2}}, 1, 0, 0, 1, false, 0, {nan, nan, 1, 2}},
+                     {{.type = {DType::f32, {2, 2}}, .differentiate = false, .values = {nan, nan, 1, 2}},
                       fixed({3, 2}),
-                      {{DType::i32, {2}}, 0, 0, 0, 1, false, 0, {-1, 2}}},
+                      {.type = {DType::i32, {2}}, .differentiate = false, .values = {-1, 2}}},
                      in_chunks(all)});
     return cases;
 }

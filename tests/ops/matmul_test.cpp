@@ -128,34 +128,35 @@ std::vector<OpCase> matmul_cases() {
     cases.push_back({"addend from a slice", {normal({9, 6}), normal({6, 10}), padded({9, 10}, 3)}, [](Inputs x) {
                          return std::vector{matmul(x[0], x[1], {.addend = x[2]})};
                      }});
-    cases.push_back({"addend in place",
-                     {normal({70, 6}), normal({6, 41}), normal({70, 41})},
-                     [](Inputs x) {
-                         const Tensor addend = scale(x[2], 0.5f);  // dies here: y may take its memory
-                         return std::vector{matmul(x[0], x[1], {.addend = addend})};
-                     },
-                     16,
-                     64,
-                     false});
-    cases.push_back(
-        {"split with everything",
-         {normal({20, 600}, 0.05), normal({600, 22}), normal({22}), normal({20, 22})},
-         [](Inputs x) {
-             return std::vector{
-                 matmul(x[0], x[1], {.alpha = 0.7f, .bias = x[2], .activation = Activation::gelu, .addend = x[3]})};
-         },
-         32,
-         64,
-         false});
-    for (const Activation kind : {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu})
-        cases.push_back({text("fused activation ", static_cast<int>(kind)),
-                         {normal({33, 12}), normal({12, 35}), normal({35}), normal({33, 35})},
-                         [kind](Inputs x) {
-                             return std::vector{matmul(x[0], x[1], {.bias = x[2], .activation = kind, .addend = x[3]})};
+    cases.push_back({.name = "addend in place",
+                     .operands = {normal({70, 6}), normal({6, 41}), normal({70, 41})},
+                     .build =
+                         [](Inputs x) {
+                             const Tensor addend = scale(x[2], 0.5f);  // dies here: y may take its memory
+                             return std::vector{matmul(x[0], x[1], {.addend = addend})};
                          },
-                         24,
-                         96,
-                         kind != Activation::relu});
+                     .finite_differences = false});
+    cases.push_back(
+        {.name = "split with everything",
+         .operands = {normal({20, 600}, 0.05), normal({600, 22}), normal({22}), normal({20, 22})},
+         .build =
+             [](Inputs x) {
+                 return std::vector{
+                     matmul(x[0], x[1], {.alpha = 0.7f, .bias = x[2], .activation = Activation::gelu, .addend = x[3]})};
+             },
+         .ulps = 32,
+         .finite_differences = false});
+    for (const Activation kind : {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu})
+        cases.push_back({.name = text("fused activation ", static_cast<int>(kind)),
+                         .operands = {normal({33, 12}), normal({12, 35}), normal({35}), normal({33, 35})},
+                         .build =
+                             [kind](Inputs x) {
+                                 return std::vector{
+                                     matmul(x[0], x[1], {.bias = x[2], .activation = kind, .addend = x[3]})};
+                             },
+                         .ulps = 24,
+                         .gradient_ulps = 96,
+                         .finite_differences = kind != Activation::relu});
     for (OpCase& c : row_scale_cases()) cases.push_back(std::move(c));
     return cases;
 }

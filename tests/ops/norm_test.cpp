@@ -13,22 +13,18 @@ constexpr float usual_eps = 1e-5f;
 OpCase layer_norm_of(std::string name, std::int64_t rows, std::int64_t width) {
     // Few elements can be as good as equal; a larger eps keeps 1/sqrt(var) from amplifying their rounding.
     const float eps = width < 8 ? 0.5f : usual_eps;
-    return {std::move(name),
-            {normal({rows, width}), normal({width}, 0.3, 1.0), normal({width})},
-            [eps](Inputs x) { return std::vector{layer_norm(x[0], x[1], x[2], eps)}; },
-            16,
-            64,
-            rows * width <= 4096};
+    return {.name = std::move(name),
+            .operands = {normal({rows, width}), normal({width}, 0.3, 1.0), normal({width})},
+            .build = [eps](Inputs x) { return std::vector{layer_norm(x[0], x[1], x[2], eps)}; },
+            .finite_differences = rows * width <= 4096};
 }
 
 OpCase rms_norm_of(std::string name, std::int64_t rows, std::int64_t width) {
     const float eps = width < 8 ? 0.5f : usual_eps;
-    return {std::move(name),
-            {normal({rows, width}), normal({width}, 0.3, 1.0)},
-            [eps](Inputs x) { return std::vector{rms_norm(x[0], x[1], eps)}; },
-            16,
-            64,
-            rows * width <= 4096};
+    return {.name = std::move(name),
+            .operands = {normal({rows, width}), normal({width}, 0.3, 1.0)},
+            .build = [eps](Inputs x) { return std::vector{rms_norm(x[0], x[1], eps)}; },
+            .finite_differences = rows * width <= 4096};
 }
 
 std::vector<OpCase> norm_cases() {
@@ -43,16 +39,14 @@ std::vector<OpCase> norm_cases() {
     cases.push_back(rms_norm_of("many rows without a mean", 1031, 33));
     cases.push_back(layer_norm_of("many wide rows", 67, 2100));
     for (const std::int64_t width : {17, 128, 2003, 4100})  // the kernel adds its gradient
-        cases.push_back({text("residual of ", width),
-                         {normal({5, width}), normal({width})},
-                         [](Inputs x) {
-                             return std::vector{add(x[0], layer_norm(x[0], x[1], {}, usual_eps)),
-                                                add(x[0], rms_norm(x[0], x[1], usual_eps))};
-                         },
-                         16,
-                         64,
-                         true,
-                         true});
+        cases.push_back({.name = text("residual of ", width),
+                         .operands = {normal({5, width}), normal({width})},
+                         .build =
+                             [](Inputs x) {
+                                 return std::vector{add(x[0], layer_norm(x[0], x[1], {}, usual_eps)),
+                                                    add(x[0], rms_norm(x[0], x[1], usual_eps))};
+                             },
+                         .rounded_terms = true});
     cases.push_back({"no parameters", {normal({5, 19})}, [](Inputs x) {
                          return std::vector{layer_norm(x[0], {}, {}, usual_eps), rms_norm(x[0], {}, usual_eps)};
                      }});
@@ -75,19 +69,17 @@ std::vector<OpCase> norm_cases() {
                          return std::vector{layer_norm(scale(x[0], 3.0f), x[1], {}, usual_eps)};
                      }});
     // The saved mean is rounded to 2^-24 · 1000, and that is the error of x − mean in the derivative.
-    cases.push_back({"far from zero",
-                     {normal({6, 129}, 1.0, 1000.0), normal({129}), normal({129})},
-                     [](Inputs x) { return std::vector{layer_norm(x[0], x[1], x[2], usual_eps)}; },
-                     16,
-                     2000,
-                     false});
+    cases.push_back({.name = "far from zero",
+                     .operands = {normal({6, 129}, 1.0, 1000.0), normal({129}), normal({129})},
+                     .build = [](Inputs x) { return std::vector{layer_norm(x[0], x[1], x[2], usual_eps)}; },
+                     .gradient_ulps = 2000,
+                     .finite_differences = false});
     // Constant rows: var = 0, and rstd = 1/sqrt(eps) = 316 times the rounding of the mean, 2^-24 · 7, must not be seen.
-    cases.push_back({"all equal",
-                     {normal({6, 37}, 0.0, 7.1), normal({37}), normal({37})},
-                     [](Inputs x) { return std::vector{layer_norm(x[0], x[1], x[2], usual_eps)}; },
-                     16,
-                     64 + 7 * 316,
-                     false});
+    cases.push_back({.name = "all equal",
+                     .operands = {normal({6, 37}, 0.0, 7.1), normal({37}), normal({37})},
+                     .build = [](Inputs x) { return std::vector{layer_norm(x[0], x[1], x[2], usual_eps)}; },
+                     .gradient_ulps = 64 + 7 * 316,
+                     .finite_differences = false});
     return cases;
 }
 

@@ -9,12 +9,18 @@ using Inputs = std::span<const Tensor>;
 
 OpCase rows_summed(std::string name, Operand x) {
     const bool small = x.type.shape.elements() < 1000;
-    return {std::move(name), {std::move(x)}, [](Inputs in) { return std::vector{row_sum(in[0])}; }, 16, 64, small};
+    return {.name = std::move(name),
+            .operands = {std::move(x)},
+            .build = [](Inputs in) { return std::vector{row_sum(in[0])}; },
+            .finite_differences = small};
 }
 
 OpCase columns_summed(std::string name, Operand x) {
     const bool small = x.type.shape.elements() < 1000;
-    return {std::move(name), {std::move(x)}, [](Inputs in) { return std::vector{column_sum(in[0])}; }, 16, 64, small};
+    return {.name = std::move(name),
+            .operands = {std::move(x)},
+            .build = [](Inputs in) { return std::vector{column_sum(in[0])}; },
+            .finite_differences = small};
 }
 
 OpCase columns_summed(std::string name, Operand x, Operand row_scale) {

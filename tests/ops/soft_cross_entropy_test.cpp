@@ -29,12 +29,21 @@ std::vector<OpCase> cases() {
     // log Σ exp − x is rounding noise of exactly 0.
     list.push_back({"one class", {normal({5, 1}), weights({5, 1})}, mean_loss});
     list.push_back({"one row", {normal({1, 10}), weights({1, 10})}, mean_loss});
-    list.push_back({"many rows", {normal({2003, 10}), weights({2003, 10})}, mean_loss, 16, 64, false});
+    list.push_back({.name = "many rows",
+                    .operands = {normal({2003, 10}), weights({2003, 10})},
+                    .build = mean_loss,
+                    .finite_differences = false});
     list.push_back({"a batch", {normal({3, 5, 12}), weights({3, 5, 12})}, mean_loss});
-    list.push_back({"weights of both signs", {normal({9, 12}), fixed({9, 12})}, mean_loss, 64, 64});
+    list.push_back({.name = "weights of both signs",
+                    .operands = {normal({9, 12}), fixed({9, 12})},
+                    .build = mean_loss,
+                    .ulps = 64});
     list.push_back({"slices", {padded({9, 12}, 3), weights({9, 12})}, mean_loss});
-    list.push_back(
-        {"logits by the thousand", {normal({9, 33}, 30.0, 1e4), weights({9, 33})}, mean_loss, 64, 64, false});
+    list.push_back({.name = "logits by the thousand",
+                    .operands = {normal({9, 33}, 30.0, 1e4), weights({9, 33})},
+                    .build = mean_loss,
+                    .ulps = 64,
+                    .finite_differences = false});
     return list;
 }
 

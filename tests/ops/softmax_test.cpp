@@ -10,12 +10,10 @@ using Inputs = std::span<const Tensor>;
 
 OpCase softmax_of(std::string name, Shape shape, const AttentionMask& mask = {}) {
     const bool small = shape.elements() <= 4096;
-    return {std::move(name),
-            {normal(std::move(shape), 2.0)},
-            [mask](Inputs x) { return std::vector{softmax(x[0], mask)}; },
-            16,
-            64,
-            small};
+    return {.name = std::move(name),
+            .operands = {normal(std::move(shape), 2.0)},
+            .build = [mask](Inputs x) { return std::vector{softmax(x[0], mask)}; },
+            .finite_differences = small};
 }
 
 std::vector<OpCase> softmax_cases() {
@@ -40,18 +38,15 @@ std::vector<OpCase> softmax_cases() {
                          return std::vector{softmax(scale(x[0], 3.0f))};
                      }});
     // Rows are dominated by few columns and the gradient by what rounding leaves of 1 - y.
-    cases.push_back({"logits by the thousand",
-                     {normal({6, 33}, 30.0, 1e4)},
-                     [](Inputs x) { return std::vector{softmax(x[0])}; },
-                     16,
-                     256,
-                     false});
-    cases.push_back({"logits far apart",
-                     {normal({6, 33}, 1e30)},
-                     [](Inputs x) { return std::vector{softmax(x[0])}; },
-                     16,
-                     64,
-                     false});
+    cases.push_back({.name = "logits by the thousand",
+                     .operands = {normal({6, 33}, 30.0, 1e4)},
+                     .build = [](Inputs x) { return std::vector{softmax(x[0])}; },
+                     .gradient_ulps = 256,
+                     .finite_differences = false});
+    cases.push_back({.name = "logits far apart",
+                     .operands = {normal({6, 33}, 1e30)},
+                     .build = [](Inputs x) { return std::vector{softmax(x[0])}; },
+                     .finite_differences = false});
     return cases;
 }
 

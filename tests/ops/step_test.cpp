@@ -317,8 +317,8 @@ std::map<std::string, std::vector<float>> stepped(const Rule& rule, std::size_t 
 }
 
 TEST_P(DeviceManyParameters, StepTogetherAsEachByItself) {
-    const auto together = stepped(GetParam(), 100), apart = stepped(GetParam(), 1);
-    EXPECT_EQ(together, apart);
+    const auto in_one = stepped(GetParam(), 100), one_by_one = stepped(GetParam(), 1);
+    EXPECT_EQ(in_one, one_by_one);
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, DeviceManyParameters, ::testing::ValuesIn(rules),

@@ -39,8 +39,12 @@ const AttentionKind usual{.size = {.batch_heads = 8, .q_len = 256, .kv_len = 256
                           .format = Format::f32,
                           .backward = false};
 
+GemmShape gemm(std::int64_t m, bool transpose_a = false) {
+    return {.batches = 1, .m = m, .n = 512, .k = 512, .transpose_a = transpose_a, .transpose_b = false};
+}
+
 TuningProblem product(const DeviceTraits& device, bool transpose_a = false, std::int64_t m = 512) {
-    GemmCall call{.shape = {1, m, 512, 512, transpose_a, false},
+    GemmCall call{.shape = gemm(m, transpose_a),
                   .layout_a = vector_layout(true),
                   .layout_b = vector_layout(true),
                   .layout_y = vector_layout(true)};
@@ -50,7 +54,7 @@ TuningProblem product(const DeviceTraits& device, bool transpose_a = false, std:
 TEST(HostTuning, TunedKernelsAreThoseThatCandidatesRun) {
     std::set<std::string> run{"matmul_sum"};  // of products whose k is cut, whichever kernel makes the parts
     for (const DeviceTraits& device : devices()) {
-        for (const KernelConfig& made : gemm_configs(device, {1, 512, 512, 512, false, false})) run.insert(made.kernel);
+        for (const KernelConfig& made : gemm_configs(device, gemm(512))) run.insert(made.kernel);
         for (const std::string& name : attention_implementations(device, usual.size))
             for (const AttentionPass pass :
                  {AttentionPass::forward, AttentionPass::query_gradient, AttentionPass::key_gradient})

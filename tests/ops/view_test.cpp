@@ -91,22 +91,19 @@ const std::vector<OpCase> view_cases{
     permuted("reverse", normal({3, 4, 5, 2}), {3, 2, 1, 0}),
     permuted("patches", normal({2, 3, 2, 4, 3, 5}), {0, 2, 4, 1, 3, 5}),
     permuted("in order", padded({3, 4}, 2), {0, 1}),
-    {"permute of many",
-     {normal({3, 41, 5, 17})},
-     [](Inputs x) {
-         const std::array<int, 4> axes{2, 0, 3, 1};
-         return std::vector{permute(x[0], axes)};
-     },
-     16,
-     64,
-     false},
+    {.name = "permute of many",
+     .operands = {normal({3, 41, 5, 17})},
+     .build =
+         [](Inputs x) {
+             const std::array<int, 4> axes{2, 0, 3, 1};
+             return std::vector{permute(x[0], axes)};
+         },
+     .finite_differences = false},
     {"contiguous", {padded({3, 7, 5}, 3)}, [](Inputs x) { return std::vector{contiguous(x[0])}; }},
-    {"contiguous of many",
-     {padded({67, 129}, 1)},
-     [](Inputs x) { return std::vector{contiguous(x[0])}; },
-     16,
-     64,
-     false},
+    {.name = "contiguous of many",
+     .operands = {padded({67, 129}, 1)},
+     .build = [](Inputs x) { return std::vector{contiguous(x[0])}; },
+     .finite_differences = false},
 };
 
 VKF_OP_TABLE(View, view_cases);

@@ -31,7 +31,7 @@ struct Ran {
 };
 
 /// The gradient of f at x in the direction of a sine.
-struct Way {
+struct Gradient {
     Shape shape;
     std::function<Tensor(Tensor)> f;
 
@@ -70,17 +70,17 @@ constexpr double rounding = 8.0 / (1 << 24);
 TEST(DeviceFuseEpilogueAdd, ResidualConnectionsAroundNorms) {
     for (const std::int64_t width : {33, 128, 4200})  // 4200 is more than registers hold
         for (const bool center : {true, false}) {
-            const Way way{{2, 5, width}, [&](Tensor x) {
-                              return add(x, center ? layer_norm(x, {}, {}, 1e-5f) : rms_norm(x, {}, 1e-5f));
-                          }};
-            const Ran plain = way.run(false, false, Format::f32), fused = way.run(true, false, Format::f32);
+            const Gradient gradient{{2, 5, width}, [&](Tensor x) {
+                                        return add(x, center ? layer_norm(x, {}, {}, 1e-5f) : rms_norm(x, {}, 1e-5f));
+                                    }};
+            const Ran plain = gradient.run(false, false, Format::f32), fused = gradient.run(true, false, Format::f32);
             EXPECT_EQ(fused.dispatches + 1, plain.dispatches);
             expect_alike(fused.d_x, plain.d_x, rounding);
         }
 }
 
 /// Belief attention: values lead to the result in two ways.
-Way belief(std::int64_t width) {
+Gradient belief(std::int64_t width) {
     return {{2, 19, 3 * width}, [width](Tensor x) {
                 const std::vector<Tensor> parts = split(x, std::array{width, width, width});
                 const Tensor o = attention(parts[0], parts[1], parts[2], {.heads = 3, .mask = {.causal = true}});
@@ -89,10 +89,10 @@ Way belief(std::int64_t width) {
 }
 
 TEST(DeviceFuseEpilogueAdd, ValuesThatAreAlsoProjectedOn) {
-    const Way way = belief(24);
+    const Gradient gradient = belief(24);
     for (const Format format : {Format::f32, Format::bf16}) {
         // The sum, and then the copy into its place, go.
-        const Ran plain = way.run(false, true, format), fused = way.run(true, true, format);
+        const Ran plain = gradient.run(false, true, format), fused = gradient.run(true, true, format);
         EXPECT_EQ(fused.dispatches + 2, plain.dispatches);
         expect_alike(fused.d_x, plain.d_x, format == Format::f32 ? rounding : 1.0 / 64);
     }
@@ -102,8 +102,9 @@ TEST(DeviceCooperativeFuseEpilogueAdd, ValuesThatAreAlsoProjectedOn) {
     const DeviceTraits traits = traits_with_matrices(shared_device());
     if (!traits.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
     for (const std::int64_t width : {24, 33, 60}) {
-        const Way way = belief(width);
-        const Ran plain = way.run(false, true, Format::f32, traits), fused = way.run(true, true, Format::f32, traits);
+        const Gradient gradient = belief(width);
+        const Ran plain = gradient.run(false, true, Format::f32, traits),
+                  fused = gradient.run(true, true, Format::f32, traits);
         EXPECT_EQ(fused.dispatches + 2, plain.dispatches);
         expect_alike(fused.d_x, plain.d_x, rounding);
     }

@@ -304,7 +304,7 @@ std::vector<float> product(Autotuner& autotuner, bool transpose_a, bool transpos
     Device& device = shared_device();
     lowering.cpu = false;
     lowering.autotuner = &autotuner;
-    lowering.flops_per_second = 1e9;  // small trials
+    lowering.flops_per_second = 1e9;  // small timing cases
     const std::int64_t m = 70 + odd, n = 66 + odd, k = 600 + odd;
     Graph graph;
     const Tensor a = graph.input("a", {DType::f32, transpose_a ? Shape{k, m} : Shape{m, k}});
