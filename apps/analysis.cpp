@@ -12,7 +12,8 @@ namespace vkf {
 
 namespace {
 
-/// Where a storage is made and last used; nodes are counted in the graph's order.
+/// What makes a storage, the whole of it where others make parts, and where it is first and last used; nodes are
+/// counted in the graph's order.
 struct Life {
     const Node* maker = nullptr;
     std::size_t first = 0, last = 0;
@@ -26,6 +27,7 @@ std::vector<Life> lives(const Graph& graph, const std::vector<bool>& live) {
         for (const Tensor& out : node.out) {
             Life& life = made[graph.value(out).storage];
             if (!life.maker) life = {&node, i, i};
+            if (!node.is_view() && out.elements() == graph.storage(out).type.shape.elements()) life.maker = &node;
             life.last = i;
         }
         for (const Tensor& in : node.in)
@@ -123,6 +125,8 @@ Analysis analyse(Graph& graph, const DeviceTraits& given) {
 
 Analysis analyse(StepGraphs& graphs, const DeviceTraits& device) {
     Analysis sum = analyse(graphs.step, device);
+    for (const GradientBucket& bucket : graphs.buckets)
+        sum.gradients += (graphs.update ? 2 : 1) * bytes_of(bucket.layout.elements, Format::f32);
     const auto times = static_cast<double>(graphs.micro_batches);
     for (NodeCost& cost : sum.costs) cost.flops *= times, cost.bytes *= times;
     sum.flops *= times;

@@ -36,6 +36,7 @@ struct Analysis {
     std::int64_t arena = 0,
                  bound = 0;  // bytes; no arrangement of the arena is smaller than `bound`
     std::int64_t states = 0, constants = 0, inputs = 0, outputs = 0, tables = 0;
+    std::int64_t gradients = 0;  // of all parameters, in the arena and, summed over micro-batches, among the states
 
     /// Bytes that kernels read and write.
     double traffic() const;

@@ -109,9 +109,9 @@ std::vector<Part> parts(const Parameters& parameters, const Analysis& forward, c
 }
 
 ordered_json memory(const Analysis& a) {
-    return {{"total", a.bytes()},   {"arena", a.arena},         {"arena_bound", a.bound},
-            {"states", a.states},   {"constants", a.constants}, {"inputs", a.inputs},
-            {"outputs", a.outputs}, {"tables", a.tables},       {"dispatches", a.dispatches}};
+    return {{"total", a.bytes()},       {"arena", a.arena},          {"arena_bound", a.bound}, {"states", a.states},
+            {"constants", a.constants}, {"inputs", a.inputs},        {"outputs", a.outputs},   {"tables", a.tables},
+            {"gradients", a.gradients}, {"dispatches", a.dispatches}};
 }
 
 ordered_json plan_document(const Analysis& a) {
@@ -169,7 +169,8 @@ std::string memory_text(const Analysis& forward, const Analysis& step, double ca
                   row("arena, least possible", &Analysis::bound),
                   row("inputs", &Analysis::inputs),
                   row("outputs", &Analysis::outputs),
-                  row("tables of arguments", &Analysis::tables)}) +
+                  row("tables of arguments", &Analysis::tables),
+                  row("among these, gradients", &Analysis::gradients)}) +
            (cache > 0 ? "keys and values of one sequence in generation: " + bytes_text(cache) + "\n" : "");
 }
 

@@ -1,9 +1,12 @@
 #include "models/train/step_graphs.h"
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "ops/arithmetic.h"
 #include "ops/backward.h"
 #include "ops/cast.h"
@@ -36,6 +39,45 @@ std::vector<Tensor> append_gradients(Graph& graph, Parameters& parameters, const
                   : gradients(loss, list, options);
 }
 
+std::vector<GradientBucket> buckets_of(std::span<const Parameter> parameters, std::int64_t most_bytes) {
+    std::vector<GradientBucket> buckets;
+    std::vector<Shape> shapes;
+    for (const Parameter& p : parameters) {
+        shapes.push_back(p.shape);
+        if (buckets.empty() || bytes_of(FlatLayout(shapes).elements, Format::f32) > most_bytes) {
+            buckets.emplace_back();
+            shapes = {p.shape};
+        }
+        buckets.back().names.push_back(p.name);
+        buckets.back().layout = FlatLayout(shapes);
+    }
+    return buckets;
+}
+
+std::vector<Tensor> flatten(std::span<const Tensor> gradients, std::span<const GradientBucket> buckets) {
+    std::vector<Tensor> flat;
+    for (const GradientBucket& bucket : buckets) {
+        flat.push_back(flatten(gradients.first(bucket.names.size()), bucket.layout));
+        gradients = gradients.subspan(bucket.names.size());
+    }
+    return flat;
+}
+
+std::vector<Tensor> unflatten(std::span<const Tensor> flat, std::span<const GradientBucket> buckets) {
+    std::vector<Tensor> gradients;
+    for (std::size_t k = 0; k < flat.size(); ++k)
+        for (const Tensor& gradient : unflatten(flat[k], buckets[k].layout)) gradients.push_back(gradient);
+    return gradients;
+}
+
+/// The states that micro-batches' gradients are summed in.
+std::vector<Tensor> sums(Graph& graph, std::span<const GradientBucket> buckets) {
+    std::vector<Tensor> list;
+    for (std::size_t k = 0; k < buckets.size(); ++k)
+        list.push_back(graph.state(gradient_sums(k), {DType::f32, {buckets[k].layout.elements}}));
+    return list;
+}
+
 void append_optimizer(Graph& graph, const Parameters& parameters, std::span<const Tensor> gradients,
                       const TrainerConfig& config) {
     const Tensor rates = graph.input("rates", {DType::f32, {4}});
@@ -44,18 +86,10 @@ void append_optimizer(Graph& graph, const Parameters& parameters, std::span<cons
     if (scaling) graph.output("loss_scale", scale(loss_scale_of(graph), 1.0f));
 }
 
-/// The states that micro-batches' gradients are summed in.
-std::vector<Tensor> gradient_sums(Graph& graph, const Parameters& parameters) {
-    std::vector<Tensor> sums;
-    for (const Parameter& p : parameters.list())
-        sums.push_back(graph.state(gradient_sum(p.name), {DType::f32, p.shape}));
-    return sums;
-}
-
 }  // namespace
 
-std::string gradient_sum(const std::string& parameter) {
-    return "gradient/" + parameter;
+std::string gradient_sums(std::size_t bucket) {
+    return text("gradients/", bucket);
 }
 
 TrainerConfig suited(TrainerConfig config, const Device& device) {
@@ -64,6 +98,7 @@ TrainerConfig suited(TrainerConfig config, const Device& device) {
     step.differentiated = true;
     const DeviceTraits of = traits(device, step);
     config.cast_weights = config.cast_weights || (!of.cpu && (of.matrices || of.workgroup_matrices > 0));
+    config.bucket_bytes = std::min(config.bucket_bytes, of.buffer_bytes);
     return config;
 }
 
@@ -72,17 +107,19 @@ StepGraphs::StepGraphs(const LossGraph& loss, const TrainerConfig& config)
     step.activations = config.activations;
     const std::vector<Tensor> d = append_gradients(step, parameters, loss, config);
     if (config.cast_weights) cast_weights(step);
-    if (micro_batches == 1) {
-        append_optimizer(step, parameters, d, config);
-    } else {
-        step.scope = "accumulate";
-        vkf::accumulate(gradient_sums(step, parameters), d, 1.0f / static_cast<float>(micro_batches));
+    buckets = buckets_of(parameters.list(), config.bucket_bytes);
+    step.scope = "gradients";
+    std::vector<Tensor> flat = flatten(d, buckets);
+    if (micro_batches > 1) {
+        vkf::accumulate(sums(step, buckets), flat, 1.0f / static_cast<float>(micro_batches));
         update.emplace();
         update->activations = config.activations;
-        const std::vector<Tensor> means = gradient_sums(*update, parameters);
-        append_optimizer(*update, parameters, means, config);
-        zero(means);
+        flat = sums(*update, buckets);
     }
+    Graph& last = update ? *update : step;
+    last.hook(flat);
+    append_optimizer(last, parameters, unflatten(flat, buckets), config);
+    if (update) zero(flat);
 }
 
 }  // namespace vkf

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "graph/graph.h"
 #include "models/scope.h"
 #include "models/train/optimizer.h"
+#include "ops/flatten.h"
 
 namespace vkf {
 
@@ -23,6 +26,7 @@ struct TrainerConfig {
     bool cast_weights = false;         // products read 16-bit copies of weights: see ops/cast.h
     LossScaling loss_scaling;          // where gradients are scaled
     bool recompute = false;  // values inside blocks are not kept for the backward pass: less memory, a third more work
+    std::int64_t bucket_bytes = std::numeric_limits<std::int64_t>::max();  // the most that gradients fill together
     OptimizerConfig optimizer;
     std::uint64_t seed = 1337;
 
@@ -36,19 +40,30 @@ struct TrainerConfig {
 /// outputs are wanted of an evaluation.
 using LossGraph = std::function<Tensor(const Scope&)>;
 
-/// The same with what the device makes advisable: copies of weights where it multiplies in 16 bits.
+/// The same with what the device makes advisable: copies of weights where it multiplies in 16 bits, buckets that fit
+/// into its buffers.
 TrainerConfig suited(TrainerConfig config, const Device& device);
 
-/// The state that a parameter's gradient is summed in over micro-batches, where there is more than one.
-std::string gradient_sum(const std::string& parameter);
+/// Gradients that lie in one run of memory, in the order of the parameters.
+struct GradientBucket {
+    std::vector<std::string> names;  // of the parameters
+    FlatLayout layout;
+};
 
-/// With one micro-batch `step` is all: forward, backward, update. With more it adds each micro-batch's gradient to a
-/// state, and `update` moves the parameters by their mean.
+/// The state that a bucket is summed in over micro-batches, where there is more than one.
+std::string gradient_sums(std::size_t bucket);
+
+/// Gradients are made in buckets, as few as TrainerConfig::bucket_bytes allows, one as a rule. With one micro-batch
+/// `step` is all: forward, backward, update. With more it adds each micro-batch's buckets to states, and `update` moves
+/// the parameters by their mean. Either way the graph that updates has its hook (Graph::hook) at the whole gradients,
+/// the buckets in order, before anything is made of them.
+///
 /// Inputs: the loss's own; "seed", i32[2], if the config is noisy; "rates" of step_rates. Outputs: "loss" and
 /// "grad_norm". If the config scales the loss, all gradients before the update are larger by the first number of the
 /// state "loss_scale", which changes in the update only.
 struct StepGraphs {
     Parameters parameters;
+    std::vector<GradientBucket> buckets;
     Graph step;
     std::optional<Graph> update;
     std::int64_t micro_batches;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -25,6 +26,13 @@ Trainer::Trainer(Device& device, const LossGraph& training, const LossGraph& eva
     if (config.scales_loss()) state_.write("loss_scale", std::array{config.loss_scaling.initial, 0.0f});
 }
 
+void Trainer::set_gradient_hook(GradientHook hook) {
+    if (!hook) return last().set_hook({});
+    last().set_hook([this, hook = std::move(hook)](std::span<HookedTensor> memory) {
+        for (std::size_t k = 0; k < memory.size(); ++k) hook(graphs_.buckets[k], memory[k]);
+    });
+}
+
 void Trainer::start(std::int64_t it, double learning_rate, const Feed& feed) {
     const std::int64_t micro_steps = config_.gradient_accumulation_steps;
     last().write("rates", step_rates(learning_rate, config_.optimizer.beta1, config_.optimizer.beta2, it + 1));
@@ -36,11 +44,11 @@ void Trainer::start(std::int64_t it, double learning_rate, const Feed& feed) {
             write_micro_batch(static_cast<std::uint64_t>(it * micro_steps + started), feed);
             step_.start();
         }
+        if (update_) update_->start();
     } catch (...) {
         take_back(started > 0);
         throw;
     }
-    if (update_) update_->start();
 }
 
 /// Drops the update that was to be started last, with what its micro-batches have added to the gradients' sums. One
@@ -49,9 +57,9 @@ void Trainer::take_back(bool begun) {
     while (begun && step_.under_way() > 0) finish_micro_batch();
     updates_.pop_back();
     if (!begun) return;
-    for (const Parameter& parameter : parameters().list())
-        state_.write(gradient_sum(parameter.name),
-                     std::vector<float>(static_cast<std::size_t>(parameter.shape.elements())));
+    for (std::size_t k = 0; k < graphs_.buckets.size(); ++k)
+        state_.write(gradient_sums(k),
+                     std::vector<float>(static_cast<std::size_t>(graphs_.buckets[k].layout.elements)));
 }
 
 void Trainer::write_micro_batch(std::uint64_t number, const Feed& feed) {

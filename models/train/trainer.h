@@ -16,6 +16,11 @@ namespace vkf {
 /// Writes a micro-batch, found by its number, into a program's inputs.
 using Feed = std::function<void(Program&, std::uint64_t number)>;
 
+/// Gets the gradients of an update, bucket by bucket, when they are there and nothing has been made of them: summed
+/// over micro-batches, larger by the loss scale where the loss is scaled, not clipped. May change them, and wait for
+/// others that train the same model: what it leaves there is clipped and updates the parameters.
+using GradientHook = std::function<void(const GradientBucket&, HookedTensor& memory)>;
+
 struct StepResult {
     double loss = 0;       // mean over the micro-batches
     double grad_norm = 0;  // global, before clipping
@@ -33,9 +38,14 @@ public:
     Trainer(Device& device, const LossGraph& training, const LossGraph& evaluation, const TrainerConfig& config);
     Trainer(const Trainer&) = delete;  // programs refer to their graphs
 
+    /// Lets something stand between gradients and update; nothing, if it is empty. The device then waits for it in
+    /// every update, and start() with it.
+    void set_gradient_hook(GradientHook hook);
+
     /// Starts an update; a second one may be started while it is under way, so that the device does not wait for the
     /// host. `it` counts updates from 0, and skipped ones too: the optimiser's bias corrections go on with it.
-    /// Micro-batches are numbered over the whole run. What the feed throws passes through; the update has not begun.
+    /// Micro-batches are numbered over the whole run. What the feed or the gradients' hook throws passes through; the
+    /// update has not begun.
     void start(std::int64_t it, double learning_rate, const Feed& feed);
     /// Waits for the first of the updates under way.
     StepResult finish();

@@ -181,6 +181,27 @@ void Graph::output(std::string name, Tensor tensor) {
     outputs_.push_back({std::move(name), tensor});
 }
 
+void Graph::hook(std::vector<Tensor> tensors) {
+    require(hooked_.empty(), "a graph has one hook");
+    for (const Tensor& tensor : tensors) {
+        require(tensor.dtype() == DType::f32 && tensor.format() == Format::f32 && tensor.contiguous(), "a hook is for ",
+                tensor.type(), kept(tensor.format()), ", wanted contiguous f32");
+        for (const Node& node : nodes_)
+            require(std::ranges::find(node.in, tensor) == node.in.end(), node.scope, node.scope.empty() ? "" : ": ",
+                    node.op->name(), ": reads ", tensor.type(), " before its hook");
+    }
+    hooked_ = std::move(tensors);
+}
+
+std::size_t Graph::nodes_before_hook() const {
+    const auto makes = [&](const Node& node) {
+        return std::ranges::any_of(node.out,
+                                   [&](Tensor out) { return std::ranges::find(hooked_, out) != hooked_.end(); });
+    };
+    const auto last = std::ranges::find_if(nodes_.rbegin(), nodes_.rend(), makes);
+    return static_cast<std::size_t>(nodes_.rend() - last);
+}
+
 std::vector<Tensor> Graph::add(std::shared_ptr<const Op> op, std::vector<Tensor> in) {
     const auto where = [&] { return (scope.empty() ? std::string() : scope + ": ") + std::string(op->name()) + ": "; };
     require(!passes_ran, where(), "is added to a graph whose passes have run");
@@ -264,6 +285,17 @@ void Graph::make_slice(Tensor part, Tensor whole, const View& place) {
     moved.pitch = place.pitch;
 }
 
+void Graph::move_storage(Tensor part, Tensor flat, std::int64_t offset) {
+    const std::uint32_t from = value(part).storage;
+    const Value base = value(flat);
+    for (Value& moved : values_) {
+        if (moved.storage != from) continue;
+        moved.storage = base.storage;
+        moved.version = base.version;
+        moved.offset += base.offset + offset;
+    }
+}
+
 void Graph::mark_region(std::size_t first) {
     require(first <= nodes_.size() && (regions_.empty() || regions_.back().end <= first), "a region from node ", first,
             " overlaps another");
@@ -308,6 +340,7 @@ std::vector<bool> live_nodes(const Graph& graph) {
     std::vector<bool> needed_storage(graph.storages().size(), false);
     std::vector<bool> live(graph.nodes().size(), false);
     for (const NamedTensor& output : graph.outputs()) needed_storage[graph.value(output.tensor).storage] = true;
+    for (const Tensor& hooked : graph.hooked()) needed_storage[graph.value(hooked).storage] = true;
     for (std::size_t i = graph.nodes().size(); i-- > 0;) {
         const Node& node = graph.nodes()[i];
         live[i] = std::any_of(node.out.begin(), node.out.end(), [&](const Tensor& out) {

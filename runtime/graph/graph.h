@@ -76,6 +76,9 @@ public:
     Tensor constant(Shape shape, std::span<const std::int32_t> values);
     /// Marks a tensor for reading by the host after a run. Must be contiguous.
     void output(std::string name, Tensor tensor);
+    /// Lets the host look at tensors in the middle of a run and change them (program/hook.h): when all are made, and
+    /// before anybody reads them. They are contiguous, fp32, and nobody has read them yet. One place in a graph.
+    void hook(std::vector<Tensor> tensors);
 
     /// Appends a node. Throws InputError, naming op and scope, if shapes do not fit or an input was overwritten since.
     std::vector<Tensor> add(std::shared_ptr<const Op> op, std::vector<Tensor> in);
@@ -88,6 +91,9 @@ public:
     const std::deque<Value>& values() const { return values_; }
     const std::vector<Storage>& storages() const { return storages_; }
     const std::vector<NamedTensor>& outputs() const { return outputs_; }
+    const std::vector<Tensor>& hooked() const { return hooked_; }
+    /// How many of the nodes stand before the hook.
+    std::size_t nodes_before_hook() const;
     const Value& value(Tensor t) const { return values_[t.id()]; }
     const Storage& storage(Tensor t) const { return storages_[value(t).storage]; }
     /// The tensor of an input or output by name; throws if there is none.
@@ -101,6 +107,9 @@ public:
     void replace_output(std::size_t k, Tensor by) { outputs_[k].tensor = by; }
     /// Makes a transient value a slice of another one.
     void make_slice(Tensor part, Tensor whole, const View& place);
+    /// Lets a transient storage, all of which `part` is, lie in another one from element `offset` of `flat` on, with
+    /// all values in it.
+    void move_storage(Tensor part, Tensor flat, std::int64_t offset);
     /// Keeps a transient storage in another format, or in fp32 for a reason.
     void set_format(std::size_t storage, Format format) { storages_[storage].format = format; }
     void keep_f32(std::size_t storage, std::string why) { storages_[storage].why_f32 = std::move(why); }
@@ -128,6 +137,7 @@ private:
     std::vector<NamedTensor> leaves_;
     std::vector<Tensor> constants_;
     std::vector<NamedTensor> outputs_;
+    std::vector<Tensor> hooked_;
 };
 
 /// Adds an op with one output.

@@ -144,6 +144,8 @@ struct KernelTraits {
     /// Of an op that sets its inputs side by side: the columns of output 0 that each begins at. What is made there
     /// need not be copied.
     std::vector<std::int64_t> concat_offsets;
+    /// Of an op that sets its inputs one behind the other: the elements of output 0 that each begins at, likewise.
+    std::vector<std::int64_t> flat_offsets;
 };
 
 /// An operation with its attributes as members; immutable once built. Inputs may be absent tensors where the op says

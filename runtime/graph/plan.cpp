@@ -1,7 +1,9 @@
 #include "graph/plan.h"
 
 #include <algorithm>
-#include <numeric>
+#include <functional>
+
+#include "graph/lifetimes.h"
 
 namespace vkf {
 
@@ -10,30 +12,66 @@ std::int64_t uncut(std::int64_t offset, std::int64_t bytes, std::int64_t limit) 
     return bytes <= left ? offset : offset + left;
 }
 
+namespace {
+
+/// Blocks [begin, end), which are joined.
+struct Run {
+    std::size_t begin, end;
+    std::int64_t bytes;
+};
+
+std::vector<Run> runs_of(std::span<const Block> blocks) {
+    std::vector<Run> runs;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        if (i == 0 || !blocks[i].joined) runs.push_back({i, i, 0});
+        runs.back().end = i + 1;
+        runs.back().bytes += blocks[i].bytes;
+    }
+    return runs;
+}
+
+/// The offsets strictly between which a run would overlap with a block that is there.
+struct Taken {
+    std::int64_t above, below;
+};
+
+std::vector<Taken> taken_for(const Run& run, std::span<const Block> blocks, std::span<const std::size_t> placed,
+                             std::span<const std::int64_t> offsets) {
+    std::vector<Taken> list;
+    std::int64_t start = 0;
+    for (std::size_t i = run.begin; i < run.end; start += blocks[i++].bytes)
+        for (const std::size_t other : placed) {
+            if (blocks[i].first <= blocks[other].last && blocks[other].first <= blocks[i].last)
+                list.push_back(
+                    {offsets[other] - start - blocks[i].bytes, offsets[other] + blocks[other].bytes - start});
+        }
+    if (run.end - run.begin > 1) std::ranges::stable_sort(list, {}, &Taken::above);  // else by offset as they are
+    return list;
+}
+
+}  // namespace
+
 Packing pack(std::span<const Block> blocks, std::int64_t limit) {
     Packing made;
     made.offsets.assign(blocks.size(), 0);
-    for (const Block& block : blocks) limit = std::max(limit, block.bytes);
+    std::vector<Run> runs = runs_of(blocks);
+    for (const Run& run : runs) limit = std::max(limit, run.bytes);
     made.limit = limit;
-    std::vector<std::size_t> order(blocks.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return blocks[a].bytes > blocks[b].bytes; });
+    std::ranges::stable_sort(runs, std::ranges::greater(), &Run::bytes);
     std::vector<std::size_t> placed;  // by offset
-    for (const std::size_t i : order) {
+    for (const Run& run : runs) {
         std::int64_t offset = 0;
-        for (const std::size_t other : placed) {
-            const bool together = blocks[i].first <= blocks[other].last && blocks[other].first <= blocks[i].last;
-            if (!together) continue;
-            if (uncut(offset, blocks[i].bytes, limit) + blocks[i].bytes <= made.offsets[other]) break;
-            offset = std::max(offset, made.offsets[other] + blocks[other].bytes);
+        for (const Taken& taken : taken_for(run, blocks, placed, made.offsets)) {
+            if (uncut(offset, run.bytes, limit) <= taken.above) break;
+            offset = std::max(offset, taken.below);
         }
-        offset = uncut(offset, blocks[i].bytes, limit);
-        made.offsets[i] = offset;
-        made.bytes = std::max(made.bytes, offset + blocks[i].bytes);
-        placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
-                                       [&](std::size_t a, std::size_t b) { return made.offsets[a] < made.offsets[b]; }),
-                      i);
+        offset = uncut(offset, run.bytes, limit);
+        made.bytes = std::max(made.bytes, offset + run.bytes);
+        for (std::size_t i = run.begin; i < run.end; offset += blocks[i++].bytes) {
+            made.offsets[i] = offset;
+            const auto above = [&](std::size_t a, std::size_t b) { return made.offsets[a] < made.offsets[b]; };
+            placed.insert(std::upper_bound(placed.begin(), placed.end(), i, above), i);
+        }
     }
     std::vector<std::pair<std::size_t, std::int64_t>> events;  // (step, change); deaths count from the step after
     for (const Block& block : blocks) {
@@ -54,81 +92,6 @@ std::int64_t padded(std::int64_t bytes, const PlanOptions& options = {}) {
     return (guarded + options.alignment - 1) / options.alignment * options.alignment;
 }
 
-constexpr std::size_t never = static_cast<std::size_t>(-1);
-
-/// First and last use of each storage, and which storages end up in the memory of an earlier one.
-class Lifetimes {
-public:
-    Lifetimes(const Graph& graph, const std::vector<bool>& live) : graph_(graph) {
-        const std::size_t count = graph.storages().size();
-        first.assign(count, never);
-        last.assign(count, 0);
-        home.resize(count);
-        std::iota(home.begin(), home.end(), std::size_t{0});
-        for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-            if (!live[i]) continue;
-            for (const Tensor& out : outputs_to_make(graph, live, graph.nodes()[i]))
-                if (out) touch(out, i);
-            for (const Tensor& in : graph.nodes()[i].in)
-                if (in) touch(in, i);
-        }
-        for (const NamedTensor& output : graph.outputs()) touch(output.tensor, graph.nodes().size());
-    }
-
-    /// Lets outputs take over the memory of inputs that die at the node that makes them. Returns how many did.
-    std::int64_t alias(const std::vector<bool>& live) {
-        std::int64_t count = 0;
-        for (std::size_t i = 0; i < graph_.nodes().size(); ++i) {
-            const Node& node = graph_.nodes()[i];
-            if (!live[i] || node.is_view()) continue;
-            std::vector<std::size_t> taken;
-            for (std::size_t o = 0; o < node.out.size(); ++o) {
-                const std::size_t out = storage(node.out[o]);
-                if (graph_.storages()[out].role != Role::transient || node.op->updates(o) || first[out] == never)
-                    continue;
-                for (std::size_t k = 0; k < node.in.size(); ++k) {
-                    if (!node.in[k] || !node.op->may_alias(o, k) || !whole(node.in[k])) continue;
-                    const std::size_t in = home[storage(node.in[k])];
-                    if (graph_.storage(node.in[k]).role != Role::transient || last[in] != i ||
-                        !alike(graph_.storage(node.in[k]), graph_.storages()[out]) ||
-                        std::find(taken.begin(), taken.end(), in) != taken.end())
-                        continue;
-                    taken.push_back(in);
-                    home[out] = in;
-                    last[in] = last[out];
-                    ++count;
-                    break;
-                }
-            }
-        }
-        return count;
-    }
-
-    std::vector<std::size_t> first, last;  // of the storages that are their own home
-    std::vector<std::size_t> home;
-
-private:
-    std::size_t storage(Tensor tensor) const { return graph_.value(tensor).storage; }
-
-    /// Whether element i of both lies in the same bytes.
-    static bool alike(const Storage& a, const Storage& b) {
-        return a.type.shape.elements() == b.type.shape.elements() && a.format == b.format;
-    }
-
-    bool whole(Tensor tensor) const {
-        return graph_.value(tensor).offset == 0 && tensor.contiguous() &&
-               tensor.elements() == graph_.storage(tensor).type.shape.elements();
-    }
-
-    void touch(Tensor tensor, std::size_t step) {
-        const std::size_t at = storage(tensor);
-        if (first[at] == never) first[at] = step;
-        last[at] = std::max(last[at], step);
-    }
-
-    const Graph& graph_;
-};
-
 }  // namespace
 
 Packing pack_beside(std::span<const std::int64_t> bytes, std::int64_t limit) {
@@ -145,11 +108,14 @@ Plan plan(const Graph& graph, const std::vector<bool>& live, const std::vector<s
     made.storage.assign(graph.storages().size(), no_place);
     made.scratch.resize(graph.nodes().size());
 
-    std::vector<std::size_t> block_of(graph.storages().size(), never);
+    std::vector<std::size_t> block_of(graph.storages().size());  // where a storage begins
     for (std::size_t s = 0; s < graph.storages().size(); ++s) {
-        if (graph.storages()[s].role != Role::transient || lives.first[s] == never || lives.home[s] != s) continue;
+        if (graph.storages()[s].role != Role::transient || !lives.used(s) || lives.home(s).storage != s) continue;
         block_of[s] = made.blocks.size();
-        made.blocks.push_back({padded(graph.storages()[s].bytes(), options), lives.first[s], lives.last[s]});
+        const std::int64_t bytes = padded(graph.storages()[s].bytes(), options);
+        // Between guard bands a storage stays in one piece.
+        const std::vector<Block> parts = lives.blocks(s, bytes, options.guard > 0 ? bytes : options.alignment);
+        made.blocks.insert(made.blocks.end(), parts.begin(), parts.end());
     }
     const std::size_t first_scratch = made.blocks.size();
     for (std::size_t i = 0; i < scratches.size(); ++i)
@@ -162,9 +128,9 @@ Plan plan(const Graph& graph, const std::vector<bool>& live, const std::vector<s
     made.bound = packing.bound;
     made.limit = packing.limit;
     for (std::size_t s = 0; s < graph.storages().size(); ++s) {
-        const std::size_t block = block_of[lives.home[s]];
-        if (graph.storages()[s].role == Role::transient && lives.first[s] != never)
-            made.storage[s] = packing.offsets[block] + options.guard;
+        const auto [home, offset] = lives.home(s);
+        if (graph.storages()[s].role == Role::transient && lives.used(s))
+            made.storage[s] = packing.offsets[block_of[home]] + offset + options.guard;
     }
     std::size_t block = first_scratch;
     for (std::size_t i = 0; i < scratches.size(); ++i)

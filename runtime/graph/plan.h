@@ -16,6 +16,7 @@ struct Block {
     std::int64_t bytes = 0;
     std::size_t first = 0;
     std::size_t last = 0;
+    bool joined = false;  // lies right behind the block before it
 };
 
 struct Packing {
@@ -32,7 +33,8 @@ constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 std::int64_t uncut(std::int64_t offset, std::int64_t bytes, std::int64_t limit);
 
 /// Places blocks so that none alive at the same step overlap and none reaches across a multiple of `limit`, or of the
-/// largest block's size where that is more: largest first, each at the lowest offset that fits.
+/// largest one's size where that is more: largest first, each at the lowest offset that fits. Blocks that are joined
+/// count as one, but each is free for others before and after its own time.
 Packing pack(std::span<const Block> blocks, std::int64_t limit = no_limit);
 
 /// Places tensors of so many bytes that are all needed all the time, at multiples of 256.
@@ -57,7 +59,8 @@ struct PlanOptions {
     std::int64_t limit = no_limit;  // as of pack()
 };
 
-/// Plans the transient storages of the live nodes. `scratches[i]` are the elements of node i's temporaries.
+/// Plans the transient storages of the live nodes. `scratches[i]` are the elements of node i's temporaries. A storage
+/// whose values lie in different parts of it, such as all gradients, takes each part's memory when that is first made.
 Plan plan(const Graph& graph, const std::vector<bool>& live, const std::vector<std::vector<std::int64_t>>& scratches,
           const PlanOptions& options = {});
 

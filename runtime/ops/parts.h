@@ -22,18 +22,18 @@ struct Parts {
     Table table() const { return {{{"row", row}, {"first", first}, {"end", end}}}; }
 };
 
-/// Parts of equal size, which bounds how many elements one invocation adds up to 1024; but no tensor has more than
-/// `most` parts. One without elements has none.
-inline Parts cut(const DeviceTraits& device, std::span<const Tensor> tensors,
+/// Parts of equal size, which bounds how many elements one invocation adds up to 1024, of tensors of so many elements;
+/// but no tensor has more than `most` parts. One without elements has none.
+inline Parts cut(const DeviceTraits& device, std::span<const std::int64_t> sizes,
                  std::int64_t most = std::numeric_limits<std::uint32_t>::max()) {
     std::int64_t total = 0;
-    for (const Tensor& tensor : tensors) total += tensor.elements();
+    for (const std::int64_t elements : sizes) total += elements;
     const Sweep grid = sweep(device, total);
     Parts made{.group = std::min(grid.group, 32 * device.subgroup_size)};  // as many as shaders/lib/group.glsl adds up
     made.elements = static_cast<double>(total);
     const std::int64_t step = 2 * std::int64_t{made.group}, usual = std::min<std::int64_t>(grid.per_group, 512 * step);
-    for (const Tensor& tensor : tensors) {
-        const std::int64_t elements = tensor.elements(), least = (elements + most - 1) / most;
+    for (const std::int64_t elements : sizes) {
+        const std::int64_t least = (elements + most - 1) / most;
         const std::int64_t size = (std::max(usual, least) + step - 1) / step * step;
         made.start.push_back(extent(std::ssize(made.row)));
         for (std::int64_t first = 0; first < elements; first += size) {
@@ -44,6 +44,13 @@ inline Parts cut(const DeviceTraits& device, std::span<const Tensor> tensors,
         made.count.push_back(extent(std::ssize(made.row)) - made.start.back());
     }
     return made;
+}
+
+inline Parts cut(const DeviceTraits& device, std::span<const Tensor> tensors,
+                 std::int64_t most = std::numeric_limits<std::uint32_t>::max()) {
+    std::vector<std::int64_t> sizes;
+    for (const Tensor& tensor : tensors) sizes.push_back(tensor.elements());
+    return cut(device, std::span<const std::int64_t>(sizes), most);
 }
 
 }  // namespace vkf

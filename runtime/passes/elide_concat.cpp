@@ -14,6 +14,13 @@ bool can_be_slice(const Graph& graph, const Uses& uses, Tensor value) {
     return (node.op->kernel_traits(node.in).strided_outputs >> maker->output & 1) != 0;
 }
 
+/// Whether the value is all that lies in a storage, which may then lie in another one.
+bool can_move(const Graph& graph, Tensor value) {
+    const Storage& storage = graph.storage(value);
+    return storage.role == Role::transient && storage.version == 0 && graph.value(value).offset == 0 &&
+           value.contiguous() && value.elements() == storage.type.shape.elements();
+}
+
 }  // namespace
 
 void elide_concat(Graph& graph) {
@@ -21,13 +28,19 @@ void elide_concat(Graph& graph) {
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         const Node& node = graph.nodes()[i];
         if (!uses.live[i]) continue;
-        const std::vector<std::int64_t> offsets = node.op->kernel_traits(node.in).concat_offsets;
+        const KernelTraits traits = node.op->kernel_traits(node.in);
+        const std::vector<std::int64_t>& offsets = traits.concat_offsets;
         for (std::size_t k = 0; k < offsets.size(); ++k) {
             const Tensor part = node.in[k], whole = node.out[0];
             const std::int64_t end = k + 1 < offsets.size() ? offsets[k + 1] : whole.width();
             if (part && part.rows() == whole.rows() && part.width() == end - offsets[k] &&
                 can_be_slice(graph, uses, part))
                 graph.make_slice(part, whole, {.offset = offsets[k], .pitch = whole.width()});
+        }
+        for (std::size_t k = 0; k < traits.flat_offsets.size(); ++k) {
+            const Tensor part = node.in[k], flat = node.out[0];
+            const bool moved = part && graph.value(part).storage == graph.value(flat).storage;  // as an earlier input
+            if (part && !moved && can_move(graph, part)) graph.move_storage(part, flat, traits.flat_offsets[k]);
         }
     }
 }

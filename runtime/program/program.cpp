@@ -203,22 +203,33 @@ std::uint64_t Program::address(Tensor tensor) const {
 
 void Program::record(const ProgramOptions& options) {
     const DeviceTraits device_traits = traits(*device_);
-    Recorder recorder(*device_);
-    double segment = 0;
-    for (std::size_t i = 0; i < launches_.size(); ++i) {
-        const Launch& launch = launches_[i];
-        if (options.stamps && (i == 0 || launch.node != launches_[i - 1].node)) recorder.stamp();
-        const double ms = 1e3 * std::max(launch.flops / device_traits.flops_per_second,
-                                         launch.bytes / device_traits.bytes_per_second);
-        if (segment > 0 && segment + ms > options.segment_ms) {
-            recorder.cut();
-            segment = 0;
+    double segment = 0;  // goes on where two parts meet, which are submitted as one
+    const auto record_part = [&](std::size_t first, std::size_t end) {
+        Recorder recorder(*device_);
+        for (std::size_t i = first; i < end; ++i) {
+            const Launch& launch = launches_[i];
+            if (options.stamps && (i == first || launch.node != launches_[i - 1].node)) recorder.stamp();
+            const double ms = 1e3 * std::max(launch.flops / device_traits.flops_per_second,
+                                             launch.bytes / device_traits.bytes_per_second);
+            if (segment > 0 && segment + ms > options.segment_ms) {
+                recorder.cut();
+                segment = 0;
+            }
+            segment += ms;
+            recorder.dispatch(*launch.kernel, launch.push, launch.groups, launch.accesses);
         }
-        segment += ms;
-        recorder.dispatch(*launch.kernel, launch.push, launch.groups, launch.accesses);
+        if (options.stamps) recorder.stamp();
+        commands_.push_back(recorder.finish());
+    };
+    if (graph_->hooked().empty()) {
+        record_part(0, launches_.size());
+    } else {
+        const std::size_t nodes = graph_->nodes_before_hook();
+        const auto behind = std::ranges::find_if(launches_, [&](const Launch& at) { return at.node >= nodes; });
+        const auto middle = static_cast<std::size_t>(behind - launches_.begin());
+        record_part(0, middle);
+        record_part(middle, launches_.size());
     }
-    if (options.stamps) recorder.stamp();
-    commands_ = recorder.finish();
     sides_.push_back(make_side());
 }
 
@@ -297,8 +308,39 @@ Program::Side& Program::prepare_side() {
 void Program::start() {
     const std::size_t k = free_side();
     const Side& side = prepare_side();
-    runs_.push_back({commands_.submit(side.load, side.store), k});
+    std::vector<const Commands*> parts{&side.load};
+    for (const Commands& part : commands_) {
+        if (hook_ && &part != &commands_.front()) {
+            wait(*device_, submit(*device_, std::exchange(parts, {})));
+            std::vector<HookedTensor> tensors = hooked();
+            hook_(tensors);
+        }
+        parts.push_back(&part);
+    }
+    parts.push_back(&side.store);
+    runs_.push_back({submit(*device_, parts), k});
     started_ = k;
+}
+
+void Program::set_hook(Hook hook) {
+    require(!hook || !graph_->hooked().empty(), "the program's graph has no hook");
+    hook_ = std::move(hook);
+}
+
+std::vector<HookedTensor> Program::hooked() {
+    std::vector<HookedTensor> list;
+    for (const Tensor& tensor : graph_->hooked()) {
+        const Value& value = graph_->value(tensor);
+        const Storage& storage = graph_->storage(tensor);
+        require(storage.role == Role::transient || storage.role == Role::state, "a hook is for what is computed");
+        const auto offset = static_cast<std::uint64_t>(bytes_of(value.offset, tensor.format()));
+        const auto [memory, at] =
+            storage.role == Role::state
+                ? state_->place(storage)
+                : std::pair(arena_.get(), static_cast<std::uint64_t>(plan_.storage[value.storage]));
+        list.emplace_back(*memory, at + offset, tensor.elements());
+    }
+    return list;
 }
 
 void Program::finish() {

@@ -1,7 +1,6 @@
 // A graph made executable: memory planned, kernels built, command buffers recorded once and replayed.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "graph/graph.h"
 #include "graph/plan.h"
 #include "program/arena.h"
+#include "program/hook.h"
 #include "program/state.h"
 #include "vulkan/kernel.h"
 #include "vulkan/recorder.h"
@@ -80,8 +80,13 @@ public:
     void write(std::string_view input, std::span<const float> values);
     void write(std::string_view input, std::span<const std::int32_t> values);
 
+    /// Lets something stand at the graph's hook; nothing, if it is empty. Throws InputError if the graph has none.
+    void set_hook(Hook hook);
+
     /// Starts a run with what was written last. One more may be started while it is under way, so that the device does
-    /// not wait for the host; from then on inputs and outputs lie twice in host memory.
+    /// not wait for the host; from then on inputs and outputs lie twice in host memory. All is submitted at once,
+    /// unless something stands at the hook: then what is before it is submitted and waited for, the hook called, and
+    /// the rest submitted. What the hook throws passes through; the rest is not run.
     void start();
     /// Waits for the first of the runs under way; read() is then about that one, until the next start.
     void finish();
@@ -94,15 +99,13 @@ public:
     float read_scalar(std::string_view output) const;
 
     const MemoryUse& memory() const { return memory_; }
-    std::size_t segments() const { return commands_.recording().segments.size(); }
-    std::size_t barriers() const { return commands_.recording().barriers(); }
+    std::size_t segments() const;
+    std::size_t barriers() const;
     std::size_t dispatches() const { return launches_.size(); }
     double flops() const;
-    /// What a run submits: the copies of its inputs, its kernels, the copies of its outputs.
-    std::array<const Recording*, 3> recordings() const {
-        const Side& side = sides_[started_];
-        return {&side.load.recording(), &commands_.recording(), &side.store.recording()};
-    }
+    /// What a run submits: the copies of its inputs, its kernels (those before the hook and those behind it, if the
+    /// graph has one), the copies of its outputs.
+    std::vector<const Recording*> recordings() const;
 
     /// Time of each node in the last run; needs ProgramOptions::stamps.
     std::vector<NodeTime> node_times() const;
@@ -171,6 +174,7 @@ private:
     std::uint64_t address(Tensor tensor) const;
     std::vector<float> transient_values(Tensor tensor) const;
     void record(const ProgramOptions& options);
+    std::vector<HookedTensor> hooked();
     void write_bytes(std::string_view input, DType dtype, std::span<const std::byte> data);
     std::span<const std::byte> read_bytes(std::string_view output, DType dtype) const;
     /// Which side the next run has: the same one again, unless that is in use. Makes it if it is the first to ask.
@@ -195,7 +199,8 @@ private:
     std::vector<InputPlace> input_places_;
     std::vector<Place> output_places_;
     std::vector<Launch> launches_;
-    Commands commands_;
+    std::vector<Commands> commands_;  // of all kernels, or of those before the hook and of those behind it
+    Hook hook_;
     MemoryUse memory_;
     bool guarded_ = false;
 };

@@ -1,4 +1,5 @@
-// Looking at a program that ran: where the time went, where numbers stopped being finite, who wrote past an end.
+// Looking at a program: what it submits, where the time went, where numbers stopped being finite, who wrote past an
+// end.
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +12,32 @@
 
 namespace vkf {
 
+std::size_t Program::segments() const {
+    std::size_t count = 0;
+    for (const Commands& part : commands_) count += part.recording().segments.size();
+    return count;
+}
+
+std::size_t Program::barriers() const {
+    std::size_t count = 0;
+    for (const Commands& part : commands_) count += part.recording().barriers();
+    return count;
+}
+
+std::vector<const Recording*> Program::recordings() const {
+    const Side& side = sides_[started_];
+    std::vector<const Recording*> list{&side.load.recording()};
+    for (const Commands& part : commands_) list.push_back(&part.recording());
+    list.push_back(&side.store.recording());
+    return list;
+}
+
 std::vector<NodeTime> Program::node_times() const {
-    const std::vector<double> spans = commands_.stamps_ms();
+    std::vector<double> spans;
+    for (const Commands& part : commands_) {
+        const std::vector<double> more = part.stamps_ms();
+        spans.insert(spans.end(), more.begin(), more.end());
+    }
     std::vector<NodeTime> times;
     for (std::size_t i = 0; i < launches_.size(); ++i) {
         if (i == 0 || launches_[i].node != launches_[i - 1].node) {

@@ -76,6 +76,12 @@ std::uint64_t State::address(const Storage& storage) const {
     return arenas_[at->arena].address(at->offset, static_cast<std::uint64_t>(storage.bytes()));
 }
 
+std::pair<Arena*, std::uint64_t> State::place(const Storage& storage) {
+    const Slot* at = find(storage);
+    require(at, "there is no state '", storage.name, "'");
+    return {&arenas_[at->arena], at->offset};
+}
+
 std::uint64_t State::bytes() const {
     std::uint64_t total = 0;
     for (const Arena& arena : arenas_) total += arena.bytes();

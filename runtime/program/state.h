@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -31,6 +32,8 @@ public:
     Format format(const std::string& name) const { return slot(name).storage.format; }
     /// Of a graph's state or constant that there is room for.
     std::uint64_t address(const Storage& storage) const;
+    /// The memory that it lies in, and where.
+    std::pair<Arena*, std::uint64_t> place(const Storage& storage);
     std::uint64_t bytes() const;
 
     /// Whole tensors, row-major; floats are rounded to the state's format. Throws InputError on another element type or

@@ -50,8 +50,8 @@ void barrier(VkCommandBuffer commands, VkPipelineStageFlags2 to_stage, VkAccessF
 
 void barrier_to_next_phase(VkCommandBuffer commands) {
     barrier(commands, VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_2_COPY_BIT,
-            VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT |
-                VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_TRANSFER_WRITE_BIT);
+            VK_ACCESS_2_SHADER_STORAGE_READ_BIT | VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT | VK_ACCESS_2_TRANSFER_READ_BIT |
+                VK_ACCESS_2_TRANSFER_WRITE_BIT);
 }
 
 void barrier_to_host(VkCommandBuffer commands) {
@@ -99,8 +99,7 @@ VkQueryPool make_stamps(const Device& device, std::uint32_t count) {
 
 }  // namespace
 
-Commands::Commands(Device& device, Recording recording)
-    : impl_(std::make_unique<Impl>(device, std::move(recording))) {
+Commands::Commands(Device& device, Recording recording) : impl_(std::make_unique<Impl>(device, std::move(recording))) {
     const DeviceHandles& handles = device.handles();
     const auto stamps = static_cast<std::uint32_t>(impl_->recording.stamps());
     if (stamps > 0) impl_->stamps = make_stamps(device, stamps);
@@ -132,23 +131,14 @@ const Recording& Commands::recording() const {
 // --- Running -------------------------------------------------------------------------------------
 
 std::uint64_t Commands::submit() {
-    return submit({}, {});
+    const Commands* self = this;
+    return vkf::submit(impl_->device, std::span(&self, 1));
 }
 
-std::uint64_t Commands::submit(const Commands& before, const Commands& after) {
-    DeviceHandles& handles = impl_->device.handles();
+std::uint64_t submit(Device& device, std::span<const Commands* const> list) {
+    DeviceHandles& handles = device.handles();
     std::vector<VkCommandBufferSubmitInfo> buffers;
-    const auto add = [&](const std::vector<VkCommandBuffer>& list) {
-        for (const VkCommandBuffer buffer : list) {
-            buffers.push_back({});
-            buffers.back().sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
-            buffers.back().commandBuffer = buffer;
-        }
-    };
-    if (before.impl_) add(before.impl_->segments);
-    for (const VkCommandBuffer& segment : impl_->segments) {
-        add({segment});
-        if (&segment == &impl_->segments.back() && after.impl_) add(after.impl_->segments);
+    const auto submit_buffers = [&] {
         VkSemaphoreSubmitInfo signal{};
         signal.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
         signal.semaphore = handles.timeline;
@@ -162,7 +152,15 @@ std::uint64_t Commands::submit(const Commands& before, const Commands& after) {
         info.pSignalSemaphoreInfos = &signal;
         check(vkQueueSubmit2(handles.queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit2");
         buffers.clear();
-    }
+    };
+    for (const Commands* commands : list)
+        for (const VkCommandBuffer& segment : commands->impl_->segments) {
+            if (&segment != &commands->impl_->segments.front()) submit_buffers();
+            buffers.push_back({});
+            buffers.back().sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
+            buffers.back().commandBuffer = segment;
+        }
+    submit_buffers();
     return handles.submitted;
 }
 
@@ -172,8 +170,7 @@ std::vector<double> Commands::stamps_ms() const {
     if (ticks.size() < 2) return spans;
     check(vkGetQueryPoolResults(impl_->device.handles().device, impl_->stamps, 0,
                                 static_cast<std::uint32_t>(ticks.size()), ticks.size() * sizeof(std::uint64_t),
-                                ticks.data(), sizeof(std::uint64_t),
-                                VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+                                ticks.data(), sizeof(std::uint64_t), VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
           "vkGetQueryPoolResults");
     const double ms_per_tick = impl_->device.info().timestamp_ns * 1e-6;
     for (std::size_t i = 1; i < ticks.size(); ++i)

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace vkf {
@@ -21,9 +22,7 @@ public:
     Commands& operator=(Commands&&) noexcept;
     ~Commands();
 
-    /// Submits every segment in order, `before` together with the first and `after` with the last; returns the ticket
-    /// to wait for. Throws Error if the device was lost.
-    std::uint64_t submit(const Commands& before, const Commands& after);
+    /// Submits every segment in order; as submit() below.
     std::uint64_t submit();
     /// What the command buffers were written from.
     const Recording& recording() const;
@@ -31,9 +30,15 @@ public:
     std::vector<double> stamps_ms() const;
 
 private:
+    friend std::uint64_t submit(Device& device, std::span<const Commands* const> list);
+
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
+
+/// Submits every segment of these, one after the other, the first of each together with the last of the one before it;
+/// returns the ticket to wait for. Throws Error if the device was lost.
+std::uint64_t submit(Device& device, std::span<const Commands* const> list);
 
 /// Waits until the device has reached a ticket.
 void wait(Device& device, std::uint64_t ticket);

@@ -7,8 +7,10 @@
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
 #include "ops/backward.h"
+#include "ops/flatten.h"
 #include "ops/reduce.h"
 #include "ops/view.h"
+#include "passes/elide_concat.h"
 
 namespace vkf::test {
 namespace {
@@ -72,6 +74,39 @@ TEST(HostPlan, NoBlockReachesAcrossTheEndOfABuffer) {
     }
 }
 
+TEST(HostPlan, JoinedBlocksFollowEachOtherAndEachHasItsOwnTime) {
+    // What dies first lies where the part goes that is made last.
+    const std::vector<Block> blocks{{100, 5, 9}, {100, 4, 9, true}, {100, 3, 9, true},
+                                    {100, 0, 4}, {100, 1, 3},       {100, 2, 2}};
+    const Packing packing = pack(blocks);
+    expect_no_overlap(blocks, packing);
+    EXPECT_EQ(packing.offsets, (std::vector<std::int64_t>{0, 100, 200, 0, 100, 200}));
+    EXPECT_EQ(packing.bytes, packing.bound);
+
+    std::mt19937 random(7);
+    for (int round = 0; round < 200; ++round) {
+        std::vector<Block> many;
+        const std::size_t count = 1 + random() % 40;
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t first = random() % 30;
+            many.push_back({static_cast<std::int64_t>(1 + random() % 1000), first, first + random() % 10,
+                            i > 0 && random() % 2 == 0});
+        }
+        for (const std::int64_t limit : {std::int64_t{1}, no_limit}) {
+            const Packing made = pack(many, limit);
+            expect_no_overlap(many, made);
+            EXPECT_GE(made.bytes, made.bound);
+            for (std::size_t i = 0; i < count; ++i) {
+                if (many[i].joined) {
+                    EXPECT_EQ(made.offsets[i], made.offsets[i - 1] + many[i - 1].bytes);
+                    EXPECT_EQ(made.offsets[i] / made.limit, made.offsets[i - 1] / made.limit);
+                }
+                EXPECT_LE(made.offsets[i] % made.limit + many[i].bytes, made.limit);
+            }
+        }
+    }
+}
+
 TEST(HostPlan, ABufferIsAsLargeAsTheLargestTensor) {
     const std::vector<std::int64_t> tensors{256, 4000, 256};
     const Packing packing = pack_beside(tensors, 1024);
@@ -93,6 +128,44 @@ TEST(HostPlan, BackwardReusesWhatForwardFreed) {
     const Plan made = plan(graph, live, std::vector<std::vector<std::int64_t>>(graph.nodes().size()));
     EXPECT_GT(made.aliased, 0);
     EXPECT_LE(static_cast<double>(made.bytes), 1.1 * static_cast<double>(made.bound));
+}
+
+/// Of a chain of layers, one after the other, gradients that lie in one tensor.
+TEST(HostPlan, GradientsInOneTensorTakeTheMemoryOfWhatTheBackwardPassHasFreed) {
+    constexpr std::int64_t width = 64, layers = 8;
+    Graph graph;
+    Tensor y = graph.input("x", {DType::f32, {width, width}});
+    std::vector<Tensor> weights;
+    std::vector<Shape> shapes(layers, {width, width});
+    for (std::int64_t i = 0; i < layers; ++i) {
+        weights.push_back(graph.state("w" + std::to_string(i), {DType::f32, shapes[0]}));
+        y = mul(activate(y, Activation::silu), weights.back());
+    }
+    const Tensor loss = reshape(row_sum(reshape(y, {1, width * width})), {});
+    const Tensor flat = flatten(gradients(loss, weights), FlatLayout(shapes));
+    graph.output("flat", flat);
+    elide_concat(graph);
+    for (const Tensor& made : graph.nodes().back().in) EXPECT_EQ(graph.value(made).storage, graph.value(flat).storage);
+    const Plan planned = plan(graph, live_nodes(graph), std::vector<std::vector<std::int64_t>>(graph.nodes().size()));
+    EXPECT_EQ(planned.bytes, planned.bound);
+    // Two layers' activations, of which there are two each, and what goes through them, beside all gradients; not all
+    // activations and all gradients.
+    EXPECT_LE(planned.bytes, (2 * layers + 4) * width * width * 4);
+}
+
+/// The sum lies in the flat tensor, and the term that dies there has lain there before.
+TEST(HostPlan, AnInputMayBeginItsLifeInTheOutputsPlace) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {64}}), t = graph.input("t", {DType::f32, {64}});
+    const Tensor term = scale(x, 2.0f);
+    const std::vector<Tensor> parts{scale(t, 3.0f), add(term, t)};
+    const Tensor flat = flatten(parts, FlatLayout({{64}, {64}}));
+    graph.output("flat", flat);
+    elide_concat(graph);
+    const Plan planned = plan(graph, live_nodes(graph), std::vector<std::vector<std::int64_t>>(graph.nodes().size()));
+    EXPECT_EQ(planned.aliased, 1);
+    EXPECT_EQ(planned.bytes, 2 * 256);
+    EXPECT_EQ(planned.storage[graph.value(term).storage], planned.storage[graph.value(flat).storage] + 256);
 }
 
 TEST(HostPlan, OnlyWholeValuesAreWrittenOver) {

@@ -150,8 +150,8 @@ TEST(DeviceCommands, WriteABarrierWhereverTwoPhasesMeet) {
     recording.add({KernelLaunch{&kernel, {}, 4, 5}, {{9, 10, true}}});
     inputs.add(launch(kernel, 8));
     outputs.add(launch(kernel, 9));
-    const Commands before(shared_device(), inputs), after(shared_device(), outputs);
-    wait(shared_device(), Commands(shared_device(), recording).submit(before, after));
+    const Commands before(shared_device(), inputs), made(shared_device(), recording), after(shared_device(), outputs);
+    wait(shared_device(), vkf::submit(shared_device(), std::array{&before, &made, &after}));
     const Lines first{"barrier", "bind 7", "push from 0: 4 2", "dispatch 8 1 1", "barrier to host",  // inputs
                       "barrier", "bind 7", "push from 0: 4 2", "dispatch 1 1 1",
                       "bind 7", "push from 0: 4 2", "dispatch 2 1 1",
