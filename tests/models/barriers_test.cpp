@@ -111,7 +111,9 @@ void expect_apart_at_hook(const Program& program) {
 Phase where_runs_meet(const Program& first, const Program& second) {
     const std::vector<const Recording*> before = first.recordings(), next = second.recordings();
     Phase all = before[before.size() - 2]->segments.back().back();
-    for (const Recording* recording : {before.back(), next[0], next[1]})
+    // With micro-batches the update begins with its hook.
+    const Recording* kernels = next[1]->segments.front().front().commands.empty() ? next[2] : next[1];
+    for (const Recording* recording : {before.back(), next[0], kernels})
         all = without_barrier(all, recording->segments.front().front());
     return all;
 }
