@@ -41,11 +41,13 @@ void add_bench(CLI::App& app, Common& common) {
         "  vkformer bench step --model small-gpt --by-op\n"
         "  vkformer bench generate --model gpt2\n"
         "  vkformer bench images\n"
+        "  vkformer bench compile --only matmul\n"
         "  vkformer bench compare a.json b.json");
     add_bench_kernels(*command, common);
     add_bench_step(*command, common);
     add_bench_generate(*command, common);
     add_bench_images(*command, common);
+    add_bench_compile(*command, common);
     add_bench_compare(*command, common);
 }
 

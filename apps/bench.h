@@ -16,6 +16,7 @@ void add_bench_images(CLI::App& bench, Common& common);
 void add_bench_kernels(CLI::App& bench, Common& common);
 void add_bench_step(CLI::App& bench, Common& common);
 void add_bench_generate(CLI::App& bench, Common& common);
+void add_bench_compile(CLI::App& bench, Common& common);
 void add_bench_compare(CLI::App& bench, Common& common);
 
 /// Seconds.

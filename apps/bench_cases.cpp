@@ -1,6 +1,9 @@
 #include "apps/bench_cases.h"
 
+#include <regex.h>
+
 #include <array>
+#include <memory>
 
 #include "ops/attention.h"
 #include "ops/backward.h"
@@ -16,6 +19,20 @@ std::vector<Case> kernel_cases() {
     add_rows(list);
     add_elements(list);
     add_optimizers(list);
+    return list;
+}
+
+std::vector<Case> chosen_cases(const std::string& pattern) {
+    std::vector<Case> list = kernel_cases();
+    regex_t wanted;
+    require(regcomp(&wanted, pattern.c_str(), REG_EXTENDED | REG_ICASE | REG_NOSUB) == 0, "--only is '", pattern,
+            "', which is no regular expression");
+    const std::unique_ptr<regex_t, void (*)(regex_t*)> owner(&wanted, regfree);
+    std::erase_if(list, [&](const Case& c) {
+        const std::string line = text(c.family, ' ', c.name, ' ', c.shape, ' ', c.layout);
+        return regexec(&wanted, line.c_str(), 0, nullptr, 0) != 0;
+    });
+    require(!list.empty(), "--only is '", pattern, "', which no kernel's family, name, shape and layout match");
     return list;
 }
 

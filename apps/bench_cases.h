@@ -12,6 +12,8 @@ namespace vkf {
 
 /// All of them, family by family.
 std::vector<Case> kernel_cases();
+/// Those whose family, name, shape and layout match the pattern. Throws InputError if it is none, or none match.
+std::vector<Case> chosen_cases(const std::string& pattern);
 
 using Cases = std::vector<Case>;
 void add_products(Cases& list);

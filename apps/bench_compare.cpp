@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "apps/bench_report.h"
+#include "apps/compile_report.h"
 #include "apps/output_file.h"
 #include "base/file.h"
+#include "base/json.h"
 
 namespace vkf {
 
@@ -48,8 +50,11 @@ std::vector<std::pair<std::string, double>> means(const std::vector<Pair>& list)
     return made;
 }
 
-void compare(const Common& common, const Options& o) {
-    if (!o.markdown.empty()) require_output("--markdown", o.markdown, {o.first, o.second});
+nlohmann::ordered_json device(const ReportHead& head) {
+    return document(head)["device"];
+}
+
+void compare_measurements(const Common& common, const Options& o) {
     const BenchReport a = read_report(o.first), b = read_report(o.second);
     const std::vector<Pair> list = pairs(a, b);
     require(!list.empty(), o.first, " and ", o.second, " have no measurement in common");
@@ -78,8 +83,64 @@ void compare(const Common& common, const Options& o) {
     const std::string head = "A: " + heading(a) + "B: " + heading(b) + "\n";
     if (!o.markdown.empty()) write_atomically(o.markdown, head + markdown(rows));
     if (!common.json) return print(head + table(rows));
-    const auto device = [](const BenchReport& report) { return document(report)["device"]; };
-    print_json({{"devices", {device(a), device(b)}}, {"measurements", entries}, {"geometric_mean_speedup", families}});
+    print_json({{"devices", {device(a.head), device(b.head)}},
+                {"measurements", entries},
+                {"geometric_mean_speedup", families}});
+}
+
+// --- Kernels that were compiled ------------------------------------------------------------------
+
+/// "96" where both say so, else "96 → 102".
+std::string both(const std::optional<double>& a, const std::optional<double>& b) {
+    return a == b ? figure_text(a) : figure_text(a) + " → " + figure_text(b);
+}
+
+/// Their figures, but for those that differ in nothing but the time.
+void compare_compiled(const Common& common, const Options& o) {
+    const CompileReport a = read_compile_report(o.first), b = read_compile_report(o.second);
+    const CompileComparison compared = compare(a, b);
+    require(!compared.pairs.empty(), o.first, " and ", o.second, " have no kernel in common");
+    std::vector<std::vector<std::string>> rows{{"kernel", "implementation", "precision", "first use"}};
+    for (const char* name : figure_names) rows[0].push_back(name);
+    nlohmann::ordered_json entries = nlohmann::ordered_json::array();
+    for (const auto& [of_a, of_b] : compared.pairs) {
+        if (of_a->figures == of_b->figures && of_a->error == of_b->error) continue;
+        rows.push_back({of_a->kernel, of_a->implementation, of_a->precision,
+                        text(of_a->name, ' ', of_a->shape, of_a->layout.empty() ? "" : " ", of_a->layout)});
+        nlohmann::ordered_json entry{{"kernel", of_a->kernel},       {"implementation", of_a->implementation},
+                                     {"precision", of_a->precision}, {"name", of_a->name},
+                                     {"shape", of_a->shape},         {"errors", {of_a->error, of_b->error}}};
+        for (std::size_t i = 0; i < figure_names.size(); ++i) {
+            rows.back().push_back(both(of_a->figures[i], of_b->figures[i]));
+            const auto value = [&](const CompiledKernel& k) {
+                return k.figures[i] ? nlohmann::ordered_json(*k.figures[i]) : nlohmann::ordered_json(nullptr);
+            };
+            entry[figure_names[i]] = nlohmann::ordered_json::array({value(*of_a), value(*of_b)});
+        }
+        entries.push_back(std::move(entry));
+    }
+    const std::int64_t alike = std::ssize(compared.pairs) - std::ssize(entries);
+    const std::string head = "A: " + heading(a.head) + "\nB: " + heading(b.head) + "\n\n",
+                      foot = text("\n", alike, " kernels have the same figures, ", entries.size(), " others; ",
+                                  compared.only_a, " are in A only, ", compared.only_b, " in B only\n");
+    if (!o.markdown.empty()) write_atomically(o.markdown, head + markdown(rows) + foot);
+    if (!common.json) return print(head + (rows.size() > 1 ? table(rows) : "") + foot);
+    print_json({{"devices", {device(a.head), device(b.head)}},
+                {"kernels", entries},
+                {"alike", alike},
+                {"only_a", compared.only_a},
+                {"only_b", compared.only_b}});
+}
+
+void compare(const Common& common, const Options& o) {
+    if (!o.markdown.empty()) require_output("--markdown", o.markdown, {o.first, o.second});
+    const auto compiled = [](const std::string& path) {
+        return is_compile_report(parse_json(read_text(path), path + ": is no report of vkformer bench: it"));
+    };
+    const bool of_a = compiled(o.first), of_b = compiled(o.second);
+    require(of_a == of_b, of_a ? o.first : o.second, " is a report of bench compile, ", of_a ? o.second : o.first,
+            " is one of measurements: wanted two of a kind");
+    (of_a ? compare_compiled : compare_measurements)(common, o);
 }
 
 }  // namespace
@@ -96,7 +157,7 @@ void add_bench_compare(CLI::App& bench, Common& common) {
         "  vkformer bench kernels --device llvmpipe --out a.json; vkformer bench kernels --out b.json\n"
         "  vkformer bench compare a.json b.json\n"
         "\n"
-        "A/B: how many times as fast B is, by medians.");
+        "A/B: how many times as fast B is, by medians. Of two reports of bench compile: kernels whose figures differ.");
     command->callback([o, &common] { compare(common, *o); });
 }
 

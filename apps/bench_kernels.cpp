@@ -1,7 +1,5 @@
 // vkformer bench kernels: every kernel family at the sizes of real models, against the device's own peak.
 
-#include <regex.h>
-
 #include <memory>
 
 #include "apps/bench_cases.h"
@@ -16,23 +14,8 @@ struct Options : ReportOptions {
     std::string only;
 };
 
-/// The cases whose line in the table holds the pattern.
-std::vector<Case> chosen(const std::string& pattern) {
-    std::vector<Case> list = kernel_cases();
-    regex_t wanted;
-    require(regcomp(&wanted, pattern.c_str(), REG_EXTENDED | REG_ICASE | REG_NOSUB) == 0, "--only is '", pattern,
-            "', which is no regular expression");
-    const std::unique_ptr<regex_t, void (*)(regex_t*)> owner(&wanted, regfree);
-    std::erase_if(list, [&](const Case& c) {
-        const std::string line = text(c.family, ' ', c.name, ' ', c.shape, ' ', c.layout);
-        return regexec(&wanted, line.c_str(), 0, nullptr, 0) != 0;
-    });
-    require(!list.empty(), "--only is '", pattern, "', which no kernel's family, name, shape and layout match");
-    return list;
-}
-
 void bench_kernels(const Common& common, const Options& o) {
-    const std::vector<Case> cases = chosen(o.only);
+    const std::vector<Case> cases = chosen_cases(o.only);
     run_benchmark(common, o, [&](Device& device, BenchReport& report) {
         Progress progress(common, "bench kernels", "kernels", std::ssize(cases));
         for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -30,19 +30,6 @@ std::string giga(double value) {
     return fixed(scaled, scaled < 10 ? 2 : scaled < 100 ? 1 : 0);
 }
 
-/// A report of this device and this moment, without measurements.
-BenchReport begin_report(const Device& device) {
-    const DeviceInfo& info = device.info();
-    return {.device = info.name,
-            .kind = std::string(to_string(info.kind)),
-            .driver = info.driver,
-            .version = VKFORMER_VERSION,
-            .date = now(),
-            .subgroup_size = info.subgroup_size,
-            .peak = {},
-            .measurements = {}};
-}
-
 }  // namespace
 
 std::string milliseconds_text(double seconds) {
@@ -52,6 +39,38 @@ std::string milliseconds_text(double seconds) {
 
 std::string share_text(double share) {
     return fixed(100 * share, 0) + " %";
+}
+
+ReportHead report_head(const Device& device) {
+    const DeviceInfo& info = device.info();
+    return {.device = info.name,
+            .kind = std::string(to_string(info.kind)),
+            .driver = info.driver,
+            .version = VKFORMER_VERSION,
+            .date = now(),
+            .subgroup_size = info.subgroup_size};
+}
+
+ordered_json document(const ReportHead& head) {
+    return {
+        {"vkformer", head.version},
+        {"date", head.date},
+        {"device",
+         {{"name", head.device}, {"kind", head.kind}, {"driver", head.driver}, {"subgroup_size", head.subgroup_size}}}};
+}
+
+ReportHead read_head(const nlohmann::json& root) {
+    const nlohmann::json& device = root.at("device");
+    return {.device = device.at("name"),
+            .kind = device.at("kind"),
+            .driver = device.at("driver"),
+            .version = root.at("vkformer"),
+            .date = root.at("date"),
+            .subgroup_size = device.at("subgroup_size")};
+}
+
+std::string heading(const ReportHead& head) {
+    return text(head.device, ", ", head.driver, ", ", head.date, ", vkformer ", head.version);
 }
 
 ordered_json document(const BenchReport& report) {
@@ -79,17 +98,12 @@ ordered_json document(const BenchReport& report) {
     }
     ordered_json peak{{"gflops", report.peak.flops * 1e-9}, {"gb_per_s", report.peak.bytes * 1e-9}};
     if (report.peak.memcpy_bytes > 0) peak["memcpy_gb_per_s"] = report.peak.memcpy_bytes * 1e-9;
-    return {{"vkformer", report.version},
-            {"date", report.date},
-            {"device",
-             {{"name", report.device},
-              {"kind", report.kind},
-              {"driver", report.driver},
-              {"subgroup_size", report.subgroup_size}}},
-            {"precision", report.precision},
-            {"kernels", report.kernels},
-            {"peak", peak},
-            {"measurements", list}};
+    ordered_json root = document(report.head);
+    root["precision"] = report.precision;
+    root["kernels"] = report.kernels;
+    root["peak"] = std::move(peak);
+    root["measurements"] = std::move(list);
+    return root;
 }
 
 std::vector<std::vector<std::string>> rows_of(const BenchReport& report) {
@@ -116,9 +130,8 @@ std::vector<std::vector<std::string>> rows_of(const BenchReport& report) {
 }
 
 std::string heading(const BenchReport& report) {
-    return text(report.device, ", ", report.driver, ", ", report.date, ", vkformer ", report.version, ", ",
-                report.precision, ", kernels ", report.kernels, "\npeak: ", giga(report.peak.flops), " GFLOP/s, ",
-                giga(report.peak.bytes), " GB/s",
+    return text(heading(report.head), ", ", report.precision, ", kernels ", report.kernels,
+                "\npeak: ", giga(report.peak.flops), " GFLOP/s, ", giga(report.peak.bytes), " GB/s",
                 report.peak.memcpy_bytes > 0 ? text("; memcpy by one thread: ", giga(report.peak.memcpy_bytes), " GB/s")
                                              : std::string(),
                 "\n");
@@ -140,14 +153,9 @@ BenchReport read_report(const std::filesystem::path& path) {
     const std::string wrong = path.string() + ": is no report of vkformer bench: ";
     const nlohmann::json root = parse_json(read_text(path), wrong + "it");
     try {
-        BenchReport made{.device = root.at("device").at("name"),
-                         .kind = root.at("device").at("kind"),
-                         .driver = root.at("device").at("driver"),
-                         .version = root.at("vkformer"),
-                         .date = root.at("date"),
+        BenchReport made{.head = read_head(root),
                          .precision = root.value("precision", "fp32"),
                          .kernels = root.value("kernels", "auto"),
-                         .subgroup_size = root.at("device").at("subgroup_size"),
                          .peak = {root.at("peak").at("gflops").get<double>() * 1e9,
                                   root.at("peak").at("gb_per_s").get<double>() * 1e9,
                                   root.at("peak").value("memcpy_gb_per_s", 0.0) * 1e9},
@@ -190,7 +198,7 @@ void run_benchmark(const Common& common, const ReportOptions& o,
         require(a.empty() || a != b, "two reports are to be written to ", a, ": wanted a file for each");
     catch_interrupts();
     with_device(common, [&](Device& device) {
-        BenchReport report = begin_report(device);
+        BenchReport report{.head = report_head(device)};
         report.precision = common.precision;
         report.kernels = common.kernels;
         if (common.activations() == Format::f16) report.precision += " (float16)";

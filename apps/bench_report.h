@@ -13,10 +13,24 @@ namespace vkf {
 
 class Device;
 
-/// What was measured, where and when.
-struct BenchReport {
-    std::string device, kind, driver, version, date, precision = "fp32", kernels = "auto";
+/// Where and when a report was made.
+struct ReportHead {
+    std::string device, kind, driver, version, date;
     std::uint32_t subgroup_size = 0;
+};
+
+/// On this device, now.
+ReportHead report_head(const Device& device);
+/// The first members of a report's document, and back. Throws nlohmann::json::exception if they are not there.
+nlohmann::ordered_json document(const ReportHead& head);
+ReportHead read_head(const nlohmann::json& root);
+/// "NAME, DRIVER, DATE, vkformer VERSION"
+std::string heading(const ReportHead& head);
+
+/// What was measured.
+struct BenchReport {
+    ReportHead head;
+    std::string precision = "fp32", kernels = "auto";
     Peak peak;
     std::vector<Measurement> measurements;
 };

@@ -17,33 +17,6 @@ constexpr double BATCH_SECONDS = 0.02;  // of repetitions in one submission
 constexpr double MOST_REPETITIONS = 16;
 constexpr std::size_t DRAWN = 1 << 16;  // numbers, repeated through larger tensors
 
-/// A graph of some repetitions, and which of its nodes are whose.
-struct CaseGraph {
-    Graph graph;
-    Operands operands{graph};
-    std::vector<std::size_t> ends;  // the node behind each repetition
-    std::vector<std::size_t> begins;
-
-    CaseGraph(const Case& c, std::size_t repetitions, Format activations) {
-        const Repetition once = c.prepare(operands);
-        for (std::size_t i = 0; i < repetitions; ++i) {
-            begins.push_back(graph.nodes().size());
-            const std::vector<Tensor> results = once();
-            ends.push_back(graph.nodes().size());
-            for (const Tensor& result : results) keep(result);
-        }
-        graph.activations = activations;
-        run_passes(graph, only_storage_types);
-    }
-
-    /// Nodes that nobody needs are not run. Looking at one element is enough, and lets the rest of the memory go.
-    void keep(Tensor result) {
-        if (graph.storage(result).role != Role::transient) return;
-        const Tensor first = slice(reshape(result, {result.elements()}), 0, 0, 1);
-        graph.output(text("kept ", graph.outputs().size()), scale(first, 1.0f));
-    }
-};
-
 /// A case made executable.
 struct CaseProgram {
     CaseGraph made;
@@ -90,6 +63,26 @@ std::string lacking_memory(const Device& device, const Analysis& analysis) {
                present = static_cast<double>(device.info().memory_bytes);
     if (needed <= present) return {};
     return text("needs ", bytes_text(needed), " of memory, the device has ", bytes_text(present));
+}
+
+// --- Graphs --------------------------------------------------------------------------------------
+
+CaseGraph::CaseGraph(const Case& c, std::size_t repetitions, Format activations) {
+    const Repetition once = c.prepare(operands);
+    for (std::size_t i = 0; i < repetitions; ++i) {
+        begins.push_back(graph.nodes().size());
+        const std::vector<Tensor> results = once();
+        ends.push_back(graph.nodes().size());
+        for (const Tensor& result : results) keep(result);
+    }
+    graph.activations = activations;
+    run_passes(graph, only_storage_types);
+}
+
+void CaseGraph::keep(Tensor result) {
+    if (graph.storage(result).role != Role::transient) return;
+    const Tensor first = slice(reshape(result, {result.elements()}), 0, 0, 1);
+    graph.output(text("kept ", graph.outputs().size()), scale(first, 1.0f));
 }
 
 // --- Operands ------------------------------------------------------------------------------------

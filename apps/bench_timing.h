@@ -53,6 +53,19 @@ struct Case {
     std::function<Repetition(Operands&)> prepare;
 };
 
+/// A graph of some repetitions of a case, and which of its nodes are whose. Its passes have run.
+struct CaseGraph {
+    Graph graph;
+    Operands operands{graph};
+    std::vector<std::size_t> begins, ends;  // nodes: the first of each repetition, and the one behind it
+
+    CaseGraph(const Case& c, std::size_t repetitions, Format activations);
+
+private:
+    /// Nodes that nobody needs are not run. Looking at one element is enough, and lets the rest of the memory go.
+    void keep(Tensor result);
+};
+
 struct TimingLimits {
     double seconds = 0.5;              // spent on samples, of which there is at least one
     std::optional<Peak> peak = {};     // where known, tells how long a case will take at least

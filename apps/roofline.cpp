@@ -78,8 +78,8 @@ public:
         out_ = text("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", WIDTH, ' ', HEIGHT,
                     "\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#333\">\n<rect width=\"", WIDTH,
                     "\" height=\"", HEIGHT, "\" fill=\"white\"/>\n");
-        write(LEFT, 26, report_.device, "font-size=\"17\" font-weight=\"bold\"");
-        write(LEFT, 46, report_.driver + ", " + report_.date.substr(0, 10), "fill=\"#777\"");
+        write(LEFT, 26, report_.head.device, "font-size=\"17\" font-weight=\"bold\"");
+        write(LEFT, 46, report_.head.driver + ", " + report_.head.date.substr(0, 10), "fill=\"#777\"");
         axes();
         roofs();
         legend();

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
 
 #include "base/error.h"
+#include "program/kernel_constants.h"
 #include "program/program.h"
 
 namespace vkf {
@@ -15,19 +15,6 @@ namespace {
 template <class Number>
 void put(std::span<std::byte> into, std::uint32_t offset, Number value) {
     std::memcpy(into.data() + offset, &value, sizeof value);
-}
-
-std::uint32_t bits(const ConstantValue& value) {
-    return std::visit(
-        [](auto v) {
-            std::uint32_t word = 0;
-            if constexpr (std::is_same_v<decltype(v), bool>)
-                word = v ? 1 : 0;
-            else
-                std::memcpy(&word, &v, sizeof word);
-            return word;
-        },
-        value);
 }
 
 /// The bytes a tensor reaches over, gaps between its rows included.
@@ -40,10 +27,8 @@ std::uint64_t reach(Tensor tensor) {
 }  // namespace
 
 Program::Launch Program::resolve(std::size_t node, const Dispatch& dispatch) {
-    KernelConstants constants;
-    for (const auto& [name, value] : dispatch.constants) constants.emplace_back(name, bits(value));
-    Launch made{node,          &kernel(*device_, dispatch.kernel, constants), {}, dispatch.groups, {}, dispatch.flops,
-                dispatch.bytes};
+    const Kernel& chosen = kernel(*device_, dispatch.kernel, kernel_constants(dispatch.constants));
+    Launch made{node, &chosen, {}, dispatch.groups, {}, dispatch.flops, dispatch.bytes};
     const Reflection& wants = made.kernel->reflection;
     made.push.resize(wants.push_bytes);
     try {

@@ -116,6 +116,14 @@ void open_device(DeviceHandles& to, const Candidate& from) {
 
     std::vector<const char*> extensions;
     if (from.memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables{};
+    executables.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR;
+    executables.pipelineExecutableInfo = VK_TRUE;
+    if (from.executable_properties) {
+        extensions.push_back(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
+        executables.pNext = features.pNext;
+        features.pNext = &executables;
+    }
     VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices{};
     matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
     matrices.cooperativeMatrix = VK_TRUE;
@@ -216,6 +224,7 @@ Device::Device(const std::string& wanted, std::uint64_t buffer_bytes) : handles_
     info_.buffer_bytes = std::min(info_.buffer_bytes, buffer_bytes);
     handles_->names = validation_wanted();
     handles_->memory_budget = chosen.memory_budget;
+    handles_->executable_properties = chosen.executable_properties;
     try {
         open_device(*handles_, chosen);
         open_allocator(*handles_, chosen.memory_budget);

@@ -185,6 +185,7 @@ Candidate judge(VkPhysicalDevice physical) {
                           .full = can.v13.computeFullSubgroups == VK_TRUE,
                           .requirable = (has.v13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0});
     made.memory_budget = extensions.contains(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    made.executable_properties = extensions.contains(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
 
     DeviceInfo& info = made.info;
     info.name = has.core.properties.deviceName;

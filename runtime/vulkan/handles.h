@@ -41,10 +41,17 @@ struct DeviceHandles {
     VkPipelineLayout layout = VK_NULL_HANDLE;  // one for all kernels: push constants and nothing else
     std::map<std::string, std::unique_ptr<Kernel>> kernels;
     Subgroups subgroups;
-    bool names = false;          // debug names are available
-    bool memory_budget = false;  // VK_EXT_memory_budget
+    bool names = false;                  // debug names are available
+    bool memory_budget = false;          // VK_EXT_memory_budget
+    bool executable_properties = false;  // VK_KHR_pipeline_executable_properties
 
     void name(VkObjectType type, std::uint64_t handle, const std::string& text) const;
 };
+
+/// What an embedded module says of itself, without a pipeline. Throws Error if there is no kernel of that name.
+Kernel describe_kernel(const std::string& name);
+/// A pipeline of the kernel, which is the caller's. Throws Error if it has no such constant.
+VkPipeline make_pipeline(const Device& device, const Kernel& kernel, const KernelConstants& constants,
+                         VkPipelineCache cache, VkPipelineCreateFlags flags = 0);
 
 }  // namespace vkf

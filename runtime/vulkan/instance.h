@@ -30,7 +30,8 @@ struct Candidate {
     VkPhysicalDevice physical = VK_NULL_HANDLE;
     std::uint32_t queue_family = 0;
     Subgroups subgroups;
-    bool memory_budget = false;  // VK_EXT_memory_budget
+    bool memory_budget = false;          // VK_EXT_memory_budget
+    bool executable_properties = false;  // VK_KHR_pipeline_executable_properties
 };
 
 /// Every device with its judgement, in order of preference.

@@ -84,36 +84,6 @@ Specialization specialize(const Kernel& kernel, const KernelConstants& constants
     return made;
 }
 
-VkPipeline build(const DeviceHandles& to, const SpirvModule& module, const Specialization& constants,
-                 std::uint32_t subgroup, const std::string& label) {
-    VkShaderModuleCreateInfo code{};
-    code.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
-    code.codeSize = module.words.size_bytes();
-    code.pCode = module.words.data();
-    VkShaderModule shader = VK_NULL_HANDLE;
-    check(vkCreateShaderModule(to.device, &code, nullptr, &shader), "vkCreateShaderModule");
-
-    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
-    size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
-    size.requiredSubgroupSize = subgroup;
-    VkComputePipelineCreateInfo info{};
-    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    info.stage.module = shader;
-    info.stage.pName = "main";
-    info.stage.pSpecializationInfo = &constants.info;
-    if (to.subgroups.known) info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
-    if (to.subgroups.required) info.stage.pNext = &size;
-    info.layout = to.layout;
-    VkPipeline pipeline = VK_NULL_HANDLE;
-    const VkResult result = vkCreateComputePipelines(to.device, to.cache, 1, &info, nullptr, &pipeline);
-    vkDestroyShaderModule(to.device, shader, nullptr);
-    check(result, "vkCreateComputePipelines");
-    to.name(VK_OBJECT_TYPE_PIPELINE, reinterpret_cast<std::uint64_t>(pipeline), label);
-    return pipeline;
-}
-
 }  // namespace
 
 bool has_matrix_kernels(MatrixElement element) {
@@ -141,21 +111,59 @@ std::uint64_t kernels_hash(std::span<const std::string> names) {
     return hash;
 }
 
+Kernel describe_kernel(const std::string& name) {
+    Kernel made;
+    made.name = name;
+    made.reflection = reflect(module_named(name).words);
+    if (made.reflection.push_bytes > 128) throw Error("kernel ", name, " takes more than 128 bytes of arguments");
+    return made;
+}
+
+VkPipeline make_pipeline(const Device& device, const Kernel& kernel, const KernelConstants& constants,
+                         VkPipelineCache cache, VkPipelineCreateFlags flags) {
+    const DeviceHandles& to = device.handles();
+    const std::span<const std::uint32_t> words = module_named(kernel.name).words;
+    const std::uint32_t subgroup = device.info().subgroup_size;
+    const Specialization values = specialize(kernel, constants, subgroup);
+    VkShaderModuleCreateInfo code{};
+    code.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+    code.codeSize = words.size_bytes();
+    code.pCode = words.data();
+    VkShaderModule shader = VK_NULL_HANDLE;
+    check(vkCreateShaderModule(to.device, &code, nullptr, &shader), "vkCreateShaderModule");
+
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
+    size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
+    size.requiredSubgroupSize = subgroup;
+    VkComputePipelineCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+    info.flags = flags;
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = shader;
+    info.stage.pName = "main";
+    info.stage.pSpecializationInfo = &values.info;
+    if (to.subgroups.known) info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    if (to.subgroups.required) info.stage.pNext = &size;
+    info.layout = to.layout;
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    const VkResult result = vkCreateComputePipelines(to.device, cache, 1, &info, nullptr, &pipeline);
+    vkDestroyShaderModule(to.device, shader, nullptr);
+    check(result, "vkCreateComputePipelines");
+    return pipeline;
+}
+
 const Kernel& kernel(Device& device, const std::string& name, const KernelConstants& constants) {
     DeviceHandles& handles = device.handles();
     std::string key = name;
     for (const auto& [constant, value] : constants) key += text(' ', constant, '=', value);
     if (const auto known = handles.kernels.find(key); known != handles.kernels.end()) return *known->second;
-    const SpirvModule& module = module_named(name);
-    auto made = std::make_unique<Kernel>();
-    made->name = name;
-    made->reflection = reflect(module.words);
-    if (made->reflection.push_bytes > 128) throw Error("kernel ", name, " takes more than 128 bytes of arguments");
-    const std::uint32_t subgroup = device.info().subgroup_size;
-    const Specialization values = specialize(*made, constants, subgroup);
+    auto made = std::make_unique<Kernel>(describe_kernel(name));
     const auto start = std::chrono::steady_clock::now();
-    made->pipeline = build(handles, module, values, subgroup, key);
+    const VkPipeline pipeline = make_pipeline(device, *made, constants, handles.cache);
     made->compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    made->pipeline = pipeline;
+    handles.name(VK_OBJECT_TYPE_PIPELINE, reinterpret_cast<std::uint64_t>(pipeline), key);
     return *handles.kernels.emplace(key, std::move(made)).first->second;
 }
 
