@@ -112,10 +112,8 @@ void compare_compiled(const Common& common, const Options& o) {
                                      {"shape", of_a->shape},         {"errors", {of_a->error, of_b->error}}};
         for (std::size_t i = 0; i < figure_names.size(); ++i) {
             rows.back().push_back(both(of_a->figures[i], of_b->figures[i]));
-            const auto value = [&](const CompiledKernel& k) {
-                return k.figures[i] ? nlohmann::ordered_json(*k.figures[i]) : nlohmann::ordered_json(nullptr);
-            };
-            entry[figure_names[i]] = nlohmann::ordered_json::array({value(*of_a), value(*of_b)});
+            entry[figure_names[i]] =
+                nlohmann::ordered_json::array({figure_document(of_a->figures[i]), figure_document(of_b->figures[i])});
         }
         entries.push_back(std::move(entry));
     }

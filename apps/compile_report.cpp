@@ -1,5 +1,6 @@
 #include "apps/compile_report.h"
 
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -23,10 +24,9 @@ ordered_json document(const CompileReport& report) {
             entry["error"] = k.error;
         } else {
             entry["compile_ms"] = k.compile_ms;
-            for (std::size_t i = 0; i < k.figures.size(); ++i)
-                entry[figure_names[i]] = k.figures[i] ? ordered_json(*k.figures[i]) : ordered_json(nullptr);
+            for (std::size_t i = 0; i < k.figures.size(); ++i) entry[figure_names[i]] = figure_document(k.figures[i]);
             ordered_json& own = entry["statistics"] = ordered_json::object();
-            for (const auto& [name, value] : k.statistics) own[name] = value;
+            for (const auto& [name, value] : k.statistics) own[name] = figure_document(value);
         }
         if (!k.isa.empty()) entry["isa"] = k.isa;
         list.push_back(std::move(entry));
@@ -81,6 +81,13 @@ std::string constants_text(const CompiledKernel& of) {
 
 std::string figure_text(const std::optional<double>& figure) {
     return figure ? fixed(*figure, 0) : "-";
+}
+
+ordered_json figure_document(const std::optional<double>& figure) {
+    constexpr double exact = 1LL << 53;
+    if (!figure) return nullptr;
+    if (std::abs(*figure) < exact && *figure == std::floor(*figure)) return static_cast<std::int64_t>(*figure);
+    return *figure;
 }
 
 std::vector<std::vector<std::string>> rows_of(const CompileReport& report) {

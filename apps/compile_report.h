@@ -39,7 +39,8 @@ CompileReport read_compile_report(const std::filesystem::path& path);
 
 /// "TILE_M=64 TILE_N=64"
 std::string constants_text(const CompiledKernel& of);
-std::string figure_text(const std::optional<double>& figure);  // "-" where there is none
+std::string figure_text(const std::optional<double>& figure);                 // "-" where there is none
+nlohmann::ordered_json figure_document(const std::optional<double>& figure);  // null where there is none
 
 /// Columns of text for people; the first row is the heading.
 std::vector<std::vector<std::string>> rows_of(const CompileReport& report);
