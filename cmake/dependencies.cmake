@@ -46,10 +46,20 @@ target_compile_definitions(vkformer_vulkan_api PUBLIC
 target_compile_options(vkformer_vulkan_api PRIVATE -w)
 target_link_libraries(vkformer_vulkan_api PUBLIC ${CMAKE_DL_LIBS} Threads::Threads)
 
-# The GPT-2 tokenizer's pattern and image files.
+# Tokenizers' patterns, SentencePiece's models, and image files.
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 add_library(vkformer_pcre2 INTERFACE)
 target_link_libraries(vkformer_pcre2 INTERFACE PkgConfig::PCRE2)
+
+# Not by pkg-config, which would link the library that trains models, too.
+find_path(VKFORMER_SENTENCEPIECE_INCLUDE sentencepiece_processor.h)
+find_library(VKFORMER_SENTENCEPIECE_LIBRARY sentencepiece)
+add_library(vkformer_sentencepiece INTERFACE)
+if(NOT VKFORMER_SENTENCEPIECE_INCLUDE OR NOT VKFORMER_SENTENCEPIECE_LIBRARY)
+    message(FATAL_ERROR "SentencePiece is missing (sentencepiece_processor.h): run tools/setup or install it.")
+endif()
+target_include_directories(vkformer_sentencepiece SYSTEM INTERFACE "${VKFORMER_SENTENCEPIECE_INCLUDE}")
+target_link_libraries(vkformer_sentencepiece INTERFACE "${VKFORMER_SENTENCEPIECE_LIBRARY}")
 
 find_path(VKFORMER_STB_INCLUDE stb/stb_image.h)
 add_library(vkformer_stb INTERFACE)

@@ -158,38 +158,52 @@ std::string Characters::json() const {
 }
 
 template <class Token>
-std::vector<Token> Characters::encoded(std::string_view text) const {
-    std::vector<Token> tokens;
-    tokens.reserve(text.size());
-    for (std::size_t at = 0; at < text.size();) {
+void Characters::append(std::string_view text, std::vector<Token>& tokens, std::size_t& position) const {
+    for (std::size_t at = 0; at < text.size(); ++position) {
         const CodePoint character = decode_utf8(text, at);
         require(character.bytes > 0, "text is not UTF-8 at byte ", at);
         const bool known = character.value < token_of_.size() && token_of_[character.value] >= 0;
         if (!known) {
-            throw InputError("character ", shown(character.value), " at position ", tokens.size(),
+            throw InputError("character ", shown(character.value), " at position ", position,
                              " is not among the vocabulary's ", size(), " characters");
         }
         tokens.push_back(static_cast<Token>(token_of_[character.value]));
         at += character.bytes;
     }
-    return tokens;
 }
 
-template std::vector<std::int32_t> Characters::encoded(std::string_view text) const;
+class CharacterEncoder final : public TextEncoder {
+public:
+    explicit CharacterEncoder(const Characters& characters) : characters_(characters) {}
+    void feed(std::string_view text, Tokens& tokens) override { characters_.append(text, tokens, position_); }
+    void finish(Tokens&) override { position_ = 0; }
+
+private:
+    const Characters& characters_;
+    std::size_t position_ = 0;
+};
+
+std::unique_ptr<TextEncoder> Characters::text_encoder() const {
+    return std::make_unique<CharacterEncoder>(*this);
+}
 
 TokenList Characters::tokens_of(std::string_view text) const {
     constexpr std::size_t most = std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1;
-    if (size() <= most) return encoded<std::uint16_t>(text);
-    return encoded<std::uint32_t>(text);
+    const auto all = [&]<class Token>(std::vector<Token> tokens) {
+        std::size_t position = 0;
+        tokens.reserve(text.size());
+        append(text, tokens, position);
+        return tokens;
+    };
+    if (size() <= most) return all(std::vector<std::uint16_t>());
+    return all(std::vector<std::uint32_t>());
 }
 
-std::string Characters::decode(std::span<const std::int32_t> tokens) const {
+std::string Characters::bytes(std::int32_t token) const {
+    const auto index = static_cast<std::size_t>(token);  // a negative one becomes huge
+    require(index < size(), "token ", token, " is not among the vocabulary's ", size(), " characters");
     std::string text;
-    for (const std::int32_t token : tokens) {
-        const auto index = static_cast<std::size_t>(token);  // a negative one becomes huge
-        require(index < size(), "token ", token, " is not among the vocabulary's ", size(), " characters");
-        append_utf8(text, characters_[index]);
-    }
+    append_utf8(text, characters_[index]);
     return text;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/data/tokens.h"
+#include "models/tokenizers/tokenizer.h"
 
 namespace vkf {
 
@@ -30,29 +31,29 @@ std::size_t training_share(std::size_t n);
 
 /// A vocabulary of characters: tokens 0, 1, 2, … are a text's distinct characters in code-point
 /// order. On disk (chars.json): {"type":"chars","chars":["\n"," ","!",…]}.
-class Characters {
+class Characters final : public Tokenizer {
 public:
     static Characters of(std::string_view text);
     static Characters load(const std::filesystem::path& path);
     std::string json() const;
 
-    std::size_t size() const { return characters_.size(); }
+    std::size_t size() const override { return characters_.size(); }
+    std::string bytes(std::int32_t token) const override;
+    std::unique_ptr<TextEncoder> text_encoder() const override;
     /// Where this vocabulary first differs from another: "token 3 is 'z' (U+007A), wanted 'a' (U+0061)"; empty if they
     /// are the same.
     std::string difference(const Characters& wanted) const;
 
+    /// The tokens of a text as they are kept in memory and on disk.
     /// Throws: InputError naming a character that has no token, and its place.
-    std::vector<std::int32_t> encode(std::string_view text) const { return encoded<std::int32_t>(text); }
-    /// The same, as they are kept in memory and on disk.
     TokenList tokens_of(std::string_view text) const;
-
-    /// Throws: InputError naming a token that is no character.
-    std::string decode(std::span<const std::int32_t> tokens) const;
 
 private:
     explicit Characters(std::vector<char32_t> characters);
+    /// Appends the tokens of a text; `position` counts its characters, for messages.
     template <class Token>
-    std::vector<Token> encoded(std::string_view text) const;
+    void append(std::string_view text, std::vector<Token>& tokens, std::size_t& position) const;
+    friend class CharacterEncoder;
 
     std::vector<char32_t> characters_;    // ascending; the token is the index
     std::vector<std::int32_t> token_of_;  // by code point; -1 has no token

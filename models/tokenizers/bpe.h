@@ -1,0 +1,72 @@
+// Byte-pair encoding: words begin as bytes or characters, and neighbours are joined by rank.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/tokenizers/merges.h"
+#include "models/tokenizers/pre_tokenizer.h"
+#include "models/tokenizers/tokenizer.h"
+#include "models/tokenizers/vocabulary.h"
+
+namespace vkf {
+
+inline constexpr std::int32_t NO_TOKEN = -1;
+
+/// All that a byte-pair tokenizer is made of.
+struct BpeModel {
+    std::vector<std::string> tokens;  // the bytes of each; of an added token its name
+    std::vector<Merge> merges;        // by rank
+    std::vector<Split> splits;        // how texts are cut into words; none: a text is one word
+    /// The token of each byte, or NO_TOKEN.
+    std::array<std::int32_t, 256> byte_tokens = no_byte_tokens();
+
+    /// A word that is a token becomes it, whatever the merges would make of it ("ignore_merges").
+    bool whole_words = false;
+    /// As SentencePiece does: words begin as characters, of which those without a token become their bytes' tokens or
+    /// else `unknown`; texts begin with a space more, which decoding leaves out; and U+2581 is a space.
+    struct Characters {
+        std::optional<std::int32_t> unknown;
+        bool fuse_unknown = false;   // unknown neighbours become one token
+        bool prepend_space = false;  // to every text
+    };
+    std::optional<Characters> characters;
+
+    std::vector<AddedToken> added;
+    std::optional<std::int32_t> begin_of_text, end_of_text;
+    std::vector<std::int32_t> hidden;  // tokens that no bytes of a text become without merges: <0x0A>, for one
+
+    static constexpr std::array<std::int32_t, 256> no_byte_tokens() {
+        std::array<std::int32_t, 256> tokens;
+        tokens.fill(NO_TOKEN);
+        return tokens;
+    }
+};
+
+class BpeTokenizer final : public Tokenizer {
+public:
+    explicit BpeTokenizer(BpeModel model);
+
+    std::size_t size() const override { return vocabulary_.size(); }
+    std::string bytes(std::int32_t token) const override;
+    std::unique_ptr<TextEncoder> text_encoder() const override;
+    std::string decode(std::span<const std::int32_t> tokens) const override;
+
+private:
+    friend class BpeEncoder;
+    /// Appends what a word begins as.
+    void initial_tokens(std::string_view word, Tokens& tokens) const;
+
+    Vocabulary vocabulary_;
+    MergeTable merges_;
+    std::vector<Split> splits_;
+    std::array<std::int32_t, 256> byte_tokens_;
+    bool whole_words_;
+    std::optional<BpeModel::Characters> characters_;
+};
+
+}  // namespace vkf

@@ -1,0 +1,57 @@
+// Texts of any length as tokens, portion by portion, in memory that does not grow with the text.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/tokenizers/tokenizer.h"
+
+namespace vkf {
+
+/// Where added tokens stand in a text: the leftmost, and of those that begin there the longest.
+class AddedTokenFinder {
+public:
+    AddedTokenFinder(const std::vector<AddedToken>& added, SpecialNames names);
+
+    /// The next one from `from` on, or the place where one may begin that the text, of which more follows, does not
+    /// show whole (`added` is null), or the text's end.
+    struct Found {
+        std::size_t at;
+        const AddedToken* added;
+    };
+    Found find(std::string_view text, std::size_t from, bool more) const;
+
+private:
+    std::vector<const AddedToken*> longest_first_;
+    std::array<bool, 256> first_byte_ = {};
+};
+
+/// One text, fed in portions that may end anywhere, even inside a character. What it keeps between two calls is as long
+/// as the longest stretch that the tokenizer cannot divide, such as a word. The tokens are those of the whole text.
+class Encoder {
+public:
+    /// `tokenizer` must outlive it.
+    explicit Encoder(const Tokenizer& tokenizer, SpecialNames names = SpecialNames::text);
+
+    /// Appends the tokens that are decided.
+    /// Throws: InputError naming the byte, counted from the text's beginning, that is not UTF-8.
+    void feed(std::string_view text, Tokens& tokens);
+    /// Ends the text and appends the rest; the next text may follow.
+    void finish(Tokens& tokens);
+
+private:
+    void take(bool more, Tokens& tokens);
+    std::size_t whole_characters(bool more) const;
+
+    AddedTokenFinder finder_;
+    std::unique_ptr<TextEncoder> encoder_;
+    std::string pending_;     // what may be part of a character or an added token
+    std::size_t before_ = 0;  // bytes of the text before it
+};
+
+}  // namespace vkf

@@ -1,0 +1,74 @@
+#include "models/tokenizers/gpt2_files.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "models/tokenizers/byte_level_model.h"
+#include "models/tokenizers/token_names.h"
+
+namespace vkf {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view VERSION = "#version";  // begins the first line, in most files
+
+std::vector<Merge> read_merges(const fs::path& path, const TokenNames& names) {
+    const std::string file = path.string(), content = read_text(path);
+    const auto wrong = invalid_utf8(content);
+    require(!wrong, file, ": is not UTF-8 at byte ", wrong.value_or(0));
+    MergeReader reader(names);
+    std::string_view rest = content;
+    for (std::size_t number = 1; !rest.empty(); ++number) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        if (number == 1 && line.starts_with(VERSION)) continue;
+        if (line.empty() && rest.empty()) break;
+        const std::string where = text(file, ": line ", number);
+        const std::size_t space = line.find(' ');
+        const bool two =
+            space != line.npos && space > 0 && space + 1 < line.size() && line.find(' ', space + 1) == line.npos;
+        require(two, where, ": found ", one_line(nlohmann::json(line)), ", wanted two tokens with a space between");
+        reader.add(std::string(line.substr(0, space)), std::string(line.substr(space + 1)), where);
+    }
+    return std::move(reader.merges);
+}
+
+}  // namespace
+
+BpeModel read_gpt2_files(const fs::path& vocabulary, const fs::path& merges) {
+    const std::string file = vocabulary.string();
+    const TokenNames names(parse_json(read_text(vocabulary), file), file);
+    BpeModel model;
+    if (const auto end = names.find(std::string(END_OF_TEXT))) {
+        model.added.push_back({std::string(END_OF_TEXT), *end});
+        model.end_of_text = end;
+    }
+    read_byte_level_tokens(model, names.by_number());
+    model.merges = read_merges(merges, names);
+    model.splits.push_back({Pattern(GPT2_PATTERN, "GPT-2's pattern")});
+    return model;
+}
+
+std::string vocab_json(const BpeModel& model) {
+    nlohmann::ordered_json tree = nlohmann::ordered_json::object();
+    auto& entries = tree.get_ref<nlohmann::ordered_json::object_t&>();
+    for (std::int32_t token = 0; static_cast<std::size_t>(token) < model.tokens.size(); ++token) {
+        entries.emplace_back(token_name(model, token), token);  // the names differ: no search for equal ones
+    }
+    return tree.dump() + "\n";
+}
+
+std::string merges_txt(const BpeModel& model) {
+    std::string lines = text(VERSION, ": 0.2\n");
+    for (const Merge& merge : model.merges) {
+        lines += token_name(model, merge.left) + " " + token_name(model, merge.right) + "\n";
+    }
+    return lines;
+}
+
+}  // namespace vkf

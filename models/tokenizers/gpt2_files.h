@@ -1,0 +1,19 @@
+// GPT-2's two files: a vocabulary (vocab.json or encoder.json) and its merges (merges.txt or vocab.bpe).
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "models/tokenizers/bpe.h"
+
+namespace vkf {
+
+/// A byte-level model with GPT-2's way of cutting words; <|endoftext|>, where the vocabulary has it, ends texts.
+/// Throws: InputError naming file, token or line, what was found and what was wanted.
+BpeModel read_gpt2_files(const std::filesystem::path& vocabulary, const std::filesystem::path& merges);
+
+/// The two files of a byte-level model.
+std::string vocab_json(const BpeModel& model);
+std::string merges_txt(const BpeModel& model);
+
+}  // namespace vkf

@@ -1,0 +1,159 @@
+#include "models/tokenizers/sentencepiece.h"
+
+#include <sentencepiece_processor.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "models/tokenizers/word_cache.h"
+
+namespace vkf {
+namespace {
+
+using sentencepiece::SentencePieceProcessor;
+
+constexpr std::size_t ENOUGH = 1 << 16;      // bytes that are worth being cut into words
+constexpr std::string_view MARK = "\u2581";  // a space, in pieces
+
+// The bytes of a piece: of <0x0A> the one that it names, of others their characters.
+std::string bytes_of(const SentencePieceProcessor& processor, std::string piece) {
+    if (processor.IsByte(processor.PieceToId(piece))) {
+        unsigned char byte = 0;
+        std::from_chars(piece.data() + 3, piece.data() + 5, byte, 16);
+        return std::string(1, static_cast<char>(byte));
+    }
+    for (std::size_t at; (at = piece.find(MARK)) != piece.npos;) piece.replace(at, MARK.size(), " ");
+    return piece;
+}
+
+// What the library makes of a text, as a text again; what has no piece stands there as it was.
+std::string through(const SentencePieceProcessor& processor, std::string_view text) {
+    std::vector<std::string> pieces;
+    const auto status = processor.Encode({text.data(), text.size()}, &pieces);
+    if (!status.ok()) throw Error("SentencePiece: ", status.message());
+    std::string result;
+    for (const std::string& piece : pieces) result += bytes_of(processor, piece);
+    return result;
+}
+
+// Whether a space is put before texts. Refuses what is changed in any other way.
+bool prepends_space(const SentencePieceProcessor& processor, const std::string& file) {
+    const bool prepends = through(processor, "a") == " a";
+    for (const char* probe : {"a", " a", "a  b ", "\ufb01 \u2460 \uff21", "\u00a0x\u3000\ty\n\nz", "e\u0301 \u00e9"}) {
+        const std::string wanted = (prepends ? " " : "") + std::string(probe), found = through(processor, probe);
+        require(found == wanted, file, ": the model turns ", one_line(nlohmann::json(probe)), " into ",
+                one_line(nlohmann::json(found)), ", wanted one that leaves texts as they are");
+    }
+    return prepends;
+}
+
+}  // namespace
+
+class SentencePieceEncoder final : public TextEncoder {
+public:
+    explicit SentencePieceEncoder(const SentencePiece& tokenizer)
+        : tokenizer_(tokenizer), pre_tokenizer_(tokenizer.splits_) {}
+
+    void feed(std::string_view text, Tokens& tokens) override {
+        // A text begins as every other word does: with a space.
+        if (!begun_ && tokenizer_.prepends_space_) pending_ += ' ';
+        begun_ = true;
+        pending_ += text;
+        if (pending_.size() >= wanted_) cut(true, tokens);
+    }
+
+    void finish(Tokens& tokens) override {
+        cut(false, tokens);
+        begun_ = false;
+    }
+
+private:
+    void cut(bool more, Tokens& tokens) {
+        const auto each = [&](std::string_view word) { encode(word, tokens); };
+        pending_.erase(0, pre_tokenizer_.cut(pending_, more, each));
+        wanted_ = std::max(ENOUGH, 2 * pending_.size());
+    }
+
+    void encode(std::string_view word, Tokens& tokens) {
+        auto known = cache_.find(word);
+        if (known.empty()) {
+            ask(word);
+            cache_.insert(word, word_);
+            known = word_;
+        }
+        tokens.insert(tokens.end(), known.begin(), known.end());
+    }
+
+    void ask(std::string_view word) {
+        const SentencePieceProcessor& processor = *tokenizer_.processor_;
+        if (tokenizer_.prepends_space_) {
+            if (word == " ") {
+                word_ = {processor.PieceToId({MARK.data(), MARK.size()})};
+                return;
+            }
+            word.remove_prefix(1);  // the library puts it there
+        }
+        const auto status = processor.Encode({word.data(), word.size()}, &word_);
+        if (!status.ok()) throw Error("SentencePiece: ", status.message());
+    }
+
+    const SentencePiece& tokenizer_;
+    PreTokenizer pre_tokenizer_;
+    WordCache cache_;
+    std::string pending_;
+    std::size_t wanted_ = ENOUGH;
+    bool begun_ = false;
+    Tokens word_;
+};
+
+std::unique_ptr<SentencePiece> SentencePiece::load(const std::filesystem::path& path) {
+    const std::string file = path.string(), content = read_text(path);
+    const auto processor = std::make_shared<SentencePieceProcessor>();
+    const auto status = processor->LoadFromSerializedProto({content.data(), content.size()});
+    const bool loaded = status.ok() && processor->GetPieceSize() > 0;
+    require(loaded, file, " is no SentencePiece model (", content.size(), " bytes), wanted a tokenizer.model");
+    Added added;
+    std::vector<std::string> bytes;
+    for (int token = 0; token < processor->GetPieceSize(); ++token) {
+        const std::string& piece = processor->IdToPiece(token);
+        const bool special = processor->IsControl(token) || processor->IsUnknown(token);
+        if (special) added.tokens.push_back({piece, token});
+        bytes.push_back(special ? piece : bytes_of(*processor, piece));
+    }
+    if (const int token = processor->bos_id(); token >= 0) added.begin_of_text = token;
+    if (const int token = processor->eos_id(); token >= 0) added.end_of_text = token;
+    const bool prepends = prepends_space(*processor, file);
+    std::unique_ptr<SentencePiece> tokenizer(new SentencePiece(processor, std::move(added), std::move(bytes)));
+    tokenizer->prepends_space_ = prepends;
+    return tokenizer;
+}
+
+SentencePiece::SentencePiece(Processor processor, Added added, std::vector<std::string> bytes)
+    : Tokenizer(std::move(added)), processor_(std::move(processor)), bytes_(std::move(bytes)) {
+    const bool crossed = std::ranges::any_of(bytes_, [](const std::string& piece) {
+        const std::size_t character = piece.find_first_not_of(' ');
+        return character != piece.npos && piece.find(' ', character) != piece.npos;
+    });
+    if (!crossed) splits_.push_back({Pattern(" +[^ ]*|[^ ]+", "words")});
+}
+
+std::string SentencePiece::bytes(std::int32_t token) const {
+    const auto index = static_cast<std::size_t>(token);  // a negative one becomes huge
+    require(index < size(), "token ", token, " is not among the vocabulary's ", size(), " pieces");
+    return bytes_[index];
+}
+
+std::unique_ptr<TextEncoder> SentencePiece::text_encoder() const {
+    return std::make_unique<SentencePieceEncoder>(*this);
+}
+
+std::string SentencePiece::decode(std::span<const std::int32_t> tokens) const {
+    std::string text = Tokenizer::decode(tokens);
+    if (prepends_space_ && text.starts_with(' ')) text.erase(0, 1);
+    return text;
+}
+
+}  // namespace vkf

@@ -1,0 +1,76 @@
+// Text as tokens, and tokens as text: what every tokenizer can do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vkf {
+
+using Tokens = std::vector<std::int32_t>;
+
+/// A token with a name that is found in a text before anything else is looked at. A special one, such as
+/// <|endoftext|>, stands for something that no text says, and is found only where that is asked for.
+struct AddedToken {
+    std::string text;
+    std::int32_t token = 0;
+    bool special = true;
+};
+
+/// What a text that contains the name of a special token means by it: these characters, or the token.
+enum class SpecialNames { text, tokens };
+
+/// A text between two added tokens, on its way to tokens: fed in portions of whole characters, and ended. Keeps what it
+/// cannot decide on before it has seen what follows. May be used again for the next text.
+class TextEncoder {
+public:
+    virtual ~TextEncoder() = default;
+    /// Appends the tokens that are decided.
+    virtual void feed(std::string_view text, Tokens& tokens) = 0;
+    /// Appends the rest.
+    virtual void finish(Tokens& tokens) = 0;
+};
+
+/// A vocabulary and how texts become tokens of it. Does not change once it is made: threads may share it.
+class Tokenizer {
+public:
+    virtual ~Tokenizer() = default;
+
+    /// The size of the vocabulary; tokens are 0 … size() − 1.
+    virtual std::size_t size() const = 0;
+    /// The bytes that a token stands for, which need not be whole characters. Of an added token, its name.
+    /// Throws: InputError naming a token outside the vocabulary.
+    virtual std::string bytes(std::int32_t token) const = 0;
+    virtual std::unique_ptr<TextEncoder> text_encoder() const = 0;
+
+    /// The bytes of all tokens, as one text. A tokenizer that begins texts with a space of its own leaves it out.
+    virtual std::string decode(std::span<const std::int32_t> tokens) const;
+    /// A whole text at once; `Encoder` takes it in portions.
+    /// Throws: InputError naming the byte that is not UTF-8, or a character that has no token.
+    Tokens encode(std::string_view text, SpecialNames names = SpecialNames::text) const;
+
+    const std::vector<AddedToken>& added_tokens() const { return added_.tokens; }
+    /// The added token of that name, if there is one.
+    std::optional<std::int32_t> added_token(std::string_view name) const;
+    /// What the model wants every text to begin with, and what it ends texts with. encode() appends neither.
+    std::optional<std::int32_t> begin_of_text() const { return added_.begin_of_text; }
+    std::optional<std::int32_t> end_of_text() const { return added_.end_of_text; }
+
+protected:
+    struct Added {
+        std::vector<AddedToken> tokens;
+        std::optional<std::int32_t> begin_of_text, end_of_text;
+    };
+    Tokenizer() = default;
+    explicit Tokenizer(Added added) : added_(std::move(added)) {}
+
+private:
+    Added added_;
+};
+
+}  // namespace vkf
