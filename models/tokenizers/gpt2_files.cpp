@@ -21,19 +21,27 @@ std::vector<Merge> read_merges(const fs::path& path, const TokenNames& names) {
     const std::string file = path.string(), content = read_text(path);
     const auto wrong = invalid_utf8(content);
     require(!wrong, file, ": is not UTF-8 at byte ", wrong.value_or(0));
-    MergeReader reader(names);
+    const std::size_t first = content.starts_with(VERSION) ? 2 : 1;
+    const auto where = [&](std::size_t merge) { return text(file, ": line ", first + merge); };
+    MergeReader reader(names, where);
     std::string_view rest = content;
-    for (std::size_t number = 1; !rest.empty(); ++number) {
+    const auto next_line = [&] {
         const std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-        if (number == 1 && line.starts_with(VERSION)) continue;
-        if (line.empty() && rest.empty()) break;
-        const std::string where = text(file, ": line ", number);
+        return line;
+    };
+    if (first == 2) next_line();
+    while (!rest.empty()) {
+        const std::string_view line = next_line();
         const std::size_t space = line.find(' ');
         const bool two =
             space != line.npos && space > 0 && space + 1 < line.size() && line.find(' ', space + 1) == line.npos;
-        require(two, where, ": found ", one_line(nlohmann::json(line)), ", wanted two tokens with a space between");
-        reader.add(std::string(line.substr(0, space)), std::string(line.substr(space + 1)), where);
+        if (!two) {
+            const std::string found = one_line(nlohmann::json(line));
+            throw InputError(where(reader.merges.size()), ": found ", found,
+                             ", wanted two tokens with a space between");
+        }
+        reader.add(std::string(line.substr(0, space)), std::string(line.substr(space + 1)));
     }
     return std::move(reader.merges);
 }

@@ -41,6 +41,10 @@ const MergeTable::Entry* MergeTable::find(std::int32_t left, std::int32_t right)
     return entry.pair == pair ? &entry : nullptr;
 }
 
+bool Merger::later(Candidate a, Candidate b) {
+    return std::tuple(a.rank, a.at) > std::tuple(b.rank, b.at);
+}
+
 void Merger::consider(const MergeTable& merges, const Tokens& tokens, std::int32_t at) {
     if (at < 0) return;
     const auto index = static_cast<std::size_t>(at);
@@ -49,7 +53,7 @@ void Merger::consider(const MergeTable& merges, const Tokens& tokens, std::int32
     const auto* entry = merges.find(tokens[index], tokens[static_cast<std::size_t>(next)]);
     if (!entry) return;
     heap_.push_back({entry->rank, at});
-    std::ranges::push_heap(heap_, std::ranges::greater(), [](Candidate c) { return std::tuple(c.rank, c.at); });
+    std::push_heap(heap_.begin(), heap_.end(), later);
 }
 
 void Merger::merge(const MergeTable& merges, Tokens& tokens) {
@@ -63,7 +67,7 @@ void Merger::merge(const MergeTable& merges, Tokens& tokens) {
     }
     for (std::int32_t at = 0; at < size; ++at) consider(merges, tokens, at);
     while (!heap_.empty()) {
-        std::ranges::pop_heap(heap_, std::ranges::greater(), [](Candidate c) { return std::tuple(c.rank, c.at); });
+        std::pop_heap(heap_.begin(), heap_.end(), later);
         const Candidate best = heap_.back();
         heap_.pop_back();
         const auto at = static_cast<std::size_t>(best.at);

@@ -48,6 +48,8 @@ private:
     struct Candidate {
         std::int32_t rank, at;
     };
+    /// The heap's front is of lowest rank, and of these the leftmost.
+    static bool later(Candidate a, Candidate b);
     void consider(const MergeTable& merges, const Tokens& tokens, std::int32_t at);
 
     std::vector<Neighbours> neighbours_;

@@ -3,7 +3,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include <algorithm>
+#include <cctype>
 
 #include "base/error.h"
 
@@ -16,25 +16,32 @@ std::string reason(int code) {
     return reinterpret_cast<const char*>(words);
 }
 
-// PCRE2's \s has U+180E, which left Unicode's White_Space in 2013; so \s and \S are spelt out.
-std::string with_white_space(std::string_view expression, const std::string& subject) {
-    constexpr std::string_view white_space = "\\t-\\r\\x{85}\\p{Z}";
+// What an expression means to Rust's and Python's libraries, in PCRE2's words: its \s has U+180E, which left Unicode's
+// White_Space in 2013, so \s and \S are spelt out. Refuses what the libraries read differently: other letters after a
+// backslash, and sets inside sets.
+std::string translated(std::string_view expression, const std::string& subject) {
+    constexpr std::string_view white_space = "\\t-\\r\\x{85}\\p{Z}", same = "pPdDtnrfx";
     std::string result;
-    bool in_class = false;
+    bool in_set = false;
     for (std::size_t at = 0; at < expression.size(); ++at) {
         const char c = expression[at];
         if (c != '\\' || at + 1 == expression.size()) {
-            in_class = in_class ? c != ']' : c == '[';
+            const bool nested = in_set && (c == '[' || expression.substr(at).starts_with("&&"));
+            require(!nested, subject, ": '", expression, "': a set inside […] is not supported");
+            in_set = in_set ? c != ']' : c == '[';
             result += c;
             continue;
         }
         const char escaped = expression[++at];
-        require(!(escaped == 'S' && in_class), subject, ": \\S inside […] is not supported");
-        if (escaped == 's' && in_class) {
+        const bool letter = std::isalnum(static_cast<unsigned char>(escaped)) != 0;
+        require(!(escaped == 'S' && in_set), subject, ": '", expression, "': \\S inside […] is not supported");
+        if (escaped == 's' && in_set) {
             result += white_space;
         } else if (escaped == 's' || escaped == 'S') {
             result += text(escaped == 's' ? "[" : "[^", white_space, "]");
         } else {
+            require(!letter || same.find(escaped) != same.npos, subject, ": '", expression, "': '\\", escaped,
+                    "' is not supported");
             result += {c, escaped};
         }
     }
@@ -46,12 +53,12 @@ std::string with_white_space(std::string_view expression, const std::string& sub
 Pattern::Pattern(std::string_view expression, const std::string& subject, bool literal)
     : expression_(expression), literal_(literal) {
     require(!expression.empty(), subject, ": is empty, wanted an expression");
-    const std::string spelt_out = literal ? expression_ : with_white_space(expression, subject);
+    const std::string words = literal ? expression_ : translated(expression, subject);
     const std::uint32_t options = PCRE2_UTF | (literal ? PCRE2_LITERAL : PCRE2_UCP);
     int error = 0;
     PCRE2_SIZE at = 0;
-    const auto* units = reinterpret_cast<PCRE2_SPTR>(spelt_out.data());
-    code_.reset(pcre2_compile(units, spelt_out.size(), options, &error, &at, nullptr), pcre2_code_free);
+    const auto* units = reinterpret_cast<PCRE2_SPTR>(words.data());
+    code_.reset(pcre2_compile(units, words.size(), options, &error, &at, nullptr), pcre2_code_free);
     require(code_ != nullptr, subject, ": '", expression, "': ", error ? reason(error) : "");
     std::uint32_t behind = 0;
     pcre2_pattern_info(code_.get(), PCRE2_INFO_MAXLOOKBEHIND, &behind);

@@ -21,17 +21,21 @@ TokenNames::TokenNames(const json& tree, std::string subject) : subject_(std::mo
             ", wanted an object of tokens and their numbers");
     number_of_.reserve(tree.size());
     for (const auto& [name, number] : tree.items()) {
-        const std::string where = text(subject_, ": ", shown(name));
-        require(number.is_number_integer(), where, " is ", one_line(number), ", wanted the number of a token");
+        const auto where = [&, &name = name] { return text(subject_, ": ", shown(name)); };
+        if (!number.is_number_integer()) {
+            throw InputError(where(), " is ", one_line(number), ", wanted the number of a token");
+        }
         add(name, number.get<std::int64_t>(), where);
     }
 }
 
-void TokenNames::add(const std::string& name, std::int64_t token, const std::string& where) {
+void TokenNames::add(const std::string& name, std::int64_t token, const std::function<std::string()>& where) {
     const bool fits = token >= 0 && token < std::numeric_limits<std::int32_t>::max();
-    require(fits, where, " is ", token, ", wanted the number of a token");
+    if (!fits) throw InputError(where(), " is ", token, ", wanted the number of a token");
     const auto [entry, added] = number_of_.try_emplace(name, static_cast<std::int32_t>(token));
-    require(added || entry->second == token, where, " is ", token, ", wanted ", entry->second, " as in ", subject_);
+    if (!added && entry->second != token) {
+        throw InputError(where(), " is ", token, ", wanted ", entry->second, " as in ", subject_);
+    }
 }
 
 std::optional<std::int32_t> TokenNames::find(const std::string& name) const {
@@ -48,31 +52,36 @@ std::vector<std::string> TokenNames::by_number() const {
             continue;
         }
         const std::string*& place = found[static_cast<std::size_t>(token)];
-        require(!place, subject_, ": ", place ? shown(*place) : "", " and ", shown(name), " are both ", token,
-                ", wanted a number for each");
+        if (place) {
+            throw InputError(subject_, ": ", shown(*place), " and ", shown(name), " are both ", token,
+                             ", wanted a number for each");
+        }
         place = &name;
     }
     std::vector<std::string> names;
     for (const std::string* name : found) {
-        require(name, subject_, ": no token is ", names.size(), ", but ", beyond ? shown(*beyond) : "", " is ",
-                beyond ? number_of_.at(*beyond) : 0, "; wanted 0 to ", found.size() - 1, " for ", found.size(),
-                " tokens");
+        if (!name) {  // as many numbers as names: one of them is too high
+            throw InputError(subject_, ": no token is ", names.size(), ", but ", shown(*beyond), " is ",
+                             number_of_.at(*beyond), "; wanted 0 to ", found.size() - 1, " for ", found.size(),
+                             " tokens");
+        }
         names.push_back(*name);
     }
     return names;
 }
 
-void MergeReader::add(const std::string& left, const std::string& right, const std::string& where) {
+void MergeReader::add(const std::string& left, const std::string& right) {
+    const auto complain = [&](const auto&... words) {
+        throw InputError(where_(merges.size()), " merges ", shown(left), " and ", shown(right), words...);
+    };
     const auto number = [&](const std::string& name) {
         const auto token = names_.find(name);
-        require(token.has_value(), where, " merges ", shown(left), " and ", shown(right), ", but ", shown(name),
-                " is not in the vocabulary");
+        if (!token) complain(", but ", shown(name), " is not in the vocabulary");
         return token.value_or(0);
     };
     const Merge merge{number(left), number(right), number(left + right)};
-    const auto pair =
-        std::uint64_t{static_cast<std::uint32_t>(merge.left)} << 32 | static_cast<std::uint32_t>(merge.right);
-    require(pairs_.insert(pair).second, where, " merges ", shown(left), " and ", shown(right), " a second time");
+    const auto high = static_cast<std::uint32_t>(merge.left), low = static_cast<std::uint32_t>(merge.right);
+    if (!pairs_.insert(std::uint64_t{high} << 32 | low).second) complain(" a second time");
     merges.push_back(merge);
 }
 

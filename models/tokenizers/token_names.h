@@ -1,7 +1,9 @@
 // The tokens of a vocabulary as its file names them, and the merges of these names.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -21,8 +23,8 @@ public:
     /// Throws: InputError unless `tree` is an object whose values are numbers of tokens.
     TokenNames(const nlohmann::json& tree, std::string subject);
 
-    /// One more; a name that is there must have the same number.
-    void add(const std::string& name, std::int64_t token, const std::string& where);
+    /// One more; a name that is there must have the same number. `where` begins messages.
+    void add(const std::string& name, std::int64_t token, const std::function<std::string()>& where);
     std::optional<std::int32_t> find(const std::string& name) const;
 
     /// All names by number. Throws: InputError naming a number that two names have, or that none has.
@@ -36,16 +38,19 @@ private:
 /// Merges of names, in the order of their ranks.
 class MergeReader {
 public:
-    explicit MergeReader(const TokenNames& names) : names_(names) {}
+    /// `where` says where merge i stands, for messages.
+    MergeReader(const TokenNames& names, std::function<std::string(std::size_t)> where)
+        : names_(names), where_(std::move(where)) {}
 
-    /// Throws: InputError beginning with `where`, if one of the two or what they make together is no token, or the two
-    /// have been merged before.
-    void add(const std::string& left, const std::string& right, const std::string& where);
+    /// The next one. Throws: InputError if one of the two or what they make together is no token, or if the two have
+    /// been merged before.
+    void add(const std::string& left, const std::string& right);
 
     std::vector<Merge> merges;
 
 private:
     const TokenNames& names_;
+    std::function<std::string(std::size_t)> where_;
     std::unordered_set<std::uint64_t> pairs_;
 };
 

@@ -31,7 +31,7 @@ void read_added_tokens(const JsonPart& list, bool normalized, BpeModel& model, T
         require(!changes, entry["normalized"].where(), " is true beside a normalizer, wanted false");
         const std::string content = entry["content"].string();
         require(!content.empty(), entry["content"].where(), " is empty, wanted the token's name");
-        names.add(content, entry["id"].integer(), entry["id"].where());
+        names.add(content, entry["id"].integer(), [&] { return entry["id"].where(); });
         const bool known = std::ranges::find(model.added, content, &AddedToken::text) != model.added.end();
         require(!known, entry["content"].where(), ": ", one_line(json(content)), " is added a second time");
         model.added.push_back({content, names.find(content).value_or(0), entry.flag("special", false)});
@@ -111,22 +111,22 @@ bool read_pre_tokenizer(const JsonPart& pre_tokenizer, std::vector<Split>& split
 }
 
 std::vector<Merge> read_merges(const JsonPart& list, const TokenNames& names) {
-    MergeReader reader(names);
+    const auto where = [&](std::size_t merge) { return text(list.where(), "[", merge, "]"); };
+    MergeReader reader(names, where);
     const auto& elements = list.value();
     if (!elements.is_array()) list.refuse("a list");
     for (std::size_t i = 0; i < elements.size(); ++i) {
         const json& merge = elements[i];
-        const std::string where = text(list.where(), "[", i, "]");
         // Two tokens, or both in one string with a space between.
         const bool pair = merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string();
         const std::string line = merge.is_string() ? merge.get<std::string>() : "";
         const std::size_t space = line.find(' ');
         const bool two = space != line.npos && space > 0 && space + 1 < line.size() && line.rfind(' ') == space;
-        require(pair || two, where, " is ", one_line(merge), ", wanted two tokens");
+        if (!pair && !two) throw InputError(where(i), " is ", one_line(merge), ", wanted two tokens");
         if (pair) {
-            reader.add(merge[0].get<std::string>(), merge[1].get<std::string>(), where);
+            reader.add(merge[0].get<std::string>(), merge[1].get<std::string>());
         } else {
-            reader.add(line.substr(0, space), line.substr(space + 1), where);
+            reader.add(line.substr(0, space), line.substr(space + 1));
         }
     }
     return std::move(reader.merges);
@@ -225,10 +225,10 @@ BpeModel read_tokenizer_json(const std::filesystem::path& path) {
     if (options["dropout"].value() != 0) options["dropout"].must_be(nullptr);
 
     BpeModel model;
+    model.characters = read_normalizer(tree["normalizer"]);
     TokenNames names(options["vocab"].value(), options["vocab"].where());
     read_added_tokens(tree["added_tokens"], !tree["normalizer"].is_null(), model, names);
     model.whole_words = options.flag("ignore_merges", false);
-    model.characters = read_normalizer(tree["normalizer"]);
     const bool byte_level = read_pre_tokenizer(tree["pre_tokenizer"], model.splits);
     require(byte_level != model.characters.has_value(), file, ": wanted either the pre-tokenizer ByteLevel or the ",
             "normalizer Replace of \" \" by \"", MARK, "\"; found ", byte_level ? "both" : "neither");

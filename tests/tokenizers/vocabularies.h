@@ -15,7 +15,7 @@
 
 // Ends the test as skipped unless all of a folder's files are there.
 #define VKF_NEEDS(name) \
-    if (!find_data(name)) GTEST_SKIP() << (name) << " is not in $VKFORMER_DATA or another of " << DATA_FOLDERS
+    if (!find_data(name)) GTEST_SKIP() << (name) << " is not in " << DATA_FOLDERS
 
 namespace vkf::test {
 

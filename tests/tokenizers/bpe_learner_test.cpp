@@ -1,0 +1,111 @@
+#include "models/tokenizers/bpe_learner.h"
+
+#include <map>
+#include <set>
+
+#include "base/file.h"
+#include "models/tokenizers/byte_level.h"
+#include "models/tokenizers/gpt2_files.h"
+#include "models/tokenizers/tokenizer_json.h"
+#include "tests/scratch.h"
+#include "tests/tokenizers/random_text.h"
+
+namespace vkf {
+namespace {
+
+using test::complaint;
+using test::expect_holds;
+using test::Scratch;
+
+const std::string TEXT = [] {
+    std::string text = "low lower lowest, newer and wider: the lowest of the low; aaaa aaa aaaaaaa\n";
+    test::RandomText random;
+    for (int i = 0; i < 40; ++i) text += random.next() + " the newest low ";
+    return text;
+}();
+
+BpeModel learnt(const std::string& text, std::size_t size) {
+    BpeLearner learner;
+    learner.add(text);
+    return learner.learn(size);
+}
+
+// By definition: count all pairs of all words anew for every token.
+std::vector<std::string> tokens_by_definition(const std::string& text, std::size_t size) {
+    std::vector<std::vector<std::string>> words;
+    PreTokenizer({{Pattern(GPT2_PATTERN, "pattern")}}).cut(text, false, [&](std::string_view word) {
+        auto& symbols = words.emplace_back();
+        for (const char byte : word) symbols.emplace_back(1, byte);
+    });
+    std::vector<std::string> tokens;
+    std::map<std::string, std::size_t> number;
+    for (const unsigned char byte : bytes_in_character_order()) tokens.emplace_back(1, static_cast<char>(byte));
+    for (const std::string& token : tokens) number.emplace(token, number.size());
+    while (tokens.size() < size) {
+        std::map<std::pair<std::size_t, std::size_t>, int> counts;  // by numbers: the lowest of the best comes first
+        for (const auto& word : words) {
+            for (std::size_t i = 0; i + 1 < word.size(); ++i) ++counts[{number[word[i]], number[word[i + 1]]}];
+        }
+        auto best = counts.begin();
+        for (auto pair = counts.begin(); pair != counts.end(); ++pair) {
+            if (pair->second > best->second) best = pair;
+        }
+        const std::string left = tokens[best->first.first], right = tokens[best->first.second];
+        if (number.emplace(left + right, tokens.size()).second) tokens.push_back(left + right);
+        for (auto& word : words) {
+            for (std::size_t i = 0; i + 1 < word.size(); ++i) {
+                if (word[i] != left || word[i + 1] != right) continue;
+                word[i] += right;
+                word.erase(word.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+            }
+        }
+    }
+    return tokens;
+}
+
+TEST(HostBpeLearner, JoinsTheMostFrequentPairs) {
+    BpeModel model = learnt(TEXT, 420);
+    ASSERT_EQ(model.tokens.size(), 420u);
+    EXPECT_EQ(model.tokens.back(), "<|endoftext|>");
+    EXPECT_EQ(model.end_of_text, 419);
+    model.tokens.pop_back();
+    EXPECT_EQ(model.tokens, tokens_by_definition(TEXT, 419));
+    const BpeTokenizer tokenizer(learnt(TEXT, 420));
+    EXPECT_EQ(tokenizer.decode(tokenizer.encode(TEXT)), TEXT);
+    EXPECT_EQ(tokenizer.encode(" the").size(), 1u);
+}
+
+TEST(HostBpeLearner, TheOrderOfTextsMakesNoDifference) {
+    BpeLearner one, other;
+    const std::string texts[] = {TEXT, "some other words, ", "and others"};
+    for (const std::string& text : texts) one.add(text);
+    for (const std::string& text : {texts[2], texts[0], texts[1]}) other.add(text);
+    EXPECT_EQ(one.learn(400).tokens, other.learn(400).tokens);
+}
+
+TEST(HostBpeLearner, ItsFilesAreReadAsTheyWere) {
+    const Scratch scratch;
+    const BpeModel model = learnt(TEXT, 400);
+    const auto json = scratch.file("tokenizer.json", tokenizer_json(model));
+    const auto vocabulary = scratch.file("vocab.json", vocab_json(model));
+    const auto merges = scratch.file("merges.txt", merges_txt(model));
+    const Tokens wanted = BpeTokenizer(model).encode(TEXT + "<|endoftext|>", SpecialNames::tokens);
+    EXPECT_EQ(wanted.back(), 399);
+    for (const BpeModel& read : {read_tokenizer_json(json), read_gpt2_files(vocabulary, merges)}) {
+        EXPECT_EQ(read.tokens, model.tokens);
+        EXPECT_EQ(merges_txt(read), merges_txt(model));
+        EXPECT_EQ(vocab_json(read), vocab_json(model));
+        EXPECT_EQ(BpeTokenizer(read).encode(TEXT + "<|endoftext|>", SpecialNames::tokens), wanted);
+    }
+}
+
+TEST(HostBpeLearner, SizesThatCannotBeHadAreRefused) {
+    expect_holds(complaint([] { learnt("text", 256); }), "a vocabulary of 256 tokens, wanted 257 or more");
+    EXPECT_EQ(learnt("", 257).tokens.size(), 257u);
+    EXPECT_EQ(learnt("abab", 258).tokens[256], "ab");
+    expect_holds(complaint([] { learnt("abab", 259); }), "259 tokens is wanted, but these texts have pairs for 258");
+    expect_holds(complaint([] { learnt("ab\xff", 300); }), "text is not UTF-8 at byte 2");
+}
+
+}  // namespace
+}  // namespace vkf

@@ -1,0 +1,88 @@
+#include "models/tokenizers/sentencepiece.h"
+
+#include "models/tokenizers/encoder.h"
+#include "models/tokenizers/load_tokenizer.h"
+#include "tests/scratch.h"
+
+namespace vkf {
+namespace {
+
+using test::complaint;
+using test::expect_holds;
+using test::Scratch;
+
+// Protocol buffers, as far as a model needs them: numbers, and what has a length.
+std::string number(int field, unsigned value) {
+    return {static_cast<char>(field << 3), static_cast<char>(value)};
+}
+std::string bytes(int field, const std::string& value) {
+    return std::string{static_cast<char>(field << 3 | 2), static_cast<char>(value.size())} + value;
+}
+
+enum Type : unsigned { NORMAL = 1, UNKNOWN = 2, CONTROL = 3 };
+
+std::string piece(const std::string& name, float score, unsigned type) {
+    const std::string little_endian(reinterpret_cast<const char*>(&score), sizeof score);
+    return bytes(1, bytes(1, name) + static_cast<char>(2 << 3 | 5) + little_endian + number(3, type));
+}
+
+struct Options {
+    bool prefix = true, remove_extra_spaces = false;
+    std::vector<std::string> more;
+};
+
+// A byte-pair model of a few pieces.
+std::string model(const Options& options) {
+    std::string proto = piece("<unk>", 0, UNKNOWN) + piece("<s>", 0, CONTROL) + piece("</s>", 0, CONTROL);
+    float score = 0;
+    for (const char* name : {"\u2581a", "ab", "\u2581", "a", "b"}) proto += piece(name, --score, NORMAL);
+    for (const std::string& name : options.more) proto += piece(name, 1, NORMAL);
+    proto += bytes(2, number(3, 2));  // trainer_spec: model_type BPE
+    return proto + bytes(3, bytes(1, "identity") + number(3, options.prefix) + number(4, options.remove_extra_spaces));
+}
+
+std::unique_ptr<SentencePiece> load(const std::string& proto) {
+    const Scratch scratch;
+    return SentencePiece::load(scratch.file("tokenizer.model", proto));
+}
+
+TEST(HostSentencePiece, WordsBeginWithASpace) {
+    const auto tokenizer = load(model({}));
+    EXPECT_EQ(tokenizer->size(), 8u);
+    EXPECT_EQ(tokenizer->encode("a"), (Tokens{3}));
+    EXPECT_EQ(tokenizer->encode("ab b"), (Tokens{3, 7, 5, 7}));
+    EXPECT_EQ(tokenizer->encode(" a "), (Tokens{5, 3, 5}));  // a space at the end is a word
+    EXPECT_EQ(tokenizer->encode("b  a"), (Tokens{5, 7, 5, 3}));
+    EXPECT_EQ(tokenizer->encode("a</s>b", SpecialNames::tokens), (Tokens{3, 2, 5, 7}));
+    EXPECT_EQ(tokenizer->decode(tokenizer->encode(" ab  b ")), " ab  b ");
+    EXPECT_EQ(tokenizer->bytes(3), " a");
+    EXPECT_EQ(tokenizer->begin_of_text(), 1);
+    EXPECT_EQ(tokenizer->end_of_text(), 2);
+    EXPECT_TRUE(tokenizer->encode("").empty());
+    const auto plain = load(model({.prefix = false}));
+    EXPECT_EQ(plain->encode("ab ab b"), (Tokens{4, 3, 7, 5, 7}));
+    EXPECT_EQ(plain->decode(plain->encode(" ab")), " ab");
+}
+
+TEST(HostSentencePiece, APieceAcrossASpaceIsFound) {
+    const auto tokenizer = load(model({.more = {"b\u2581"}}));
+    EXPECT_EQ(tokenizer->encode("bb a"), (Tokens{5, 7, 8, 6}));
+    Tokens tokens;
+    Encoder encoder(*tokenizer);
+    for (const char c : std::string("bb a")) encoder.feed(std::string(1, c), tokens);
+    encoder.finish(tokens);
+    EXPECT_EQ(tokens, (Tokens{5, 7, 8, 6}));
+}
+
+TEST(HostSentencePiece, ModelsThatChangeTextsAreRefused) {
+    expect_holds(complaint([] { load(model({.remove_extra_spaces = true})); }), "the model turns \" a\" into");
+    for (const std::string& broken : {std::string(), std::string("no model"), model({}).substr(0, 20)}) {
+        expect_holds(complaint([&] { load(broken); }), "tokenizer.model is no SentencePiece model");
+    }
+    const Scratch scratch;
+    scratch.file("tokenizer.model", model({}));
+    EXPECT_EQ(load_tokenizer(scratch.path())->encode("a"), (Tokens{3}));
+}
+
+}  // namespace
+}  // namespace vkf
