@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,11 @@ struct Split {
     Pattern pattern;
     bool drop_between = false;  // only matches are words
 };
+
+/// For vocabularies without a pattern of their own: words begin with spaces, and with line ends if these are tokens by
+/// themselves. None if one of the tokens reaches from another character to a space, or spaces are none: then words are
+/// not independent.
+std::vector<Split> splits_before_spaces(std::span<const std::string> tokens);
 
 /// Cuts texts into words by several splits, each of which cuts the words of the one before it. A thread needs one of
 /// its own.

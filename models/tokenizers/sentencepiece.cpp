@@ -32,7 +32,7 @@ std::string bytes_of(const SentencePieceProcessor& processor, std::string piece)
 // What the library makes of a text, as a text again; what has no piece stands there as it was.
 std::string through(const SentencePieceProcessor& processor, std::string_view text) {
     std::vector<std::string> pieces;
-    const auto status = processor.Encode({text.data(), text.size()}, &pieces);
+    const auto status = processor.Encode(text, &pieces);
     if (!status.ok()) throw Error("SentencePiece: ", status.message());
     std::string result;
     for (const std::string& piece : pieces) result += bytes_of(processor, piece);
@@ -89,15 +89,16 @@ private:
 
     void ask(std::string_view word) {
         const SentencePieceProcessor& processor = *tokenizer_.processor_;
-        if (tokenizer_.prepends_space_) {
-            if (word == " ") {
-                word_ = {processor.PieceToId({MARK.data(), MARK.size()})};
-                return;
-            }
-            word.remove_prefix(1);  // the library puts it there
+        if (tokenizer_.prepends_space_ && word == " ") {
+            word_ = {processor.PieceToId(MARK)};
+            return;
         }
-        const auto status = processor.Encode({word.data(), word.size()}, &word_);
+        // The library puts a space before the word: its own, or one that stays a token by itself before a line end.
+        const bool own_space = tokenizer_.prepends_space_ && word[0] == ' ';
+        const bool one_more = tokenizer_.prepends_space_ && !own_space;
+        const auto status = processor.Encode(own_space ? word.substr(1) : word, &word_);
         if (!status.ok()) throw Error("SentencePiece: ", status.message());
+        if (one_more) word_.erase(word_.begin());
     }
 
     const SentencePiece& tokenizer_;
@@ -112,7 +113,7 @@ private:
 std::unique_ptr<SentencePiece> SentencePiece::load(const std::filesystem::path& path) {
     const std::string file = path.string(), content = read_text(path);
     const auto processor = std::make_shared<SentencePieceProcessor>();
-    const auto status = processor->LoadFromSerializedProto({content.data(), content.size()});
+    const auto status = processor->LoadFromSerializedProto(content);
     const bool loaded = status.ok() && processor->GetPieceSize() > 0;
     require(loaded, file, " is no SentencePiece model (", content.size(), " bytes), wanted a tokenizer.model");
     Added added;
@@ -132,13 +133,10 @@ std::unique_ptr<SentencePiece> SentencePiece::load(const std::filesystem::path& 
 }
 
 SentencePiece::SentencePiece(Processor processor, Added added, std::vector<std::string> bytes)
-    : Tokenizer(std::move(added)), processor_(std::move(processor)), bytes_(std::move(bytes)) {
-    const bool crossed = std::ranges::any_of(bytes_, [](const std::string& piece) {
-        const std::size_t character = piece.find_first_not_of(' ');
-        return character != piece.npos && piece.find(' ', character) != piece.npos;
-    });
-    if (!crossed) splits_.push_back({Pattern(" +[^ ]*|[^ ]+", "words")});
-}
+    : Tokenizer(std::move(added)),
+      processor_(std::move(processor)),
+      bytes_(std::move(bytes)),
+      splits_(splits_before_spaces(bytes_)) {}
 
 std::string SentencePiece::bytes(std::int32_t token) const {
     const auto index = static_cast<std::size_t>(token);  // a negative one becomes huge

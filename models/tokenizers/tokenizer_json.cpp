@@ -197,15 +197,6 @@ void read_character_tokens(const JsonPart& tree, BpeModel& model, const TokenNam
     }
 }
 
-// If no token goes from another character to a space, what lies between is where words begin.
-void cut_before_spaces(BpeModel& model) {
-    const bool crossed = std::ranges::any_of(model.merges, [&](const Merge& merge) {
-        const std::string& token = model.tokens[static_cast<std::size_t>(merge.token)];
-        return token.find_first_not_of(' ') < token.rfind(' ') && token.rfind(' ') != token.npos;
-    });
-    if (!crossed) model.splits.push_back({Pattern(" +[^ ]*|[^ ]+", "words")});
-}
-
 }  // namespace
 
 BpeModel read_tokenizer_json(const std::filesystem::path& path) {
@@ -238,7 +229,7 @@ BpeModel read_tokenizer_json(const std::filesystem::path& path) {
         read_character_tokens(tree, model, names);
     }
     model.merges = read_merges(options["merges"], names);
-    if (!byte_level && model.splits.empty()) cut_before_spaces(model);
+    if (!byte_level && model.splits.empty()) model.splits = splits_before_spaces(model.tokens);
     read_post_processor(tree["post_processor"], names, model);
     check_decoder(tree["decoder"], model);
     return model;
