@@ -17,24 +17,24 @@ struct Options : ReportOptions {
     std::string model;
 };
 
-Analysis reading(const Gpt2Config& config, Format activations, std::int64_t length, const DeviceTraits& device) {
+Analysis reading(const ModelConfig& config, Format activations, std::int64_t length, const DeviceTraits& device) {
     Graph graph;
     graph.activations = activations;
     Parameters parameters;
-    describe_reading(Scope(graph, parameters), config, length, activations);
+    prefill(Scope(graph, parameters), config, length, activations);
     return analyse(graph, device);
 }
 
 /// Up to 256 tokens, at most half the context.
-std::int64_t prompt_length(const Gpt2Config& config) {
-    return std::min<std::int64_t>(256, config.n_positions / 2);
+std::int64_t prompt_length(const ModelConfig& config) {
+    return std::min<std::int64_t>(256, config.size(Dimension::context) / 2);
 }
 
 /// Reading a prompt, and single tokens behind it.
 void time_generation(Device& device, const BenchModel& model, Format activations, double seconds, BenchReport& report) {
-    const Gpt2Config& config = *model.text;
+    const ModelConfig& config = *model.text;
     const std::int64_t length = prompt_length(config);
-    const std::vector<std::int32_t> prompt = random_tokens(length, config.vocab_size);
+    const std::vector<std::int32_t> prompt = random_tokens(length, config.size(Dimension::vocab_size));
     Generator generator(device, config, activations);
     for (const Parameter& p : generator.parameters().list()) generator.state().write(p.name, initial_values(p, 1));
     const auto add = [&](const char* name, std::int64_t tokens, const Timing& timing) {
@@ -53,7 +53,7 @@ void time_generation(Device& device, const BenchModel& model, Format activations
     generator.start(prompt);
     add("decode", 1, time_calls(seconds, [&] {
             // A full context would be read anew, half of it at once.
-            if (std::ssize(generator.context()) == config.n_positions) generator.start(prompt);
+            if (std::ssize(generator.context()) == config.size(Dimension::context)) generator.start(prompt);
             generator.append(prompt.front());
         }));
 }
@@ -65,7 +65,7 @@ void bench_generate(const Common& common, const Options& o) {
     run_benchmark(common, o, [&](Device& device, BenchReport& report) {
         Progress progress(common, "bench generate", "models", std::ssize(models));
         for (std::size_t i = 0; i < models.size(); ++i) {
-            const Gpt2Config& config = *models[i].text;
+            const ModelConfig& config = *models[i].text;
             progress.update(static_cast<std::int64_t>(i), models[i].title);
             const Analysis analysis = reading(config, common.activations(), prompt_length(config), traits(device));
             if (const std::string lack = lacking_memory(device, analysis); !lack.empty())

@@ -1,6 +1,6 @@
 #include "apps/bench_models.h"
 
-#include "apps/vit_options.h"
+#include "apps/image_options.h"
 #include "base/random.h"
 #include "models/gpt2.h"
 #include "models/vit.h"
@@ -19,17 +19,17 @@ Gpt2Config small_gpt() {
     return made;
 }
 
-BenchModel text_model(std::string name, std::string title, Gpt2Config config, const std::string& attention,
+BenchModel text_model(std::string name, std::string title, ModelConfig config, const std::string& attention,
                       std::int64_t batch, std::int64_t length) {
-    config.attention.variant = attention;
+    config.attention().variant = attention;
     return {.name = std::move(name),
             .title = std::move(title),
             .shape = text(batch, 'x', length, " tokens"),
             .item = "token",
             .items = static_cast<double>(batch * length),
-            .loss = [=](const Scope& scope) { return gpt2_loss(scope, config, batch, length); },
+            .loss = [=](const Scope& scope) { return language_loss(scope, config, batch, length); },
             .fill =
-                [tokens = random_tokens(batch * length, config.vocab_size)](Program& program) {
+                [tokens = random_tokens(batch * length, config.size(Dimension::vocab_size))](Program& program) {
                     program.write("tokens", tokens);
                     program.write("targets", tokens);
                 },
@@ -39,10 +39,10 @@ BenchModel text_model(std::string name, std::string title, Gpt2Config config, co
 
 /// The plain one of both published recipes.
 BenchModel image_model(const std::string& attention, std::int64_t batch) {
-    VitConfig config = VitOptions().fresh_model(SIDE, LABELS);
-    config.attention.variant = attention;
+    ModelConfig config = ImageRunOptions(vit_family()).fresh_model(SIDE, LABELS);
+    config.attention().variant = attention;
     Random random(1, "images");
-    std::vector<float> images(static_cast<std::size_t>(batch * config.num_channels * SIDE * SIDE));
+    std::vector<float> images(static_cast<std::size_t>(image_type(config, batch).shape.elements()));
     for (float& number : images) number = 2 * random.uniform() - 1;
     const std::vector<float> targets(static_cast<std::size_t>(batch * LABELS), 1.0f / LABELS);
     return {.name = "vit",
@@ -50,7 +50,7 @@ BenchModel image_model(const std::string& attention, std::int64_t batch) {
             .shape = text(batch, " images"),
             .item = "image",
             .items = static_cast<double>(batch),
-            .loss = [=](const Scope& scope) { return vit_loss(scope, config, batch); },
+            .loss = [=](const Scope& scope) { return image_loss(scope, config, batch); },
             .fill =
                 [images, targets](Program& program) {
                     program.write("images", images);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/gpt2.h"
+#include "models/model_config.h"
 #include "models/train/trainer.h"
 
 namespace vkf {
@@ -20,7 +20,7 @@ struct BenchModel {
     LossGraph loss;
     std::function<void(Program&)> fill;  // the inputs of the loss
     TrainerConfig trainer;
-    std::optional<Gpt2Config> text;  // for models that generate
+    std::optional<ModelConfig> text;  // for models that generate
 
     /// Names and shapes, without a graph.
     Parameters parameters() const;

@@ -1,4 +1,4 @@
-// vkformer classify: what a vision transformer sees in pictures, and where it looks.
+// vkformer classify: what a vision model sees in pictures, and where it looks.
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,10 @@
 
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "apps/image_options.h"
 #include "apps/interrupts.h"
 #include "apps/model.h"
-#include "apps/vit_options.h"
+#include "models/image_model.h"
 #include "models/images/attention_map.h"
 #include "models/images/drawing.h"
 #include "models/images/image_file.h"
@@ -40,12 +41,11 @@ struct Options {
 class Classifier {
 public:
     Classifier(Device& device, const Common& common, const ImageModel& model, const Statistics& statistics, bool looks)
-        : config_(model.config), normalise_(statistics), state_(device) {
+        : normalise_(statistics), state_(device) {
         graph_.activations = common.activations();
         Parameters parameters;
-        const VitConfig& c = config_;
-        const TensorType type{DType::f32, {1, c.num_channels, c.image_size, c.image_size}};
-        graph_.output("logits", vit(Scope(graph_, parameters), c, graph_.input("images", type), &looks_));
+        const Tensor images = graph_.input("images", image_type(model.config, 1));
+        graph_.output("logits", image_logits(Scope(graph_, parameters), model.config, images, &looks_));
         if (!looks) looks_.clear();
         for (std::size_t i = 0; i < looks_.size(); ++i) {
             graph_.output(text("q", i), contiguous(looks_[i].q));
@@ -71,19 +71,17 @@ public:
 
     /// The attention weights of every block on the last picture.
     std::vector<AttentionWeights> weights() {
-        const auto heads = static_cast<std::size_t>(config_.num_attention_heads);
-        const auto tokens = static_cast<std::size_t>(config_.patches() + 1);
         std::vector<AttentionWeights> blocks;
         for (std::size_t i = 0; i < looks_.size(); ++i) {
-            const AttentionOptions& options = looks_[i].options;
+            const auto& [q, k, options] = looks_[i];
+            const auto heads = static_cast<std::size_t>(options.heads), tokens = static_cast<std::size_t>(q.shape()[1]);
             blocks.push_back(attention_weights(program_->read(text("q", i)), program_->read(text("k", i)), heads,
-                                               tokens, options.scale_for(config_.head_width()), options.mask));
+                                               tokens, options.scale_for(q.width() / options.heads), options.mask));
         }
         return blocks;
     }
 
 private:
-    VitConfig config_;
     Normaliser normalise_;
     State state_;
     Graph graph_;
@@ -178,11 +176,12 @@ void classify(Device& device, const Common& common, const Options& o, const Imag
 
 void run(const Common& common, const Options& o) {
     const ImageModel model = open_image_model(o.model);
-    require(model.config.num_channels == 3, "num_channels is ", model.config.num_channels, ", pictures have 3");
+    const Size channels = model.config.size(Dimension::channels);
+    require(channels == 3, channels.key, " is ", channels.value, ", pictures have 3");
     const Statistics statistics = model.statistics(o.statistics);
+    const std::int64_t side = model.config.size(Dimension::image_size);
     std::vector<Image> pictures;
-    for (const std::string& file : o.images)
-        pictures.push_back(read_square_image(file, static_cast<int>(model.config.image_size)));
+    for (const std::string& file : o.images) pictures.push_back(read_square_image(file, static_cast<int>(side)));
     if (!o.maps.empty()) prepare_maps(o);
     catch_interrupts();
     with_device(common, [&](Device& device) { classify(device, common, o, model, statistics, pictures); });
@@ -193,9 +192,7 @@ void run(const Common& common, const Options& o) {
 void add_classify(CLI::App& app, Common& common) {
     CLI::App* command = app.add_subcommand("classify", "Name what pictures show, and where the model looks");
     auto options = std::make_shared<Options>();
-    command->add_option("--model", options->model, "Model directory of a vision transformer")
-        ->required()
-        ->type_name("DIR");
+    command->add_option("--model", options->model, "Model directory of a vision model")->required()->type_name("DIR");
     command->add_option("images", options->images, "PNG or JPEG files")->required()->type_name("IMAGE");
     command->add_option("--top", options->top, "Classes to name")
         ->type_name("N")

@@ -8,17 +8,18 @@
 #include <span>
 
 #include "apps/common.h"
+#include "apps/image_options.h"
 #include "apps/output_file.h"
-#include "apps/vit_options.h"
 #include "models/images/drawing.h"
 #include "models/images/image_file.h"
+#include "models/vit.h"
 
 namespace vkf {
 
 namespace {
 
 struct Options {
-    VitOptions training;  // defaults and meaning are those of `train vit`
+    ImageRunOptions training{vit_family()};  // defaults and meaning are those of `train vit`
     std::string out;
     std::int64_t count = 12, views = 8, scale = 3, epoch = 0;
 };
@@ -95,7 +96,7 @@ private:
     }
 
     void draw_heading() {
-        const VitOptions& t = o_.training;
+        const ImageRunOptions& t = o_.training;
         const std::string title =
             text(t.augment, ", mix ", t.mix, ", label smoothing ", t.label_smoothing, ", seed ", t.seed);
         draw_text(image_, fit_text(title, image_.width() - 2 * layout_.margin(), layout_.text), layout_.margin(),

@@ -6,28 +6,27 @@
 
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "apps/image_options.h"
 #include "apps/model.h"
 #include "apps/option_values.h"
-#include "apps/vit_options.h"
 
 namespace vkf {
 
 namespace {
 
 void run(const Common& common, const EvalOptions& o) {
-    const bool images = model_type(o.model) == "vit";
     const auto only = [&](bool given, const char* option, const char* kind) {
         require(!given, option, " is for ", kind, "; ", o.model, " is none");
     };
-    if (images) {
+    if (family_in(o.model).images()) {
         only(o.block_size.has_value(), "--block-size", "language models");
         only(o.iters.has_value(), "--iters", "language models");
-        return eval_vit(common, o);
+        return eval_images(common, o);
     }
-    only(!o.statistics.empty(), "--statistics", "vision transformers");
-    only(o.coarse_labels, "--coarse-labels", "vision transformers");
-    only(!o.confusion_matrix.empty(), "--confusion-matrix", "vision transformers");
-    eval_gpt(common, o);
+    only(!o.statistics.empty(), "--statistics", "vision models");
+    only(o.coarse_labels, "--coarse-labels", "vision models");
+    only(!o.confusion_matrix.empty(), "--confusion-matrix", "vision models");
+    eval_language(common, o);
 }
 
 void add_options(CLI::App& command, EvalOptions& o) {
@@ -44,7 +43,7 @@ void add_options(CLI::App& command, EvalOptions& o) {
         ->check(whole(1));
     command.add_flag("--allow-nonfinite", o.allow_nonfinite, "Report a loss that is nan or infinite too");
 
-    const std::string text = "Language models", vision = "Vision transformers";
+    const std::string text = "Language models", vision = "Vision models";
     command.add_option("--block-size", o.block_size, "Tokens of a sequence (the model's n_positions)")
         ->type_name("N")
         ->check(whole(1))

@@ -19,14 +19,14 @@ struct EvalOptions {
     std::optional<std::int64_t> iters;       // else 200
     bool all = false;
 
-    // vision transformers
+    // vision models
     std::string statistics;  // else those of preprocessor_config.json
     bool coarse_labels = false;
     std::string confusion_matrix;  // PNG to write
 };
 
-void eval_gpt(const Common& common, const EvalOptions& options);
-void eval_vit(const Common& common, const EvalOptions& options);
+void eval_language(const Common& common, const EvalOptions& options);
+void eval_images(const Common& common, const EvalOptions& options);
 
 /// Throws Error if the result called `name` is not finite and that was not allowed; `source` tells where the first such
 /// number comes from.

@@ -11,6 +11,8 @@
 #include "apps/model.h"
 #include "apps/output_file.h"
 #include "base/safetensors.h"
+#include "models/image_model.h"
+#include "models/language_model.h"
 #include "ops/arithmetic.h"
 #include "ops/backward.h"
 #include "ops/cross_entropy.h"
@@ -41,9 +43,9 @@ struct Case {
     std::function<void(const Parameters&, State&)> load;
 };
 
-/// An integer tensor of the file, its values below `count`. Values out of 32 bits are out of every range.
-std::vector<std::int32_t> integers(const Safetensors& file, const std::string& name, std::int64_t count,
-                                   const char* count_name, bool may_be_negative) {
+/// An integer tensor of the file, its values below a size of the model. Values out of 32 bits are out of every range.
+std::vector<std::int32_t> integers(const Safetensors& file, const std::string& name, const Size& count,
+                                   bool may_be_negative) {
     const std::vector<std::int64_t> wide = file.read_i64(name);
     const auto& shape = file.at(name).shape;
     std::vector<std::int32_t> narrow(wide.size());
@@ -52,30 +54,35 @@ std::vector<std::int32_t> integers(const Safetensors& file, const std::string& n
         const auto at = static_cast<std::int64_t>(i);
         const std::string place = shape.size() == 2 ? text(at / shape[1], ", ", at % shape[1]) : text(at);
         require(ignored || (wide[i] >= 0 && wide[i] < count), file.path().string(), ": ", name, "[", place, "] is ",
-                wide[i], ", wanted 0 to ", count - 1, " (", count_name, " ", count, ")");
+                wide[i], ", wanted 0 to ", count - 1, " (", count.key, " ", count.value, ")");
         narrow[i] = ignored ? -1 : static_cast<std::int32_t>(wide[i]);
     }
     return narrow;
 }
 
+/// What to say where a file has the other kind of model's input.
+std::string wrong_kind(const Safetensors& file, const char* input, const Family& family) {
+    return file.contains(input) ? text("; it has '", input, "', which are not for a ", family.title) : "";
+}
+
 Case text_case(const Options& options, const Safetensors& file) {
-    const auto model = std::make_shared<const Model>(open_model(options.model));
+    const auto model = std::make_shared<const LanguageModel>(open_language_model(options.model));
     require(file.contains("tokens"), options.input, ": tensor 'tokens' I64 or I32 [B, T] is missing",
-            file.contains("images") ? "; 'images' are for vit, this model is gpt2" : "");
+            wrong_kind(file, "images", model->family()));
     const auto& shape = file.at("tokens").shape;
     require(shape.size() == 2 && shape[0] > 0 && shape[1] > 0, options.input, ": tokens has shape ", Shape(shape),
             ", wanted [B, T] with at least one token");
-    const Gpt2Config& c = model->config;
-    require(shape[1] <= c.n_positions, options.input, ": tokens has ", shape[1],
-            " positions, the model has n_positions ", c.n_positions);
+    const Size context = model->config.size(Dimension::context), vocabulary = model->config.size(Dimension::vocab_size);
+    require(shape[1] <= context, options.input, ": tokens has ", shape[1], " positions, the model has ", context.key,
+            " ", context.value);
     Case made{"tokens", "targets", {DType::i32, Shape(shape)}, {}, {}, {DType::i32, Shape(shape)}, {}, {}, {}};
-    made.tokens = integers(file, "tokens", c.vocab_size, "vocab_size", false);
+    made.tokens = integers(file, "tokens", vocabulary, false);
     if (file.contains("targets")) {
         require(file.at("targets").shape == shape, options.input, ": targets has shape ",
                 Shape(file.at("targets").shape), ", wanted that of tokens, ", Shape(shape));
-        made.targets = integers(file, "targets", c.vocab_size, "vocab_size", true);
+        made.targets = integers(file, "targets", vocabulary, true);
     }
-    made.logits = [model](const Scope& scope, Tensor tokens) { return gpt2(scope, model->config, tokens); };
+    made.logits = [model](const Scope& scope, Tensor tokens) { return language_logits(scope, model->config, tokens); };
     made.load = [model](const Parameters& parameters, State& state) { model->load(parameters, state); };
     return made;
 }
@@ -83,27 +90,26 @@ Case text_case(const Options& options, const Safetensors& file) {
 Case image_case(const Options& options, const Safetensors& file) {
     const auto model = std::make_shared<const ImageModel>(open_image_model(options.model));
     require(file.contains("images"), options.input, ": tensor 'images' F32 [B, C, H, W] is missing",
-            file.contains("tokens") ? "; 'tokens' are for gpt2, this model is vit" : "");
-    const VitConfig& c = model->config;
+            wrong_kind(file, "tokens", model->family()));
     const std::vector<std::int64_t>& shape = file.at("images").shape;
-    const bool fits = shape.size() == 4 && shape[0] > 0 && shape[1] == c.num_channels && shape[2] == c.image_size &&
-                      shape[3] == c.image_size;
-    require(fits, options.input, ": images has shape ", Shape(shape), ", wanted [B, ", c.num_channels, ", ",
-            c.image_size, ", ", c.image_size, "]");
+    const Shape one = image_type(model->config, 1).shape;
+    const bool fits = shape.size() == 4 && shape[0] > 0 && Shape(shape) == image_type(model->config, shape[0]).shape;
+    require(fits, options.input, ": images has shape ", Shape(shape), ", wanted [B, ", one[1], ", ", one[2], ", ",
+            one[3], "]");
     Case made{"images", "labels", {DType::f32, Shape(shape)}, {}, {}, {DType::i32, {shape[0]}}, {}, {}, {}};
     made.images = file.read_f32("images");
     if (file.contains("labels")) {
         require(Shape(file.at("labels").shape) == Shape{shape[0]}, options.input, ": labels has shape ",
                 Shape(file.at("labels").shape), ", wanted [", shape[0], "]");
-        made.targets = integers(file, "labels", c.num_labels, "num_labels", true);
+        made.targets = integers(file, "labels", model->config.size(Dimension::classes), true);
     }
-    made.logits = [model](const Scope& scope, Tensor images) { return vit(scope, model->config, images); };
+    made.logits = [model](const Scope& scope, Tensor images) { return image_logits(scope, model->config, images); };
     made.load = [model](const Parameters& parameters, State& state) { model->load(parameters, state); };
     return made;
 }
 
 Case read_case(const Common& common, const Options& options) {
-    const bool images = model_type(options.model) == "vit";
+    const bool images = family_in(options.model).images();
     const Safetensors file = Safetensors::open(options.input);
     Case made = images ? image_case(options, file) : text_case(options, file);
     require(!options.grads || !made.targets.empty(), options.input, ": --grads needs the tensor '", made.target_name,

@@ -28,7 +28,7 @@ struct Options {
     Sampling sampling;
 };
 
-std::vector<std::int32_t> read_prompt(const Options& options, const Model& model) {
+std::vector<std::int32_t> read_prompt(const Options& options, const LanguageModel& model) {
     std::vector<std::int32_t> tokens = options.prompt_tokens;
     if (tokens.empty()) {
         require(model.characters.has_value(), "model ", options.model,
@@ -40,12 +40,13 @@ std::vector<std::int32_t> read_prompt(const Options& options, const Model& model
     }
     for (std::size_t i = 0; i < tokens.size(); ++i)
         require(tokens[i] >= 0 && tokens[i] < model.vocabulary(), "prompt: token ", i, " is ", tokens[i],
-                ", wanted 0 to ", model.vocabulary() - 1, " (vocab_size ", model.vocabulary(), ")");
+                ", wanted 0 to ", model.vocabulary() - 1, " (", model.config.size(Dimension::vocab_size).key, " ",
+                model.vocabulary(), ")");
     return tokens;
 }
 
 /// How tokens are shown: as text if the model has characters, else as numbers.
-std::string shown(const Model& model, std::span<const std::int32_t> tokens) {
+std::string shown(const LanguageModel& model, std::span<const std::int32_t> tokens) {
     if (model.characters) return model.characters->decode(tokens);
     std::string numbers;
     for (const std::int32_t token : tokens) numbers += std::to_string(token) + " ";
@@ -101,13 +102,13 @@ std::vector<std::int32_t> write(Generator& generator, const Options& options, st
     return tokens;
 }
 
-void run(Device& device, const Common& common, const Options& options, const Model& model,
+void run(Device& device, const Common& common, const Options& options, const LanguageModel& model,
          const std::vector<std::int32_t>& prompt) {
     Generator generator(device, model.config, common.activations());
     model.load(generator.parameters(), generator.state());
-    if (std::ssize(prompt) > model.config.n_positions)
-        note(common,
-             text("the prompt has ", prompt.size(), " tokens; the model sees its last ", model.config.n_positions));
+    const std::int64_t context = model.config.size(Dimension::context);
+    if (std::ssize(prompt) > context)
+        note(common, text("the prompt has ", prompt.size(), " tokens; the model sees its last ", context));
     const auto choices = static_cast<std::size_t>(model.vocabulary());  // the rest is padding
     const auto show = [&](std::span<const std::int32_t> tokens) {
         if (!common.json) print(shown(model, tokens));
@@ -180,7 +181,7 @@ void add_generate(CLI::App& app, Common& common) {
         "Ctrl-C ends it after the token at hand, with exit status 130.\n");
     command->callback([options, &common] {
         validate(options->sampling);
-        const Model model = open_model(options->model);
+        const LanguageModel model = open_language_model(options->model);
         const std::vector<std::int32_t> prompt = read_prompt(*options, model);
         catch_interrupts();
         with_device(common, [&](Device& device) { run(device, common, *options, model, prompt); });

@@ -8,16 +8,19 @@
 
 namespace vkf {
 
-void require_fit(const ImageSet& set, const std::string& data, const VitConfig& model, const std::string& config) {
-    require(std::cmp_equal(set.side, model.image_size), "data ", data, ": its images have a side of ", set.side, ", ",
-            config, "'s image_size is ", model.image_size);
-    require(std::cmp_equal(set.channels, model.num_channels), "data ", data, ": its images have ", set.channels,
-            " channels, ", config, "'s num_channels is ", model.num_channels);
-    require(std::cmp_equal(set.classes(), model.num_labels), "data ", data, ": has ", set.classes(), " classes, ",
-            config, "'s num_labels is ", model.num_labels);
-    for (std::size_t i = 0; i < model.labels.size(); ++i)
-        require(set.class_names[i] == model.labels[i], "data ", data, ": class ", i, " is '", set.class_names[i],
-                "', to the model it is '", model.labels[i], "' (", config, ")");
+void require_fit(const ImageSet& set, const std::string& data, const ModelConfig& model, const std::string& config) {
+    const auto fits = [&](const char* what, std::size_t found, const char* unit, Dimension dimension) {
+        const Size wanted = model.size(dimension);
+        require(std::cmp_equal(found, wanted.value), "data ", data, ": ", what, found, unit, ", ", config, "'s ",
+                wanted.key, " is ", wanted.value);
+    };
+    fits("its images have a side of ", set.side, "", Dimension::image_size);
+    fits("its images have ", set.channels, " channels", Dimension::channels);
+    fits("has ", set.classes(), " classes", Dimension::classes);
+    const std::vector<std::string>& names = model.class_names();
+    for (std::size_t i = 0; i < names.size(); ++i)
+        require(set.class_names[i] == names[i], "data ", data, ": class ", i, " is '", set.class_names[i],
+                "', to the model it is '", names[i], "' (", config, ")");
 }
 
 ImageEvaluation::ImageEvaluation(const ImageSet& set, const Images& images, const Statistics& statistics,

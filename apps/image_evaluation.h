@@ -1,21 +1,21 @@
-// Judging a vision transformer on a split of images, batch by batch.
+// Judging a vision model on a split of images, batch by batch.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
 #include "models/images/confusion.h"
+#include "models/model_config.h"
 #include "models/train/image_feed.h"
-#include "models/vit.h"
 
 namespace vkf {
 
 /// Throws InputError where the set's images have another side or other channels than the model takes, or its classes
 /// are not the model's: as many, of the same names, where the model has them, in the same order. `data` and `config`,
 /// the model's file, are named.
-void require_fit(const ImageSet& set, const std::string& data, const VitConfig& model, const std::string& config);
+void require_fit(const ImageSet& set, const std::string& data, const ModelConfig& model, const std::string& config);
 
-/// Feeds all images of a split in order to a program with the inputs of vit_loss, and keeps what its outputs `logits`
+/// Feeds all images of a split in order to a program with the inputs of image_loss, and keeps what its outputs `logits`
 /// and `loss` say of them. With `label_smoothing` the loss is that of labels smoothed as in training.
 class ImageEvaluation {
 public:

@@ -7,14 +7,14 @@
 #include "apps/analysis.h"
 #include "apps/commands.h"
 #include "apps/common.h"
-#include "apps/gpt_options.h"
+#include "apps/image_options.h"
 #include "apps/inspect_types.h"
+#include "apps/language_options.h"
 #include "apps/model.h"
 #include "apps/option_values.h"
-#include "apps/vit_options.h"
-#include "models/files/config_keys.h"
-#include "models/files/gpt2_config.h"
-#include "models/files/vit_config.h"
+#include "models/files/config_json.h"
+#include "models/image_model.h"
+#include "models/language_model.h"
 #include "models/train/optimizer.h"
 #include "program/program.h"
 #include "vulkan/device.h"
@@ -42,7 +42,7 @@ struct View {
     }
 };
 
-/// A model of either kind: how its graphs are described and what its work is counted in.
+/// A model of either kind of task: how its graphs are described and what its work is counted in.
 struct Subject {
     std::string config_text, train_toml;  // the latter of what a training command would make
     TrainerConfig trainer;
@@ -57,29 +57,32 @@ struct Subject {
     double items_in_step() const { return items * static_cast<double>(trainer.gradient_accumulation_steps); }
 };
 
-Subject text_subject(const Gpt2Config& c, std::int64_t batch, std::int64_t block, Format activations) {
-    require(c.n_layer <= 10000, "n_layer is ", c.n_layer, ", wanted at most 10000");
-    Subject made{.config_text = gpt2_config_text(c), .batch_size = batch};
+/// Throws InputError where the configuration cannot be built.
+Subject subject_of(ModelConfig config, std::int64_t batch) {
+    check_makeable(config.fields());
+    validate(config);
+    return {.config_text = config_json_text(config), .batch_size = batch};
+}
+
+Subject language_subject(const ModelConfig& config, std::int64_t batch, std::int64_t block, Format activations) {
+    Subject made = subject_of(config, batch);
     made.logits = [=](const Scope& scope) {
-        return gpt2(scope, c, scope.graph().input("tokens", {DType::i32, {batch, block}}));
+        return language_logits(scope, config, scope.graph().input("tokens", {DType::i32, {batch, block}}));
     };
-    made.loss = [=](const Scope& scope) { return gpt2_loss(scope, c, batch, block); };
+    made.loss = [=](const Scope& scope) { return language_loss(scope, config, batch, block); };
     made.items = static_cast<double>(batch * block);
     made.batch = text(batch, " sequences of ", block, " tokens");
-    const Format kept = KeyValueCache::format_of(c, activations);
-    made.cache = 2.0 * static_cast<double>(bytes_of(c.n_layer * c.n_positions * c.n_embd, kept));
+    made.cache = static_cast<double>(cache_bytes(config, activations));
     made.block_size = block;
     return made;
 }
 
-Subject image_subject(const VitConfig& c, std::int64_t batch) {
-    require(c.num_hidden_layers <= 10000, "num_hidden_layers is ", c.num_hidden_layers, ", wanted at most 10000");
-    Subject made{.config_text = vit_config_text(c), .batch_size = batch};
+Subject image_subject(const ModelConfig& config, std::int64_t batch) {
+    Subject made = subject_of(config, batch);
     made.logits = [=](const Scope& scope) {
-        const TensorType images{DType::f32, {batch, c.num_channels, c.image_size, c.image_size}};
-        return vit(scope, c, scope.graph().input("images", images));
+        return image_logits(scope, config, scope.graph().input("images", image_type(config, batch)));
     };
-    made.loss = [=](const Scope& scope) { return vit_loss(scope, c, batch); };
+    made.loss = [=](const Scope& scope) { return image_loss(scope, config, batch); };
     made.item = "image";
     made.items = static_cast<double>(batch);
     made.batch = text(batch, " images");
@@ -238,12 +241,14 @@ struct ModelOptions {
 
 Subject subject_of(const ModelOptions& o, Format activations) {
     const auto made = [&] {
-        if (model_type(o.model) == "vit") {
-            require(!o.block_size, "--block-size is for language models, ", o.model, " is a vit");
+        const Family& family = family_in(o.model);
+        if (family.images()) {
+            require(!o.block_size, "--block-size is for language models, ", o.model, " is a ", family.command);
             return image_subject(open_image_model(o.model, false).config, o.batch_size);
         }
-        const Gpt2Config config = open_model(o.model, false).config;
-        return text_subject(config, o.batch_size, o.block_size.value_or(config.n_positions), activations);
+        const ModelConfig config = open_language_model(o.model, false).config;
+        const std::int64_t block = o.block_size.value_or(config.size(Dimension::context));
+        return language_subject(config, o.batch_size, block, activations);
     };
     Subject subject = made();
     subject.trainer.optimizer.kind = optimizer_named(o.optimizer);
@@ -275,39 +280,45 @@ void require_fresh(const RunOptions& o) {
             " has no effect on what the flags describe; of a model there is, `inspect --model` tells");
 }
 
-void add_gpt(CLI::App& inspect_command, Common& common) {
-    struct Options : GptOptions {
+/// An example for the help of `inspect FAMILY`.
+std::string example(const Family& family, const char* options) {
+    return text("Example:\n  vkformer inspect ", family.command, " --config ", family.recipe, options, "\n");
+}
+
+void add_language(CLI::App& inspect_command, Common& common, const Family& family) {
+    struct Options : LanguageRunOptions {
+        using LanguageRunOptions::LanguageRunOptions;
         View view;
     };
-    CLI::App* command = inspect_command.add_subcommand("gpt", "What `train gpt` would make with these options");
-    auto o = std::make_shared<Options>();
+    const std::string name(family.command);
+    CLI::App* command = inspect_command.add_subcommand(name, "What `train " + name + "` would make with these options");
+    auto o = std::make_shared<Options>(family);
     o->declare(*command);
     o->view.declare(*command);
     add_common(*command, common);
-    command->footer(
-        "Examples:\n"
-        "  vkformer inspect gpt --n-layer 12 --n-head 12 --n-embd 768 --attention belief-star --plan\n"
-        "  vkformer inspect gpt --config configs/shakespeare-char-cpu.toml --vocab-size 65\n");
+    command->footer(example(family, " --vocab-size 65 --attention belief-star --plan"));
     command->callback([o, &common] {
         o->settle(common);
         require_fresh(*o);
         o->check();
-        const Gpt2Config config = o->fresh_model(Gpt2Config().vocab_size);
-        validate(config);
-        Subject subject = text_subject(config, o->batch_size, o->block_size, common.activations());
+        // Without data the vocabulary is that of the family's own models.
+        const ModelConfig config = o->fresh_model(o->family().defaults().size(Dimension::vocab_size));
+        Subject subject = language_subject(config, o->batch_size, o->block_size, common.activations());
         subject.trainer = o->trainer;
         subject.train_toml = o->toml();
         inspect(common, o->view, subject);
     });
 }
 
-void add_vit(CLI::App& inspect_command, Common& common) {
-    struct Options : VitOptions {
+void add_images(CLI::App& inspect_command, Common& common, const Family& family) {
+    struct Options : ImageRunOptions {
+        using ImageRunOptions::ImageRunOptions;
         View view;
         std::int64_t num_labels = 10;
     };
-    CLI::App* command = inspect_command.add_subcommand("vit", "What `train vit` would make with these options");
-    auto o = std::make_shared<Options>();
+    const std::string name(family.command);
+    CLI::App* command = inspect_command.add_subcommand(name, "What `train " + name + "` would make with these options");
+    auto o = std::make_shared<Options>(family);
     o->image_size = 32;
     o->declare(*command);
     command->add_option("--num-labels", o->num_labels, "Classes")
@@ -316,17 +327,12 @@ void add_vit(CLI::App& inspect_command, Common& common) {
         ->capture_default_str();
     o->view.declare(*command);
     add_common(*command, common);
-    command->footer(
-        "Examples:\n"
-        "  vkformer inspect vit --config configs/sl-cifar100.toml --num-labels 100 --attention belief-star\n"
-        "  vkformer inspect vit --image-size 224 --patch-size 16 --hidden-size 192 --num-attention-heads 3 \\\n"
-        "      --num-hidden-layers 12 --intermediate-size 768 --qkv-bias --num-labels 1000\n");
+    command->footer(example(family, " --num-labels 100 --attention belief-star"));
     command->callback([o, &common] {
         o->settle(common);
         require_fresh(*o);
         o->check();
-        const VitConfig config = o->fresh_model(o->image_size > 0 ? o->image_size : 32, o->num_labels);
-        validate(config);
+        const ModelConfig config = o->fresh_model(o->image_size > 0 ? o->image_size : 32, o->num_labels);
         Subject subject = image_subject(config, o->batch_size);
         subject.trainer = o->trainer;
         subject.train_toml = o->toml();
@@ -341,8 +347,7 @@ void add_inspect(CLI::App& app, Common& common) {
     auto options = std::make_shared<ModelOptions>();
     add_model_options(*command, *options);
     add_common(*command, common);
-    add_gpt(*command, common);
-    add_vit(*command, common);
+    for (const Family* family : families()) (family->images() ? add_images : add_language)(*command, common, *family);
     command->footer(
         "Examples:\n"
         "  vkformer inspect --model out --batch-size 8\n"
@@ -350,7 +355,10 @@ void add_inspect(CLI::App& app, Common& common) {
         "  vkformer inspect vit --config configs/sl-cifar10.toml\n");
     command->callback([command, options, &common] {
         if (!command->get_subcommands().empty()) return;
-        require(!options->model.empty(), "--model is missing: a model directory; or gpt or vit with their options");
+        std::vector<std::string> commands;
+        for (const Family* family : families()) commands.emplace_back(family->command);
+        require(!options->model.empty(), "--model is missing: a model directory; or ", listed(commands),
+                " with their options");
         inspect(common, options->view, subject_of(*options, common.activations()));
     });
 }

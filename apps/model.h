@@ -10,48 +10,48 @@
 
 #include "models/data/dataset.h"
 #include "models/data/text.h"
-#include "models/gpt2.h"
+#include "models/family.h"
 #include "models/images/normalise.h"
-#include "models/vit.h"
 #include "program/state.h"
 
 namespace vkf {
 
 struct Model {
     std::filesystem::path path;
-    Gpt2Config config;
+    ModelConfig config;
+
+    const Family& family() const { return config.family(); }
+    /// Reads the weights into states that a program has reserved. Throws InputError.
+    void load(const Parameters& parameters, State& state) const;
+};
+
+/// A language model's directory, with its tokenizer.
+struct LanguageModel : Model {
     std::optional<Characters> characters;  // of chars.json, if there is one
 
     /// Tokens that mean something: the characters, else all.
     std::int64_t vocabulary() const {
-        return characters ? static_cast<std::int64_t>(characters->size()) : config.vocab_size;
+        return characters ? static_cast<std::int64_t>(characters->size()) : config.size(Dimension::vocab_size).value;
     }
-    /// Reads the weights into states that a program has reserved.
-    void load(const Parameters& parameters, State& state) const;
 };
 
-/// Reads what is small: config.json, the tokenizer and, if weights are wanted, their table of contents. Throws
-/// InputError naming what is missing or wrong, also for models of another kind.
-Model open_model(const std::filesystem::path& path, bool weights = true);
-
-/// A vision transformer's directory.
-struct ImageModel {
-    std::filesystem::path path;
-    VitConfig config;
-
-    void load(const Parameters& parameters, State& state) const;
+/// A vision model's directory, with what makes images its input.
+struct ImageModel : Model {
     /// Those that go by a name, or without one preprocessor_config.json's. Throws InputError if there are none.
     Statistics statistics(const std::string& name) const;
 };
 
+/// Read what is small: config.json, the tokenizer and, if weights are wanted, their table of contents. Throw InputError
+/// naming what is missing or wrong, also for models of the other kind.
+LanguageModel open_language_model(const std::filesystem::path& path, bool weights = true);
 ImageModel open_image_model(const std::filesystem::path& path, bool weights = true);
 
-/// "gpt2", "vit" or "llama": what kind of model the directory holds. Finishes a publication that was cut short.
-std::string model_type(const std::filesystem::path& path);
+/// The family of the model that the directory holds. Finishes a publication that was cut short.
+const Family& family_in(const std::filesystem::path& path);
 
 /// The data in the model's tokens, to train it on or to judge it by. Throws InputError where the data's vocabulary is
 /// not the model's: other characters (naming both files and the first that differs), text for a model that has none, or
 /// a token beyond it.
-TokenDataset open_data(const Model& model, const std::filesystem::path& path);
+TokenDataset open_data(const LanguageModel& model, const std::filesystem::path& path);
 
 }  // namespace vkf

@@ -67,6 +67,29 @@ void OptionSet::choice(CLI::App& app, const char* name, std::string& value, cons
     option(app, name, value, help, one_of(known))->type_name(CLI::detail::join(known, "|"));
 }
 
+void OptionSet::choice(CLI::App& app, const char* name, const Choice& value, const char* help) {
+    remember(name + 2, [value] { return value_of(value.get()); });
+    declare(app, name, help, one_of(value.words), value.set)
+        ->default_str(value.get())
+        ->type_name(CLI::detail::join(value.words, "|"));
+}
+
+void OptionSet::field(CLI::App& app, const Field& field) {
+    const std::string name = field.option_name();
+    const char* help = field.help.c_str();
+    if (const auto* whole = std::get_if<Whole>(&field.value))
+        option(app, name.c_str(), *whole->value, help, vkf::whole(std::min(whole->least, *whole->value), whole->most));
+    else if (const auto* real = std::get_if<Number>(&field.value))
+        option(app, name.c_str(), *real->value, help,
+               number({.least = static_cast<double>(real->least),
+                       .most = static_cast<double>(real->most),
+                       .least_too = false}));
+    else if (const auto* on = std::get_if<bool*>(&field.value))
+        flag(app, (name + ",!--no-" + name.substr(2)).c_str(), **on, help);
+    else
+        choice(app, name.c_str(), std::get<Choice>(field.value), help);
+}
+
 void OptionSet::path(CLI::App& app, const char* name, std::string& value, const char* help) {
     option(app, name, value, help, words())->type_name("PATH");
     entries_.back().value = [&value] {

@@ -15,6 +15,7 @@
 #include "apps/config_file.h"
 #include "apps/option_values.h"
 #include "base/error.h"
+#include "models/field.h"
 
 namespace vkf {
 
@@ -50,13 +51,18 @@ protected:
         remember(name + 2, [&value] { return value_of(value); });
         return declare(app, name, help, std::move(wanted), [&value](const std::string& word) { read(word, value); })
             ->default_str(shown(value_of(value)))
-            ->type_name(std::is_same_v<T, std::string> ? "TEXT" : is_whole<T> ? "N" : "X");
+            ->type_name(std::is_same_v<T, std::string> ? "TEXT"
+                        : is_whole<T>                  ? "N"
+                                                       : "X");
     }
     /// The value as people write it; nothing as "".
     static std::string shown(const std::optional<ConfigValue>& value);
     /// One of some words, which --help lists.
     void choice(CLI::App& app, const char* name, std::string& value, const char* help,
                 const std::vector<std::string>& known);
+    void choice(CLI::App& app, const char* name, const Choice& value, const char* help);
+    /// What a field of a model's configuration says; its value lies there. One that is 0 now may be told 0 too.
+    void field(CLI::App& app, const Field& field);
     /// A file or directory; kept as an absolute path.
     void path(CLI::App& app, const char* name, std::string& value, const char* help);
     void flag(CLI::App& app, const char* name, bool& value, const char* help);

@@ -10,6 +10,7 @@
 #include "apps/common.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "models/field.h"
 
 namespace vkf {
 
@@ -151,13 +152,6 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> kno
         if (const std::size_t away = distance(word, candidate); away < least && away < candidate.size())
             least = away, nearest = candidate;
     return nearest.empty() ? "" : text("; did you mean ", nearest, '?');
-}
-
-std::string listed(std::span<const std::string> words) {
-    std::string list;
-    for (std::size_t i = 0; i < words.size(); ++i)
-        list += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
-    return list;
 }
 
 }  // namespace vkf

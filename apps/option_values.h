@@ -39,7 +39,5 @@ bool is_flag(const CLI::Option& option);
 
 /// "; did you mean X?" with the nearest of the known words, or "" if none is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);
-/// "a, b or c".
-std::string listed(std::span<const std::string> words);
 
 }  // namespace vkf

@@ -23,8 +23,16 @@ std::vector<std::string> attention_names() {
     return names;
 }
 
-std::vector<std::string> activation_names() {
-    return {"gelu", "gelu_new", "relu", "silu"};
+std::string train_examples(const Family& family, const std::string& data) {
+    const std::string train = text("  vkformer train ", family.command);
+    const std::string fresh = text(train, " --config ", family.recipe, " ", data);
+    return text("Examples:\n", fresh, " --out-dir out\n", fresh, " --attention belief-star --out-dir star\n", train,
+                " --out-dir out --resume");
+}
+
+void RunOptions::declare_model(CLI::App& app) {
+    for (const Field& of : model.fields())
+        if (of.has_option()) field(app, of);
 }
 
 void RunOptions::declare_run(CLI::App& app) {
@@ -81,7 +89,7 @@ void require_mixed(const Common& common) {
             common.precision, "; wanted --precision mixed with it");
 }
 
-void RunOptions::require_effect(const char* name, bool effective, const std::string& why) const {
+void RunOptions::require_effect(const std::string& name, bool effective, const std::string& why) const {
     require(effective || !on_command_line(name), name, " has no effect ", why);
 }
 
@@ -112,16 +120,16 @@ void RunOptions::check_run() {
 
 // --- A model or a run that is there already ------------------------------------------------------
 
-std::string RunOptions::read_origin(const std::string& type, const Common& common) {
+std::string RunOptions::read_origin(const Common& common) {
     const std::filesystem::path folder = origin(), file = folder / "config.json", kept = folder / "train.toml";
     std::error_code ignored;
     if (resume) settle_files(folder);
     require(!resume || std::filesystem::exists(file, ignored), folder.string(),
             " holds no run to resume (config.json is missing): begin one without --resume");
-    const std::string found = model_type(folder);
-    const std::string kind = found == "gpt2" ? "gpt" : found;
-    require(found == type, resume ? "--resume: " : "--init-from: ", folder.string(), " holds a ", kind,
-            resume ? " run" : " model", " (", file.string(), ": model_type ", found, "), wanted `train ", kind, "`");
+    const Family& found = family_in(folder);
+    require(&found == &family(), resume ? "--resume: " : "--init-from: ", folder.string(), " holds a ", found.command,
+            resume ? " run" : " model", " (", file.string(), ": model_type ", found.model_type, "), wanted `train ",
+            found.command, "`");
     if (!resume) return file.string();
     const std::string init = given("--init-from") ? std::filesystem::absolute(init_from).string() : "";
     if (std::filesystem::exists(kept, ignored)) read_base(kept);
@@ -159,16 +167,33 @@ void RunOptions::require_same_states(const std::string& run) const {
     same(given("--half") ? "--half" : "--precision", (then == "float16") == (wanted == "float16"), wanted, then);
 }
 
-void RunOptions::adopt(const AttentionConfig& model, const std::string& file) {
-    adopt("--attention", attention, model.variant, file);
-    adopt("--mask-diagonal", mask_diagonal, std::optional(model.mask_diagonal), file);
-    if (model.variant != "attentionx") {
+void RunOptions::adopt(ModelConfig there, const std::string& file) {
+    const std::vector<Field> its = there.fields();
+    for (std::size_t i = 0; i < its.size(); ++i) {
+        const Field own = model.fields()[i];  // what a 0 stands for follows from those before
+        if (!own.kept) {
+            require_effect(own.option_name(), false, "on a model that is there already");
+            continue;
+        }
+        const auto* whole = std::get_if<Whole>(&own.value);
+        const bool open = (whole && whole->resolved() == 0) || !own.has_option();
+        std::string value = vkf::shown(own);
+        if (!open) adopt(own.option_name().c_str(), value, vkf::shown(its[i]), file);
+        assign(own, its[i]);
+    }
+    adopt(there.attention(), file);
+}
+
+void RunOptions::adopt(const AttentionConfig& there, const std::string& file) {
+    adopt("--attention", attention, there.variant, file);
+    adopt("--mask-diagonal", mask_diagonal, std::optional(there.mask_diagonal), file);
+    if (there.variant != "attentionx") {
         gamma.reset();
         return;
     }
-    adopt("--gamma-on", gamma_on, std::string(model.gamma_on == GammaOn::sum ? "sum" : "value"), file);
+    adopt("--gamma-on", gamma_on, std::string(there.gamma_on == GammaOn::sum ? "sum" : "value"), file);
     double value = gamma.value_or(0);
-    if (static_cast<float>(value) != model.gamma) adopt("--gamma", value, widened(model.gamma), file);
+    if (static_cast<float>(value) != there.gamma) adopt("--gamma", value, widened(there.gamma), file);
     gamma = value;
 }
 

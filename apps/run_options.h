@@ -9,7 +9,7 @@
 
 #include "apps/common.h"
 #include "apps/option_set.h"
-#include "models/attention/attention.h"
+#include "models/family.h"
 #include "models/train/schedule.h"
 #include "models/train/trainer.h"
 
@@ -20,7 +20,11 @@ inline constexpr std::int64_t most_steps = 1'000'000'000;
 
 class RunOptions : public OptionSet {
 public:
-    // model, when it is not taken from --init-from or --resume
+    /// For a model of this family.
+    explicit RunOptions(const Family& of) : model(of.fresh()) {}
+
+    // model, when it is not taken from --init-from or --resume; 0 where the data decide
+    ModelConfig model;
     std::string attention = "standard";
     std::optional<double> gamma;  // else the papers' choice for the model
     std::string gamma_on = "sum";
@@ -49,38 +53,45 @@ public:
     /// Where the starting weights come from: nowhere, --init-from, or the run itself.
     std::string origin() const { return resume ? out_dir : init_from; }
 
+    const Family& family() const { return model.family(); }
+
 protected:
+    /// An option for every field of the model that has one.
+    void declare_model(CLI::App& app);
     void declare_run(CLI::App& app);
     /// Settles what depends on other options. Throws InputError naming the option, its value and what is wanted.
     void check_run();
-    /// The config.json of origin(), which holds a model of this type; a run that is resumed gives its train.toml too.
-    /// Throws InputError for models of another kind, and if the run's optimizer keeps other states than these options'.
-    std::string read_origin(const std::string& type, const Common& common);
+    /// The config.json of origin(), which holds a model of this family; a run that is resumed gives its train.toml too.
+    /// Throws InputError for other models, and if the run's optimizer keeps other states than these options'.
+    std::string read_origin(const Common& common);
     /// A note of what a resumed run was given that is not as before.
     void tell_changes(const Common& common) const;
     /// Takes the value that a model has. Throws InputError if the option was given as something else.
     template <class T>
-    void adopt(const char* name, T& value, const T& model, const std::string& file) {
-        require(!given(name) || value == model, origin_of(name), " is ", shown(value), ", but ", file, " says ",
-                shown(model), ": wanted that or nothing, for the model is there already");
-        value = model;
+    void adopt(const char* name, T& value, const T& there, const std::string& file) {
+        require(!given(name) || value == there, origin_of(name), " is ", shown(value), ", but ", file, " says ",
+                shown(there), ": wanted that or nothing, for the model is there already");
+        value = there;
     }
-    void adopt(const AttentionConfig& model, const std::string& file);
+    /// All of the model that the file describes.
+    void adopt(ModelConfig there, const std::string& file);
     /// The variant that the flags describe; `sum_gamma` and `value_gamma` are attentionx's unless --gamma says
     /// otherwise.
     AttentionConfig attention_config(float sum_gamma, float value_gamma) const;
     /// Throws InputError if an option that has no effect was given on the command line.
-    void require_effect(const char* name, bool effective, const std::string& why) const;
+    void require_effect(const std::string& name, bool effective, const std::string& why) const;
 
 private:
+    void adopt(const AttentionConfig& there, const std::string& file);
     void require_same_states(const std::string& run) const;
 };
 
 /// Throws InputError if --half was given without --precision mixed.
 void require_mixed(const Common& common);
 
-/// The names of all attention variants, and of what MLPs take for their activation.
 std::vector<std::string> attention_names();
-std::vector<std::string> activation_names();
+
+/// Examples for the help of `train FAMILY`; `data` is an option.
+std::string train_examples(const Family& family, const std::string& data);
 
 }  // namespace vkf

@@ -1,17 +1,18 @@
-// vkformer train: one subcommand per kind of model.
+// vkformer train: one subcommand per family of models.
 
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "models/family.h"
 
 namespace vkf {
 
-void add_train_gpt(CLI::App& train, Common& common);
-void add_train_vit(CLI::App& train, Common& common);
+void add_train_language(CLI::App& train, Common& common, const Family& family);
+void add_train_images(CLI::App& train, Common& common, const Family& family);
 
 void add_train(CLI::App& app, Common& common) {
     CLI::App* train = app.add_subcommand("train", "Train a model")->require_subcommand(1);
-    add_train_gpt(*train, common);
-    add_train_vit(*train, common);
+    for (const Family* family : families())
+        (family->images() ? add_train_images : add_train_language)(*train, common, *family);
 }
 
 }  // namespace vkf

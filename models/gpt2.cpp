@@ -4,14 +4,13 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "models/activation_words.h"
 #include "models/layers.h"
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
 #include "ops/attention.h"
 #include "ops/embedding.h"
-#include "ops/head_loss.h"
 #include "ops/kv_cache.h"
-#include "ops/matmul.h"
 #include "ops/norm.h"
 #include "ops/view.h"
 
@@ -25,7 +24,7 @@ float residual_deviation(const Gpt2Config& c) {
 
 /// x + attention(norm): [B, T, C].
 Tensor attention_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor norm, const KeyValueCache* cache) {
-    const Format cached = cache ? KeyValueCache::format_of(c, cache->format) : Format::f32;
+    const Format cached = cache ? cache->format_for(c.n_embd / c.n_head) : Format::f32;
     const Tensor qkv = linear(scope / "c_attn", norm, 3 * c.n_embd, {.bias = c.bias});
     const auto part = split(qkv, std::array{c.n_embd, c.n_embd, c.n_embd});
     const Tensor q = part[0], v = part[2];
@@ -58,38 +57,19 @@ Tensor mlp_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor norm)
     return add_linear(scope / "c_proj", x, inner, {.bias = c.bias, .init = Init::normal(residual_deviation(c))});
 }
 
-}  // namespace
-
-void validate(const Gpt2Config& c) {
-    const auto positive = [](std::string_view key, std::int64_t value) {
-        require(value > 0 && value < (std::int64_t{1} << 31), key, " is ", value, ", wanted a positive number");
-    };
-    positive("vocab_size", c.vocab_size);
-    positive("n_positions", c.n_positions);
-    positive("n_embd", c.n_embd);
-    positive("n_layer", c.n_layer);
-    positive("n_head", c.n_head);
-    positive("n_inner", c.inner());
+void check(const Gpt2Config& c) {
     require(c.n_embd % c.n_head == 0, "n_embd ", c.n_embd, " is not divisible by n_head ", c.n_head);
     require(c.n_embd / c.n_head <= 256, "n_embd / n_head is ", c.n_embd / c.n_head, ", wanted at most 256");
-    require(c.layer_norm_epsilon >= 0.0f && std::isfinite(c.layer_norm_epsilon), "layer_norm_epsilon is ",
-            c.layer_norm_epsilon, ", wanted a number of at least 0");
-    require(std::isfinite(c.attention.gamma), "attention.gamma is ", c.attention.gamma, ", wanted a finite number");
-    variant_named(c.attention.variant);
 }
 
-namespace {
+double matrix_elements(const Gpt2Config& c) {
+    const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+    const double per_layer = 4 * number(c.n_embd) + 2 * number(c.inner());
+    return number(c.n_embd) * (number(c.n_layer) * per_layer + number(c.vocab_size) + number(c.n_positions));
+}
 
-/// What logits are made of: logits = features · tableᵀ.
-struct Head {
-    Tensor features;  // [B, T, C]
-    Tensor table;     // [V, C]
-};
-
-Head head_of(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyValueCache* cache, bool last_only) {
-    validate(c);
+Features features(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyValueCache* cache, bool last_only) {
     const std::int64_t length = tokens.shape()[1];
-    require(length <= c.n_positions, "a sequence of ", length, " tokens exceeds n_positions ", c.n_positions);
     const Init init = Init::normal(0.02f);
     const Tensor token_table = (scope / "wte").parameter("weight", {c.vocab_size, c.n_embd}, init);
     const Tensor position_table = (scope / "wpe").parameter("weight", {c.n_positions, c.n_embd}, init);
@@ -109,22 +89,72 @@ Head head_of(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyVa
     return {x, table};
 }
 
+/// nanoGPT's, which has neither biases nor the approximate GELU.
+Gpt2Config nanogpt() {
+    Gpt2Config c;
+    c.vocab_size = 0;
+    c.bias = false;
+    c.activation = Activation::gelu;
+    return c;
+}
+
 }  // namespace
 
-Format KeyValueCache::format_of(const Gpt2Config& c, Format activations) {
-    return c.n_embd / c.n_head % 2 == 0 ? activations : Format::f32;
+std::vector<Field> Gpt2Config::fields() {
+    return {
+        {.key = "vocab_size",
+         .value = Whole{&vocab_size, 1, 1'000'000'000},
+         .help = "vocabulary; 0: what the data needs",
+         .required = true,
+         .dimension = Dimension::vocab_size},
+        {.key = "n_positions",
+         .value = Whole{&n_positions, 1, 10'000'000},
+         .required = true,
+         .dimension = Dimension::context},
+        {.key = "n_embd", .value = Whole{&n_embd, 1, 1'000'000}, .help = "width", .required = true},
+        {.key = "n_layer",
+         .value = Whole{&n_layer, 1, 10'000},
+         .help = "blocks",
+         .required = true,
+         .dimension = Dimension::layers},
+        {.key = "n_head", .value = Whole{&n_head, 1, 100'000}, .help = "attention heads", .required = true},
+        {.key = "n_inner", .value = Whole{&n_inner, 0, 10'000'000}},
+        {.key = "activation_function",
+         .value = choice(activation, activation_words),
+         .help = "of the MLP: gelu is erf's, gelu_new tanh's",
+         .option = "activation"},
+        {.key = "layer_norm_epsilon", .value = Number{&layer_norm_epsilon, 0, 1}},
+        {.key = "tie_word_embeddings", .value = &tie_word_embeddings},
+        {.key = "bias", .value = &bias, .help = "biases in linear layers and norms"},
+        {.key = "attention", .value = &attention},
+    };
 }
 
-Tensor gpt2(const Scope& scope, const Gpt2Config& c, Tensor tokens, const KeyValueCache* cache, bool last_only) {
-    const Head head = head_of(scope, c, tokens, cache, last_only);
-    return matmul(head.features, head.table, {.transpose_b = true});
+const Family& Gpt2Config::family() {
+    return gpt2_family();
 }
 
-Tensor gpt2_loss(const Scope& scope, const Gpt2Config& c, std::int64_t batch, std::int64_t length) {
-    const TensorType type{DType::i32, {batch, length}};
-    const Tensor tokens = scope.graph().input("tokens", type), targets = scope.graph().input("targets", type);
-    const Head head = head_of(scope, c, tokens, nullptr, false);
-    return head_loss(head.features, head.table, targets, {.d_loss = scope.d_loss()});
+const Family& gpt2_family() {
+    static const Family family{
+        .model_type = "gpt2",
+        .command = "gpt",
+        .title = "GPT-2",
+        .architecture = "GPT2LMHeadModel",
+        .recipe = "configs/shakespeare-char-cpu.toml",
+        .defaults = [] { return ModelConfig(Gpt2Config()); },
+        .fresh = [] { return ModelConfig(nanogpt()); },
+        .check = [](const ModelConfig& c) { check(c.as<Gpt2Config>()); },
+        .matrix_elements = [](const ModelConfig& c) { return matrix_elements(c.as<Gpt2Config>()); },
+        // Other programs store the causal mask and its fill value beside the parameters.
+        .tensors = {.prefix = "transformer.",
+                    .buffers = {".attn.bias", ".attn.masked_bias"},
+                    .tied = "lm_head.weight",
+                    .tied_to = "wte.weight"},
+        .graph =
+            LanguageGraph{[](const Scope& scope, const ModelConfig& c, Tensor tokens, const KeyValueCache* cache,
+                             bool last_only) { return features(scope, c.as<Gpt2Config>(), tokens, cache, last_only); }},
+    };
+    return family;
 }
 
 }  // namespace vkf

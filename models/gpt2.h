@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/attention/attention.h"
-#include "models/scope.h"
+#include "models/language_model.h"
 #include "ops/activation.h"
 
 namespace vkf {
@@ -26,29 +26,13 @@ struct Gpt2Config {
 
     std::int64_t inner() const { return n_inner ? n_inner : 4 * n_embd; }
     bool operator==(const Gpt2Config&) const = default;
+
+    std::vector<Field> fields();
+    static const Family& family();
 };
 
-/// Throws InputError naming the key and both values if a model of this configuration cannot be built.
-void validate(const Gpt2Config& config);
-
-/// Keys and values of earlier positions, for generating token by token; states of the graph, one pair per layer.
-struct KeyValueCache {
-    Tensor length;     // i32 [1]: positions filled once this call's tokens are in
-    Tensor positions;  // i32 [T]: where this call's tokens stand
-    std::int64_t capacity = 0;
-    Format format = Format::f32;  // what activations will be kept in
-
-    /// What keys and values are kept in: attention takes 16 bits where heads are made of whole pairs.
-    static Format format_of(const Gpt2Config& config, Format activations);
-};
-
-/// Logits [B, T, V] of tokens i32 [B, T]. Parameters have Hugging Face's names (h.0.attn.c_attn.weight, …), the second
-/// map of two-map variants h.N.attn.c_proj_s.weight; initial values as nanoGPT: N(0, 0.02), residual projections N(0,
-/// 0.02/√(2·n_layer)). `last_only` keeps only the last position's logits: [B, 1, V].
-Tensor gpt2(const Scope& scope, const Gpt2Config& config, Tensor tokens, const KeyValueCache* cache = nullptr,
-            bool last_only = false);
-
-/// Mean cross-entropy of a micro-batch; declares its inputs `tokens` and `targets`, i32 [batch, length].
-Tensor gpt2_loss(const Scope& scope, const Gpt2Config& config, std::int64_t batch, std::int64_t length);
+/// Parameters have Hugging Face's names (h.0.attn.c_attn.weight, …), the second map of two-map variants
+/// h.N.attn.c_proj_s.weight; initial values as nanoGPT: N(0, 0.02), residual projections N(0, 0.02/√(2·n_layer)).
+const Family& gpt2_family();
 
 }  // namespace vkf

@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "models/activation_words.h"
 #include "models/layers.h"
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
 #include "ops/attention.h"
 #include "ops/norm.h"
 #include "ops/reduce.h"
-#include "ops/soft_cross_entropy.h"
 #include "ops/view.h"
 
 namespace vkf {
@@ -131,35 +131,7 @@ Tensor mlp_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor norm) 
     return add_linear(second, x, first.drop(hidden), begun(c, inner, c.hidden_size));
 }
 
-}  // namespace
-
-void validate(const VitConfig& c) {
-    const auto positive = [](std::string_view key, std::int64_t value) {
-        require(value > 0 && value < (std::int64_t{1} << 31), key, " is ", value, ", wanted a positive number");
-    };
-    positive("image_size", c.image_size);
-    positive("patch_size", c.patch_size);
-    positive("num_channels", c.num_channels);
-    positive("hidden_size", c.hidden_size);
-    positive("num_hidden_layers", c.num_hidden_layers);
-    positive("num_attention_heads", c.num_attention_heads);
-    positive("intermediate_size", c.intermediate_size);
-    positive("num_labels", c.num_labels);
-    require(c.image_size % c.patch_size == 0, "image_size ", c.image_size, " is not divisible by patch_size ",
-            c.patch_size);
-    require(c.head_dim > 0 || c.hidden_size % c.num_attention_heads == 0, "hidden_size ", c.hidden_size,
-            " is not divisible by num_attention_heads ", c.num_attention_heads, " and there is no head_dim");
-    require(c.head_width() > 0 && c.head_width() <= 256, "head_dim is ", c.head_width(), ", wanted 1 to 256");
-    require(c.layer_norm_eps >= 0.0f && std::isfinite(c.layer_norm_eps), "layer_norm_eps is ", c.layer_norm_eps,
-            ", wanted a number of at least 0");
-    require(std::isfinite(c.attention.gamma), "attention.gamma is ", c.attention.gamma, ", wanted a finite number");
-    variant_named(c.attention.variant);
-}
-
-Tensor vit(const Scope& scope, const VitConfig& c, Tensor images, std::vector<AttentionLook>* looks) {
-    validate(c);
-    const Shape wanted{images.shape()[0], c.num_channels, c.image_size, c.image_size};
-    require(images.shape() == wanted, "images are ", images.shape(), ", the model wants ", wanted);
+Tensor logits(const Scope& scope, const VitConfig& c, Tensor images, std::vector<AttentionLook>* looks) {
     Tensor x = embed(scope, c, images);
     x = stack(scope / "blocks", c.num_hidden_layers, x, [&](const Scope& block, Tensor y) {
         const auto norm = [&](std::string_view name) { return layer_norm(block / name, y, true, c.layer_norm_eps); };
@@ -171,14 +143,113 @@ Tensor vit(const Scope& scope, const VitConfig& c, Tensor images, std::vector<At
     return linear(scope / "head", norm, c.num_labels, begun(c, c.hidden_size, c.num_labels));
 }
 
-Tensor vit_loss(const Scope& scope, const VitConfig& c, std::int64_t batch, bool show) {
-    Graph& graph = scope.graph();
-    const Tensor images = graph.input("images", {DType::f32, {batch, c.num_channels, c.image_size, c.image_size}});
-    const Tensor targets = graph.input("targets", {DType::f32, {batch, c.num_labels}});
-    const Tensor logits = vit(scope, c, images);
-    if (show) graph.output("logits", logits);
-    graph.scope = "loss";
-    return soft_cross_entropy(logits, targets);
+void check(const VitConfig& c) {
+    require(c.image_size % c.patch_size == 0, "image_size ", c.image_size, " is not divisible by patch_size ",
+            c.patch_size);
+    require(c.patches() <= 1'000'000, "image_size ", c.image_size, " and patch_size ", c.patch_size, " make ",
+            c.patches(), " patches, wanted at most 1000000");
+    require(c.head_dim > 0 || c.hidden_size % c.num_attention_heads == 0, "hidden_size ", c.hidden_size,
+            " is not divisible by num_attention_heads ", c.num_attention_heads, " and there is no head_dim");
+    require(c.head_width() > 0 && c.head_width() <= 256, "head_dim is ", c.head_width(), ", wanted 1 to 256");
+}
+
+double matrix_elements(const VitConfig& c) {
+    const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+    const double per_layer = 4 * number(c.inner()) + 2 * number(c.intermediate_size);
+    const double rows = number(c.num_hidden_layers) * per_layer + number(c.num_labels) + number(c.patches());
+    return number(c.hidden_size) * rows;
+}
+
+/// The plain one that both published recipes start from.
+VitConfig plain() {
+    VitConfig c;
+    c.image_size = 0;
+    c.patch_size = 4;
+    c.hidden_size = 192;
+    c.num_hidden_layers = 9;
+    c.intermediate_size = 384;
+    c.layer_norm_eps = 1e-5f;
+    c.qkv_bias = false;
+    c.num_labels = 0;
+    c.init = VitInit::xavier;
+    return c;
+}
+
+constexpr std::pair<const char*, PatchShift> patch_shift_words[] = {
+    {"none", PatchShift::none}, {"cardinal", PatchShift::cardinal}, {"diagonal", PatchShift::diagonal}};
+constexpr std::pair<const char*, Locality> locality_words[] = {
+    {"none", Locality::none}, {"per_layer", Locality::per_layer}, {"per_head", Locality::per_head}};
+constexpr std::pair<const char*, VitInit> init_words[] = {
+    {"timm", VitInit::timm}, {"uniform", VitInit::uniform}, {"xavier", VitInit::xavier}};
+
+}  // namespace
+
+std::vector<Field> VitConfig::fields() {
+    const std::int64_t even = num_attention_heads > 0 ? hidden_size / num_attention_heads : 0;
+    return {
+        {.key = "image_size",
+         .value = Whole{&image_size, 1, 65'536},
+         .required = true,
+         .dimension = Dimension::image_size},
+        {.key = "patch_size", .value = Whole{&patch_size, 1, 65'536}, .help = "side of a patch", .required = true},
+        {.key = "num_channels", .value = Whole{&num_channels, 1, 65'536}, .dimension = Dimension::channels},
+        {.key = "hidden_size", .value = Whole{&hidden_size, 1, 1'000'000}, .help = "width", .required = true},
+        {.key = "num_hidden_layers",
+         .value = Whole{&num_hidden_layers, 1, 10'000},
+         .help = "blocks",
+         .required = true,
+         .dimension = Dimension::layers},
+        {.key = "num_attention_heads",
+         .value = Whole{&num_attention_heads, 1, 100'000},
+         .help = "attention heads",
+         .required = true},
+        {.key = "head_dim",
+         .value = Whole{&head_dim, 0, 1'000'000, even},
+         .help = "width of a head; 0: hidden size / heads"},
+        {.key = "intermediate_size",
+         .value = Whole{&intermediate_size, 1, 10'000'000},
+         .help = "width inside the MLP",
+         .required = true},
+        {.key = "hidden_act",
+         .value = choice(hidden_act, activation_words),
+         .help = "of the MLP: gelu is erf's, gelu_new tanh's"},
+        {.key = "layer_norm_eps", .value = Number{&layer_norm_eps, 0, 1}, .help = "of the norms"},
+        {.key = "qkv_bias", .value = &qkv_bias, .help = "biases of queries, keys and values"},
+        {.key = "num_labels", .value = Whole{&num_labels, 1, 10'000'000}, .dimension = Dimension::classes},
+        {.key = "shifted_patch_tokenization",
+         .value = choice(patch_shift, patch_shift_words),
+         .help = "which way patches are shifted"},
+        {.key = "locality_self_attention",
+         .value = choice(locality, locality_words),
+         .help = "learned scales of attention"},
+        {.key = "init", .value = choice(init, init_words), .help = "how parameters begin", .kept = false},
+        {.key = "id2label", .value = ClassNames{&labels, &num_labels}},
+        {.key = "attention", .value = &attention},
+    };
+}
+
+const Family& VitConfig::family() {
+    return vit_family();
+}
+
+const Family& vit_family() {
+    static const Family family{
+        .model_type = "vit",
+        .command = "vit",
+        .title = "vision transformer",
+        .architecture = "ViTForImageClassification",
+        .recipe = "configs/cifar-tiny.toml",
+        .defaults = [] { return ModelConfig(VitConfig()); },
+        .fresh = [] { return ModelConfig(plain()); },
+        .check = [](const ModelConfig& c) { check(c.as<VitConfig>()); },
+        .matrix_elements = [](const ModelConfig& c) { return matrix_elements(c.as<VitConfig>()); },
+        .tensors = {},
+        .graph =
+            ImageGraph{[](const Scope& scope, const ModelConfig& c, Tensor images, std::vector<AttentionLook>* looks) {
+                return logits(scope, c.as<VitConfig>(), images, looks);
+            }},
+    };
+    return family;
 }
 
 }  // namespace vkf

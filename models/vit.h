@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "models/attention/attention.h"
-#include "models/scope.h"
+#include "models/image_model.h"
 #include "ops/activation.h"
-#include "ops/attention.h"
 
 namespace vkf {
 
@@ -50,29 +49,14 @@ struct VitConfig {
     std::int64_t head_width() const { return head_dim ? head_dim : hidden_size / num_attention_heads; }
     std::int64_t inner() const { return num_attention_heads * head_width(); }
     std::int64_t patches() const { return (image_size / patch_size) * (image_size / patch_size); }
-    /// The class's name, or its number where it has none.
-    std::string label(std::size_t i) const { return i < labels.size() ? labels[i] : std::to_string(i); }
+
+    std::vector<Field> fields();
+    static const Family& family();
 };
 
-/// What a block's attention weights are made of, for those who want to look at them: q and k [B, T, heads·D].
-struct AttentionLook {
-    Tensor q, k;
-    AttentionOptions options;
-};
-
-/// Throws InputError naming the key and both values if a model of this configuration cannot be built.
-void validate(const VitConfig& config);
-
-/// Logits [B, num_labels] of images f32 [B, channels, image_size, image_size], already normalised. Parameters have
-/// timm's names and layouts (patch_embed.proj.weight, cls_token, pos_embed, blocks.N.attn.qkv.weight, …), the second
-/// map of two-map variants blocks.N.attn.proj_s.weight; ours are patch_embed.norm, in the order of the map's
-/// [channels, P, P], and blocks.N.attn.temperature.
-///
-/// `looks`, if given, receives what every block's attention is made of.
-Tensor vit(const Scope& scope, const VitConfig& config, Tensor images, std::vector<AttentionLook>* looks = nullptr);
-
-/// Mean cross-entropy of a micro-batch against weights of classes; declares its inputs `images` f32 [batch, channels,
-/// image_size, image_size] and `targets` f32 [batch, num_labels]. Logits are an output if `show` says so.
-Tensor vit_loss(const Scope& scope, const VitConfig& config, std::int64_t batch, bool show = false);
+/// Parameters have timm's names and layouts (patch_embed.proj.weight, cls_token, pos_embed, blocks.N.attn.qkv.weight,
+/// …), the second map of two-map variants blocks.N.attn.proj_s.weight; ours are patch_embed.norm, in the order of the
+/// map's [channels, P, P], and blocks.N.attn.temperature.
+const Family& vit_family();
 
 }  // namespace vkf

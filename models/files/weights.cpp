@@ -15,11 +15,6 @@ bool is_float(StoredType type) {
     return type == StoredType::F32 || type == StoredType::F16 || type == StoredType::BF16;
 }
 
-/// Buffers that other programs store beside GPT-2's parameters: the causal mask and its fill value.
-bool is_known_buffer(std::string_view name) {
-    return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias");
-}
-
 bool same_bytes(const StoredTensor& a, const StoredTensor& b) {
     return a.type == b.type && std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin(), b.bytes.end());
 }
@@ -40,13 +35,20 @@ private:
 
 }  // namespace
 
-void load_weights(const std::filesystem::path& path, std::span<const Parameter> parameters, const std::string& prefix,
-                  State& state) {
+void load_weights(const std::filesystem::path& path, std::span<const Parameter> parameters, State& state,
+                  const TensorNames& names) {
     const Safetensors file = Safetensors::open(path);
     List missing, extra, misshapen, mistyped;
     std::set<std::string, std::less<>> used;
     const auto stored_name = [&](const std::string& name) {
-        return file.contains(name) ? name : file.contains(prefix + name) ? prefix + name : std::string();
+        const std::string longer = std::string(names.prefix) + name;
+        return file.contains(name) ? name : file.contains(longer) ? longer : std::string();
+    };
+    const std::string tied_to = stored_name(std::string(names.tied_to));
+    const auto is_known = [&](const StoredTensor& stored) {
+        const auto ends = [&](std::string_view ending) { return stored.name.ends_with(ending); };
+        return std::ranges::any_of(names.buffers, ends) ||
+               (stored.name == names.tied && !tied_to.empty() && same_bytes(stored, file.at(tied_to)));
     };
     for (const Parameter& parameter : parameters) {
         const std::string name = stored_name(parameter.name);
@@ -60,12 +62,8 @@ void load_weights(const std::filesystem::path& path, std::span<const Parameter> 
         if (Shape(stored.shape) != parameter.shape)
             misshapen.add(text(name, " ", Shape(stored.shape), " (wanted ", parameter.shape, ")"));
     }
-    for (const StoredTensor& stored : file.tensors()) {
-        if (used.contains(stored.name) || is_known_buffer(stored.name)) continue;
-        const std::string tied = stored_name("wte.weight");
-        if (stored.name == "lm_head.weight" && !tied.empty() && same_bytes(stored, file.at(tied))) continue;
-        extra.add(stored.name);
-    }
+    for (const StoredTensor& stored : file.tensors())
+        if (!used.contains(stored.name) && !is_known(stored)) extra.add(stored.name);
     std::string problems;
     const auto report = [&](const char* what, const List& list) {
         if (!list.empty()) problems += text(problems.empty() ? "" : "; ", what, " ", list.text());

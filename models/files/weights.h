@@ -9,15 +9,16 @@
 
 #include "base/error.h"
 #include "base/safetensors.h"
+#include "models/family.h"
 #include "models/scope.h"
 #include "program/state.h"
 
 namespace vkf {
 
-/// Reads every parameter from F32, F16 or BF16 tensors called as ours, with or without `prefix` ("transformer.").
-/// Throws one InputError naming the file and all tensors that are missing, extra, misshapen or of another kind.
-void load_weights(const std::filesystem::path& file, std::span<const Parameter> parameters, const std::string& prefix,
-                  State& state);
+/// Reads every parameter from F32, F16 or BF16 tensors called as ours, or as other programs call them. Throws one
+/// InputError naming the file and all tensors that are missing, extra, misshapen or of another kind.
+void load_weights(const std::filesystem::path& file, std::span<const Parameter> parameters, State& state,
+                  const TensorNames& names = {});
 
 /// A number that is not finite where training cannot go on from it, or a checkpoint would keep it.
 struct NotFinite : Error {

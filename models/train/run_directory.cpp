@@ -94,7 +94,7 @@ void RunDirectory::save_best(const Trainer& trainer) {
 }
 
 RunProgress RunDirectory::restore(Trainer& trainer) {
-    load_weights(path_ / "model.safetensors", trainer.parameters().list(), "transformer.", trainer.state());
+    load_weights(path_ / "model.safetensors", trainer.parameters().list(), trainer.state());
     const Safetensors file = Safetensors::open(path_ / "optimizer.safetensors");
     RunProgress progress;
     progress.step = integer_in(file, "step");

@@ -6,7 +6,7 @@
 
 namespace vkf {
 
-/// Into the inputs that gpt2_loss declares.
+/// Into the inputs that language_loss declares.
 inline void write_batch(Program& program, const Batch& batch) {
     program.write("tokens", batch.tokens);
     program.write("targets", batch.targets);

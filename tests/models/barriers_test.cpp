@@ -53,7 +53,7 @@ struct Model {
 
 Model text_model(const std::string& variant) {
     return {"GPT, " + variant,
-            [c = small_gpt(variant)](const Scope& scope) { return gpt2_loss(scope, c, BATCH, LENGTH); },
+            [c = small_gpt(variant)](const Scope& scope) { return language_loss(scope, c, BATCH, LENGTH); },
             [](Program& program, std::uint64_t number) {
                 std::vector<std::int32_t> tokens;
                 for (std::uint64_t i = 0; i <= BATCH * LENGTH; ++i)
@@ -64,7 +64,7 @@ Model text_model(const std::string& variant) {
 }
 
 Model image_model(const std::string& variant) {
-    return {"ViT, " + variant, [c = small_vit(variant)](const Scope& scope) { return vit_loss(scope, c, BATCH); },
+    return {"ViT, " + variant, [c = small_vit(variant)](const Scope& scope) { return image_loss(scope, c, BATCH); },
             [](Program& program, std::uint64_t number) {
                 std::vector<float> images(BATCH * 3 * SIDE * SIDE), targets(BATCH * LABELS);
                 for (std::size_t i = 0; i < images.size(); ++i)
@@ -184,7 +184,7 @@ TEST(DeviceBarriers, OfGenerationAreEnoughAndEachIsNeeded) {
             Graph graph;
             Parameters parameters;
             State state(shared_device());
-            describe_reading(Scope(graph, parameters), small_gpt(variant), length);
+            prefill(Scope(graph, parameters), small_gpt(variant), length);
             expect_proved(Program(shared_device(), graph, state));
         }
 }

@@ -49,7 +49,7 @@ TEST(DeviceBeginning, Gpt2IsNanoGptsNormalWithResidualMapsScaledByDepth) {
     model.bias = true;
     model.tie_word_embeddings = false;
     model.attention.variant = "belief-star";
-    const auto loss = [&](const Scope& scope) { return gpt2_loss(scope, model, 1, 8); };
+    const auto loss = [&](const Scope& scope) { return language_loss(scope, model, 1, 8); };
     const Trainer trainer(shared_device(), loss, loss, {});
     int residual = 0, other = 0;
     for (const Parameter& p : trainer.parameters().list()) {
@@ -73,7 +73,7 @@ TEST(DeviceBeginning, Gpt2IsNanoGptsNormalWithResidualMapsScaledByDepth) {
 TEST(DeviceBeginning, EveryParameterAndSeedDrawsItsOwn) {
     Gpt2Config model;
     model.vocab_size = 7, model.n_positions = 8, model.n_embd = 8, model.n_layer = 2, model.n_head = 1;
-    const auto loss = [&](const Scope& scope) { return gpt2_loss(scope, model, 1, 8); };
+    const auto loss = [&](const Scope& scope) { return language_loss(scope, model, 1, 8); };
     const auto begun = [&](std::uint64_t seed, const char* name) {
         return Trainer(shared_device(), loss, loss, {.seed = seed}).state().read(name);
     };
@@ -88,7 +88,7 @@ std::vector<float> temperature(Locality locality) {
     model.image_size = 8, model.patch_size = 4, model.hidden_size = 12, model.num_hidden_layers = 2;
     model.num_attention_heads = 3, model.intermediate_size = 8, model.num_labels = 3, model.head_dim = 16;
     model.locality = locality;
-    const auto loss = [&](const Scope& scope) { return vit_loss(scope, model, 1); };
+    const auto loss = [&](const Scope& scope) { return image_loss(scope, model, 1); };
     return Trainer(shared_device(), loss, loss, {}).state().read("blocks.1.attn.temperature");
 }
 

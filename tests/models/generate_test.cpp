@@ -159,7 +159,7 @@ std::vector<float> whole(const Gpt2Config& config, std::span<const std::int32_t>
     Parameters parameters;
     State state(shared_device());
     const Tensor input = graph.input("tokens", {DType::i32, {1, std::ssize(tokens)}});
-    graph.output("logits", gpt2(Scope(graph, parameters), config, input, nullptr, true));
+    graph.output("logits", language_logits(Scope(graph, parameters), config, input, nullptr, true));
     graph.activations = activations;
     Program program(shared_device(), graph, state);
     fill(parameters, state);
@@ -222,7 +222,7 @@ TEST_P(DeviceGeneration, KeysAndValuesAreKeptIn16BitsIfActivationsAre) {
     for (const Format format : {Format::bf16, Format::f16}) {
         Graph graph;
         Parameters parameters;
-        describe_reading(Scope(graph, parameters), config(), 1, format);
+        prefill(Scope(graph, parameters), config(), 1, format);
         graph.activations = format;
         run_passes(graph);
         std::size_t reads = 0;

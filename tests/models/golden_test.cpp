@@ -9,10 +9,10 @@
 #include "base/safetensors.h"
 #include "device_fixture.h"
 #include "golden.h"
-#include "models/files/config_keys.h"
-#include "models/files/gpt2_config.h"
-#include "models/files/vit_config.h"
+#include "models/files/config_json.h"
 #include "models/files/weights.h"
+#include "models/image_model.h"
+#include "models/language_model.h"
 #include "ops/backward.h"
 #include "ops/cross_entropy.h"
 #include "program/program.h"
@@ -39,7 +39,8 @@ class DeviceGolden : public ::testing::TestWithParam<std::string> {};
 TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
     const std::filesystem::path folder = golden / GetParam();
     const Safetensors expected = Safetensors::open(folder / "case.safetensors");
-    const bool images = read_model_type(folder / "config.json") == "vit";
+    const ModelConfig config = read_config_json(folder / "config.json");
+    const bool images = config.family().images();
     const std::string input = images ? "images" : "tokens", target = images ? "labels" : "targets";
 
     Graph graph;
@@ -47,8 +48,7 @@ TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
     const Noise noise = noise_of(expected, graph);
     const Scope scope(graph, parameters, noise);
     const Tensor x = graph.input(input, {images ? DType::f32 : DType::i32, Shape(expected.at(input).shape)});
-    const Tensor logits = images ? vit(scope, read_vit_config(folder / "config.json"), x)
-                                 : gpt2(scope, read_gpt2_config(folder / "config.json"), x);
+    const Tensor logits = images ? image_logits(scope, config, x) : language_logits(scope, config, x);
     const Tensor loss = cross_entropy(logits, graph.input(target, {DType::i32, Shape(expected.at(target).shape)}));
     graph.output("logits", logits);
     graph.output("loss", loss);
@@ -59,7 +59,7 @@ TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
 
     State state(shared_device());
     Program program(shared_device(), graph, state);
-    load_weights(folder / "model.safetensors", parameters.list(), "", state);
+    load_weights(folder / "model.safetensors", parameters.list(), state);
     if (images)
         program.write(input, expected.read_f32(input));
     else

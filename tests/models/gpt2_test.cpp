@@ -18,7 +18,8 @@ TEST_P(DeviceVariant, NeverSeesTheFuture) {
     Graph graph;
     Parameters parameters;
     graph.output("logits",
-                 gpt2(Scope(graph, parameters), tiny_gpt2(GetParam()), graph.input("tokens", {DType::i32, {1, 12}})));
+                 language_logits(Scope(graph, parameters), tiny_gpt2(GetParam()),
+                                 graph.input("tokens", {DType::i32, {1, 12}})));
     State state(shared_device());
     Program program(shared_device(), graph, state);
     for (const Parameter& p : parameters.list()) state.write(p.name, initial_values(p, 5));
@@ -39,7 +40,7 @@ TEST(HostGpt2, DropsWhereNanoGptDoes) {
     Graph graph;
     Parameters parameters;
     const Noise noise{.dropout = 0.5f, .seed = graph.input("seed", {DType::i32, {2}})};
-    gpt2_loss(Scope(graph, parameters, noise), tiny_gpt2("standard"), 1, 12);
+    language_loss(Scope(graph, parameters, noise), tiny_gpt2("standard"), 1, 12);
     std::vector<std::string> places;
     for (const Node& node : graph.nodes())
         if (node.op->name() == "dropout") places.push_back(node.scope);
@@ -49,7 +50,7 @@ TEST(HostGpt2, DropsWhereNanoGptDoes) {
 }
 
 Trainer trainer_of(const Gpt2Config& model, std::int64_t rows, const TrainerConfig& config) {
-    const auto loss = [&](const Scope& scope) { return gpt2_loss(scope, model, rows, 12); };
+    const auto loss = [&](const Scope& scope) { return language_loss(scope, model, rows, 12); };
     return Trainer(shared_device(), loss, loss, config);
 }
 

@@ -80,7 +80,7 @@ Parameters vit_parameters(VitInit init, PatchShift shift = PatchShift::none, Loc
                       .init = init};
     Graph graph;
     Parameters parameters;
-    vit(Scope(graph, parameters), c, graph.input("images", {DType::f32, {1, 3, 32, 32}}));
+    image_logits(Scope(graph, parameters), c, graph.input("images", {DType::f32, {1, 3, 32, 32}}));
     return parameters;
 }
 
@@ -144,7 +144,7 @@ TEST(HostInit, Gpt2) {
         c.attention.variant = "belief-star";
         Graph graph;
         Parameters parameters;
-        gpt2(Scope(graph, parameters), c, graph.input("tokens", {DType::i32, {1, 8}}));
+        language_logits(Scope(graph, parameters), c, graph.input("tokens", {DType::i32, {1, 8}}));
         expect_laws(parameters, {{"ln_\\w+\\.weight", one},
                                  {"bias", zero},
                                  {"c_proj(_s)?\\.weight", {Kind::normal, 0.02 / std::sqrt(6.0)}},

@@ -19,7 +19,7 @@ namespace {
 /// The tiny model's loss, made smaller by `factor`, of `rows` rows at a time.
 LossGraph loss_of(std::int64_t rows = 2, float factor = 1.0f) {
     return [=](const Scope& scope) {
-        const Tensor loss = gpt2_loss(scope, tiny_gpt2("belief"), rows, 12);
+        const Tensor loss = language_loss(scope, tiny_gpt2("belief"), rows, 12);
         return factor == 1.0f ? loss : scale(loss, factor);
     };
 }

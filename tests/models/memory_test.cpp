@@ -40,7 +40,7 @@ struct Subject {
 };
 
 Subject text_subject() {
-    return {[c = text_model()](const Scope& scope) { return gpt2_loss(scope, c, batch, length); },
+    return {[c = text_model()](const Scope& scope) { return language_loss(scope, c, batch, length); },
             [](Program& program, std::uint64_t number) {
                 std::vector<std::int32_t> tokens;
                 for (std::uint64_t i = 0; i <= batch * length; ++i)
@@ -51,7 +51,7 @@ Subject text_subject() {
 }
 
 Subject image_subject() {
-    return {[c = image_model()](const Scope& scope) { return vit_loss(scope, c, batch); },
+    return {[c = image_model()](const Scope& scope) { return image_loss(scope, c, batch); },
             [](Program& program, std::uint64_t number) {
                 std::vector<float> images(batch * 3 * 16 * 16), targets(batch * 10);
                 for (std::size_t i = 0; i < images.size(); ++i)

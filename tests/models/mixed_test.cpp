@@ -23,7 +23,7 @@ namespace {
 constexpr std::int64_t ROWS = 2, LENGTH = 12;
 
 LossGraph loss_of(const Gpt2Config& model) {
-    return [=](const Scope& scope) { return gpt2_loss(scope, model, ROWS, LENGTH); };
+    return [=](const Scope& scope) { return language_loss(scope, model, ROWS, LENGTH); };
 }
 
 TrainerConfig config_of(Format activations) {

@@ -14,7 +14,7 @@ namespace {
 TEST(DeviceRunDirectory, RestoresProgressToTheLastBit) {
     const Scratch scratch;
     const Gpt2Config model = tiny_gpt2("standard");
-    const auto loss = [&](const Scope& scope) { return gpt2_loss(scope, model, 1, 4); };
+    const auto loss = [&](const Scope& scope) { return language_loss(scope, model, 1, 4); };
     Trainer trainer(shared_device(), loss, loss, {});
     {
         RunDirectory run = RunDirectory::create(scratch.path(), false, {});

@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t MICRO_STEPS = 3;
 
 Tensor loss_of(const Scope& scope) {
-    return gpt2_loss(scope, tiny_gpt2("standard"), 2, 12);
+    return language_loss(scope, tiny_gpt2("standard"), 2, 12);
 }
 
 /// The tiny batch, another token of it changed for every number; throws instead of giving batch `stop`, once.
@@ -144,7 +144,7 @@ TEST(DeviceTrainer, TokensAbove65536AreThemselves) {
     model.n_embd = 6;
     model.n_layer = 1;
     model.tie_word_embeddings = false;
-    const LossGraph loss = [&](const Scope& scope) { return gpt2_loss(scope, model, 1, 3); };
+    const LossGraph loss = [&](const Scope& scope) { return language_loss(scope, model, 1, 3); };
     TrainerConfig config;
     config.optimizer = {.kind = OptimizerKind::sgd, .weight_decay = 0, .grad_clip = 0};
     Trainer trainer(shared_device(), loss, loss, config);

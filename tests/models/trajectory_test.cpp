@@ -12,9 +12,7 @@
 
 #include "device_fixture.h"
 #include "golden.h"
-#include "models/files/config_keys.h"
-#include "models/files/gpt2_config.h"
-#include "models/files/vit_config.h"
+#include "models/files/config_json.h"
 #include "models/files/weights.h"
 #include "models/train/schedule.h"
 #include "models/train/trainer.h"
@@ -102,11 +100,11 @@ std::vector<T> part(const std::vector<T>& all, std::size_t first, std::size_t co
     return {begin, begin + static_cast<std::ptrdiff_t>(count)};
 }
 
-Course gpt_course(const std::filesystem::path& folder, const Safetensors& file) {
-    const Gpt2Config model = read_gpt2_config(folder / "config.json");
+Course language_course(const std::filesystem::path& folder, const Safetensors& file) {
+    const ModelConfig model = read_config_json(folder / "config.json");
     const std::vector<std::int64_t>& shape = file.at("tokens").shape;  // [N, B, T]
     const auto size = static_cast<std::size_t>(shape[1] * shape[2]);
-    return {[=](const Scope& scope) { return gpt2_loss(scope, model, shape[1], shape[2]); },
+    return {[=](const Scope& scope) { return language_loss(scope, model, shape[1], shape[2]); },
             [=, tokens = integers(file, "tokens"), targets = integers(file, "targets")](Program& program,
                                                                                         std::uint64_t number) {
                 program.write("tokens", part(tokens, number * size, size));
@@ -114,12 +112,12 @@ Course gpt_course(const std::filesystem::path& folder, const Safetensors& file) 
             }};
 }
 
-Course vit_course(const std::filesystem::path& folder, const Safetensors& file) {
-    const VitConfig model = read_vit_config(folder / "config.json");
+Course image_course(const std::filesystem::path& folder, const Safetensors& file) {
+    const ModelConfig model = read_config_json(folder / "config.json");
     const std::vector<std::int64_t>& shape = file.at("targets").shape;  // [N, B, classes]
     const auto rows = static_cast<std::size_t>(shape[1]), size = static_cast<std::size_t>(shape[1] * shape[2]);
     const auto pool = static_cast<std::size_t>(file.at("images").shape[0]);
-    return {[=](const Scope& scope) { return vit_loss(scope, model, shape[1]); },
+    return {[=](const Scope& scope) { return image_loss(scope, model, shape[1]); },
             [=, images = file.read_f32("images"), targets = file.read_f32("targets")](Program& program,
                                                                                       std::uint64_t number) {
                 const std::size_t count = images.size() / pool * rows;
@@ -136,10 +134,10 @@ TEST_P(DeviceTrajectory, EveryStepAndWhereItLeadsAreThoseOfFloat64) {
     const json expected = read_json(folder / "steps.json");
     const Safetensors file = Safetensors::open(folder / "steps.safetensors"),
                       before = Safetensors::open(folder / "model.safetensors");
-    const bool images = read_model_type(folder / "config.json") == "vit";
-    const Course course = images ? vit_course(folder, file) : gpt_course(folder, file);
+    const bool images = read_family(folder / "config.json").images();
+    const Course course = images ? image_course(folder, file) : language_course(folder, file);
     Trainer trainer(shared_device(), course.loss, course.loss, config_of(expected.at("options"), format));
-    load_weights(folder / "model.safetensors", trainer.parameters().list(), "", trainer.state());
+    load_weights(folder / "model.safetensors", trainer.parameters().list(), trainer.state());
 
     // Rounding to fp16 is 2^13 times as coarse as to fp32.
     const double coarser = format == Format::f16 ? 0x1p13 : 1;

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "device_fixture.h"
-#include "models/files/vit_config.h"
+#include "models/files/config_json.h"
 #include "models/train/schedule.h"
 #include "models/train/trainer.h"
 #include "ops/arithmetic.h"
@@ -23,8 +23,8 @@ namespace {
 std::int64_t parameter_count(const VitConfig& c) {
     Graph graph;
     Parameters parameters;
-    vit(Scope(graph, parameters), c,
-        graph.input("images", {DType::f32, {1, c.num_channels, c.image_size, c.image_size}}));
+    image_logits(Scope(graph, parameters), c,
+                 graph.input("images", {DType::f32, {1, c.num_channels, c.image_size, c.image_size}}));
     return parameters.count();
 }
 
@@ -62,7 +62,7 @@ VitConfig kk(std::int64_t labels) {
 
 /// How many nodes of a training step of SL's ViT make masks of stochastic depth and how many read them, by name.
 std::map<std::string, int> nodes_of_stochastic_depth(std::string_view variant) {
-    const LossGraph loss = [=](const Scope& scope) { return vit_loss(scope, sl(10, variant), 2); };
+    const LossGraph loss = [=](const Scope& scope) { return image_loss(scope, sl(10, variant), 2); };
     StepGraphs graphs(loss, {.drop_path = 0.1f, .optimizer = {}});
     run_passes(graphs.step);
     std::map<std::string, int> found;
@@ -103,11 +103,15 @@ TEST(HostVit, HasThePublishedModelsParameters) {
     EXPECT_EQ(parameter_count(local), 2'692'426 + 108);
 }
 
+VitConfig vit_config_in(const std::filesystem::path& file) {
+    return read_config_json(file).as<VitConfig>();
+}
+
 TEST(HostVit, ConfigurationsSurviveTheirFile) {
     Scratch scratch;
     for (const VitConfig& c : {sl(10, "belief-star"), kk(100)}) {
-        const VitConfig read = read_vit_config(scratch.file("config.json", vit_config_text(c)));
-        EXPECT_EQ(vit_config_text(read), vit_config_text(c));
+        const VitConfig read = vit_config_in(scratch.file("config.json", config_json_text(c)));
+        EXPECT_EQ(config_json_text(read), config_json_text(c));
         EXPECT_EQ(parameter_count(read), parameter_count(c));
     }
 }
@@ -116,22 +120,22 @@ TEST(HostVit, ClassNamesSurviveTheirFile) {
     Scratch scratch;
     VitConfig c = sl(3, "standard");
     c.labels = {"cat", "big \"dog\"", "caf\u00e9"};
-    const auto file = scratch.file("config.json", vit_config_text(c));
-    EXPECT_EQ(read_vit_config(file).labels, c.labels);
-    EXPECT_EQ(c.label(1), "big \"dog\"");
+    const auto file = scratch.file("config.json", config_json_text(c));
+    EXPECT_EQ(vit_config_in(file).labels, c.labels);
+    EXPECT_EQ(ModelConfig(c).label(1), "big \"dog\"");
     c.labels = {"not\xff utf-8", "b", "c"};
-    EXPECT_EQ(read_vit_config(scratch.file("config.json", vit_config_text(c))).labels.size(), 3u);
+    EXPECT_EQ(vit_config_in(scratch.file("config.json", config_json_text(c))).labels.size(), 3u);
     c.labels.clear();
-    EXPECT_EQ(c.label(2), "2");
+    EXPECT_EQ(ModelConfig(c).label(2), "2");
 
     // Others count their classes by naming them.
-    nlohmann::json object = nlohmann::json::parse(vit_config_text(c));
+    nlohmann::json object = nlohmann::json::parse(config_json_text(c));
     object.erase("num_labels");
-    EXPECT_THROW(read_vit_config(scratch.file("config.json", object.dump())), InputError);
+    EXPECT_THROW(vit_config_in(scratch.file("config.json", object.dump())), InputError);
     object["id2label"] = {{"0", "LABEL_0"}, {"1", "LABEL_1"}};
-    EXPECT_TRUE(read_vit_config(scratch.file("config.json", object.dump())).labels.empty());
+    EXPECT_TRUE(vit_config_in(scratch.file("config.json", object.dump())).labels.empty());
     object["id2label"] = {{"0", "cat"}, {"1", "dog"}};
-    const VitConfig named = read_vit_config(scratch.file("config.json", object.dump()));
+    const VitConfig named = vit_config_in(scratch.file("config.json", object.dump()));
     EXPECT_EQ(named.num_labels, 2);
     EXPECT_EQ(named.labels, (std::vector<std::string>{"cat", "dog"}));
 }
@@ -146,8 +150,9 @@ TEST(HostVit, RefusesWhatCannotBeBuilt) {
     EXPECT_THROW(validate(c), InputError);
     Graph graph;
     Parameters parameters;
-    EXPECT_THROW(vit(Scope(graph, parameters), sl(10, "standard"), graph.input("x", {DType::f32, {1, 3, 32, 31}})),
-                 InputError);
+    EXPECT_THROW(
+        image_logits(Scope(graph, parameters), sl(10, "standard"), graph.input("x", {DType::f32, {1, 3, 32, 31}})),
+        InputError);
 }
 
 TEST(HostSchedule, FollowsThePublishedRecipes) {
@@ -175,7 +180,7 @@ TEST_P(DeviceVit, LearnsOneBatchByHeart) {
                 .num_labels = 4,
                 .attention = {}};
     c.attention.variant = GetParam();
-    const auto loss = [&](const Scope& scope) { return vit_loss(scope, c, 4); };
+    const auto loss = [&](const Scope& scope) { return image_loss(scope, c, 4); };
     TrainerConfig config;
     config.optimizer.weight_decay = 0;
     Trainer trainer(shared_device(), loss, loss, config);

@@ -53,7 +53,7 @@ TEST(DeviceArena, NamesATensorThatIsTooLargeForAnyBuffer) {
 /// Everything that three steps and an evaluation lead to.
 std::map<std::string, std::vector<float>> trained(Device& device) {
     const Gpt2Config model{.vocab_size = 131, .n_positions = length, .n_embd = 48, .n_layer = 3, .n_head = 3};
-    const LossGraph loss = [&](const Scope& scope) { return gpt2_loss(scope, model, batch, length); };
+    const LossGraph loss = [&](const Scope& scope) { return language_loss(scope, model, batch, length); };
     const Feed feed = [](Program& program, std::uint64_t number) {
         std::vector<std::int32_t> tokens;
         for (std::uint64_t i = 0; i <= batch * length; ++i)

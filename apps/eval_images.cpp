@@ -1,4 +1,4 @@
-// vkformer eval on a vision transformer: loss, accuracy class by class, what is taken for what.
+// vkformer eval on a vision model: loss, accuracy class by class, what is taken for what.
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "apps/model.h"
 #include "apps/output_file.h"
 #include "apps/progress.h"
-#include "apps/vit_options.h"
+#include "models/image_model.h"
 #include "models/images/image_file.h"
 #include "program/program.h"
 #include "vulkan/device.h"
@@ -23,9 +23,9 @@ using nlohmann::ordered_json;
 
 /// The data brought to the model's size. Throws InputError where its images or classes are not the model's.
 ImageSet open_set(const EvalOptions& o, const ImageModel& model) {
-    const VitConfig& c = model.config;
-    ImageSet set = open_images(o.data, {.side = static_cast<std::size_t>(c.image_size), .coarse = o.coarse_labels});
-    require_fit(set, o.data, c, (model.path / "config.json").string());
+    const std::int64_t side = model.config.size(Dimension::image_size);
+    ImageSet set = open_images(o.data, {.side = static_cast<std::size_t>(side), .coarse = o.coarse_labels});
+    require_fit(set, o.data, model.config, (model.path / "config.json").string());
     return set;
 }
 
@@ -35,7 +35,7 @@ void evaluate(Device& device, const Common& common, const EvalOptions& o, const 
     Parameters parameters;
     State state(device);
     graph.activations = common.activations();
-    graph.output("loss", vit_loss(Scope(graph, parameters), model.config, batch, true));
+    graph.output("loss", image_loss(Scope(graph, parameters), model.config, batch, true));
     Program program(device, graph, state);
     model.load(parameters, state);
     Progress progress(common, "eval", "images", evaluation.images());
@@ -90,7 +90,7 @@ void report(const Common& common, const EvalOptions& o, const ImageSet& set, con
 
 }  // namespace
 
-void eval_vit(const Common& common, const EvalOptions& o) {
+void eval_images(const Common& common, const EvalOptions& o) {
     if (!o.confusion_matrix.empty()) require_output("--confusion-matrix", o.confusion_matrix, {o.model, o.data});
     const ImageModel model = open_image_model(o.model);
     const Statistics statistics = model.statistics(o.statistics);

@@ -1,18 +1,19 @@
-// vkformer train gpt: data, model and evaluation of a language model; the loop is train_loop.cpp's.
+// vkformer train, of a language model: data, model and evaluation of a language model; the loop is train_loop.cpp's.
 
 #include <memory>
 #include <optional>
 
 #include "apps/commands.h"
 #include "apps/common.h"
-#include "apps/gpt_options.h"
+#include "apps/language_options.h"
 #include "apps/model.h"
 #include "apps/train_loop.h"
 #include "apps/train_memory.h"
 #include "base/error.h"
 #include "models/data/dataset.h"
-#include "models/files/gpt2_config.h"
+#include "models/files/config_json.h"
 #include "models/files/held_files.h"
+#include "models/language_model.h"
 #include "models/train/token_feed.h"
 #include "vulkan/device.h"
 
@@ -24,25 +25,27 @@ namespace {
 struct Splits {
     Batches train, eval_train, eval_val;
 
-    Splits(const TokenDataset& data, const GptOptions& o)
+    Splits(const TokenDataset& data, const LanguageRunOptions& o)
         : train("train", data.train(), options(o, order_named(o.order))),
           eval_train("eval-train", data.train(), options(o, Order::random)),
           eval_val("eval-val", data.val(), options(o, Order::random)) {}
 
-    static Batches::Options options(const GptOptions& o, Order order) {
+    static Batches::Options options(const LanguageRunOptions& o, Order order) {
         return {order, static_cast<std::size_t>(o.batch_size), static_cast<std::size_t>(o.block_size), o.seed};
     }
 };
 
 /// The model to train: the one to start from, or a fresh one for the data's vocabulary.
-Gpt2Config model_config(const GptOptions& o, const std::optional<Model>& origin, const TokenDataset& data) {
+ModelConfig model_config(const LanguageRunOptions& o, const std::optional<LanguageModel>& origin,
+                         const TokenDataset& data) {
     const auto vocabulary = static_cast<std::int64_t>(data.vocabulary_size());
-    const Gpt2Config c = origin ? origin->config : o.fresh_model(vocabulary);
+    const ModelConfig c = origin ? origin->config : o.fresh_model(vocabulary);
     validate(c);
-    require(o.block_size <= c.n_positions, "--block-size ", o.block_size, " is more than the model's n_positions ",
-            c.n_positions);
-    require(vocabulary <= c.vocab_size, "the data has tokens up to ", vocabulary - 1, ", the model's vocabulary is ",
-            c.vocab_size);
+    const Size context = c.size(Dimension::context), tokens = c.size(Dimension::vocab_size);
+    require(o.block_size <= context, "--block-size ", o.block_size, " is more than the model's ", context.key, " ",
+            context.value);
+    require(vocabulary <= tokens, "the data has tokens up to ", vocabulary - 1, ", the model's vocabulary is ",
+            tokens.value);
     return c;
 }
 
@@ -54,22 +57,22 @@ Evaluation evaluate(Trainer& trainer, const Splits& splits, std::int64_t batches
             val};
 }
 
-void train_gpt(const GptOptions& o, const Common& common) {
+void train_language(const LanguageRunOptions& o, const Common& common) {
     std::optional<RunDirectory> run;
     if (o.resume)
         run = RunDirectory::reopen(o.out_dir);
     else
         claim_directory(o.out_dir, o.overwrite, o.data);  // which create() does, before the long part
     require(!o.data.empty(), "--data is missing: a directory with train.bin and val.bin, a token file, or text");
-    std::optional<Model> origin;
-    if (!o.origin().empty()) origin = open_model(o.origin());
+    std::optional<LanguageModel> origin;
+    if (!o.origin().empty()) origin = open_language_model(o.origin());
     const TokenDataset data = origin ? open_data(*origin, o.data) : TokenDataset::open(o.data);
     const std::optional<Characters>& characters = origin ? origin->characters : data.characters();
     const Splits splits(data, o);
-    const Gpt2Config model = model_config(o, origin, data);
+    const ModelConfig model = model_config(o, origin, data);
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool) {
-            return [&, rows](const Scope& scope) { return gpt2_loss(scope, model, rows, o.block_size); };
+            return [&, rows](const Scope& scope) { return language_loss(scope, model, rows, o.block_size); };
         };
         require_memory(device, o, loss);
         Trainer trainer(device, loss(o.batch_size, false), loss(o.batch_size, true), o.trainer);
@@ -79,10 +82,10 @@ void train_gpt(const GptOptions& o, const Common& common) {
         else if (origin)
             origin->load(trainer.parameters(), trainer.state());
         if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
-        ModelFiles files{{"config.json", gpt2_config_text(model)}};
+        ModelFiles files{{"config.json", config_json_text(model)}};
         if (characters) files["chars.json"] = characters->json();
         run->describe(std::move(files), o.toml());
-        note(common, text(trainer.parameters().count(), " parameters, ", model.attention.variant, " attention, on ",
+        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant, " attention, on ",
                           device.info().name, "; ", data.train().size(), " tokens"));
         const TrainLoop loop{
             .steps = o.max_iters,
@@ -102,22 +105,18 @@ void train_gpt(const GptOptions& o, const Common& common) {
 
 }  // namespace
 
-void add_train_gpt(CLI::App& train, Common& common) {
-    CLI::App* gpt = train.add_subcommand("gpt", "Train a GPT-2 on text or token files");
-    add_common(*gpt, common);
-    auto options = std::make_shared<GptOptions>();
-    options->declare(*gpt);
-    gpt->footer(
-        "Examples:\n"
-        "  vkformer train gpt --config configs/shakespeare-char-cpu.toml --data input.txt --out-dir out\n"
-        "  vkformer train gpt --config configs/shakespeare-char-cpu.toml --data input.txt --attention belief-star \\\n"
-        "      --out-dir star\n"
-        "  vkformer train gpt --out-dir out --resume");
-    gpt->callback([options, &common] {
+void add_train_language(CLI::App& train, Common& common, const Family& family) {
+    const std::string command(family.command);
+    CLI::App* app = train.add_subcommand(command, text("Train a ", family.title, " on text or token files"));
+    add_common(*app, common);
+    auto options = std::make_shared<LanguageRunOptions>(family);
+    options->declare(*app);
+    app->footer(train_examples(family, "--data input.txt"));
+    app->callback([options, &common] {
         options->settle(common);
         options->take_origin(common);
         options->check();
-        train_gpt(*options, common);
+        train_language(*options, common);
     });
 }
 

@@ -1,4 +1,4 @@
-// vkformer train vit: data, model and evaluation of a vision transformer; the loop is train_loop.cpp's.
+// vkformer train, of a vision model: data, model and evaluation; the loop is train_loop.cpp's.
 
 #include <algorithm>
 #include <filesystem>
@@ -8,14 +8,15 @@
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/image_evaluation.h"
+#include "apps/image_options.h"
+#include "apps/model.h"
 #include "apps/train_loop.h"
 #include "apps/train_memory.h"
-#include "apps/vit_options.h"
 #include "base/error.h"
+#include "models/files/config_json.h"
 #include "models/files/held_files.h"
 #include "models/files/image_processor.h"
-#include "models/files/vit_config.h"
-#include "models/files/weights.h"
+#include "models/image_model.h"
 #include "vulkan/device.h"
 
 namespace vkf {
@@ -23,7 +24,7 @@ namespace vkf {
 namespace {
 
 /// Loss, smoothed as in training, and accuracy over the test images.
-Evaluation evaluate(Trainer& trainer, const ImageSet& set, const VitOptions& o, const Watch& watch) {
+Evaluation evaluate(Trainer& trainer, const ImageSet& set, const ImageRunOptions& o, const Watch& watch) {
     ImageEvaluation found(set, set.test, statistics_named(o.statistics), o.batch_size, o.label_smoothing);
     trainer.evaluate(watch([&](Program& program, std::uint64_t number) { found.feed(program, number); }), 0,
                      found.batches(), [&](Program& program) { found.judge(program); });
@@ -34,18 +35,18 @@ Evaluation evaluate(Trainer& trainer, const ImageSet& set, const VitOptions& o, 
 }
 
 /// The model to train: a known one's configuration, or a fresh one for the data.
-VitConfig model_config(const VitOptions& o, const ImageSet& set) {
+ModelConfig model_config(const ImageRunOptions& o, const ImageSet& set) {
     const std::filesystem::path origin = o.origin();
     const auto side = static_cast<std::int64_t>(set.side), classes = static_cast<std::int64_t>(set.classes());
     const std::filesystem::path file = origin / "config.json";
-    VitConfig c = origin.empty() ? o.fresh_model(side, classes) : read_vit_config(file);
+    ModelConfig c = origin.empty() ? o.fresh_model(side, classes) : read_config_json(file);
     validate(c);
     require_fit(set, o.data, c, file.string());
-    c.labels = set.class_names;
+    c.set_class_names(set.class_names);
     return c;
 }
 
-void train_vit(const VitOptions& o, const Common& common) {
+void train_images(const ImageRunOptions& o, const Common& common) {
     std::optional<RunDirectory> run;
     if (o.resume)
         run = RunDirectory::reopen(o.out_dir);
@@ -54,10 +55,10 @@ void train_vit(const VitOptions& o, const Common& common) {
     const ImageSet set = o.images();
     require(set.test.size() > 0, "data ", o.data, ": there are no test images");
     ImageBatches batches(set, set.train, o.batches());
-    const VitConfig model = model_config(o, set);
+    const ModelConfig model = model_config(o, set);
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool evaluation) {
-            return [&, rows, evaluation](const Scope& scope) { return vit_loss(scope, model, rows, evaluation); };
+            return [&, rows, evaluation](const Scope& scope) { return image_loss(scope, model, rows, evaluation); };
         };
         require_memory(device, o, loss);
         Trainer trainer(device, loss(o.batch_size, false), loss(o.batch_size, true), o.trainer);
@@ -65,17 +66,16 @@ void train_vit(const VitOptions& o, const Common& common) {
         if (run)
             at = run->restore(trainer);
         else if (!o.init_from.empty())
-            load_weights(std::filesystem::path(o.init_from) / "model.safetensors", trainer.parameters().list(), "",
-                         trainer.state());
+            Model{o.init_from, model}.load(trainer.parameters(), trainer.state());
         if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
-        run->describe(
-            {{"config.json", vit_config_text(model)},
-             {"preprocessor_config.json", image_processor_text(statistics_named(o.statistics), model.image_size)}},
-            o.toml());
+        run->describe({{"config.json", config_json_text(model)},
+                       {"preprocessor_config.json",
+                        image_processor_text(statistics_named(o.statistics), model.size(Dimension::image_size))}},
+                      o.toml());
         const std::int64_t micro_steps = o.trainer.gradient_accumulation_steps;
         const std::int64_t steps_per_epoch = std::max<std::int64_t>(1, batches.per_epoch() / micro_steps);
         const EpochSchedule schedule = o.epoch_schedule(steps_per_epoch);
-        note(common, text(trainer.parameters().count(), " parameters, ", model.attention.variant, " attention, on ",
+        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant, " attention, on ",
                           device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));
         const TrainLoop loop{.steps = o.epochs * steps_per_epoch,
                              .steps_option = "--epochs",
@@ -95,22 +95,18 @@ void train_vit(const VitOptions& o, const Common& common) {
 
 }  // namespace
 
-void add_train_vit(CLI::App& train, Common& common) {
-    CLI::App* vit = train.add_subcommand("vit", "Train a vision transformer on CIFAR or folders of images");
-    add_common(*vit, common);
-    auto options = std::make_shared<VitOptions>();
-    options->declare(*vit);
-    vit->footer(
-        "Examples:\n"
-        "  vkformer train vit --config configs/cifar-tiny.toml --data data/cifar10 --out-dir out\n"
-        "  vkformer train vit --config configs/sl-cifar10.toml --data data/cifar10 --attention belief-star \\\n"
-        "      --out-dir star\n"
-        "  vkformer train vit --out-dir out --resume");
-    vit->callback([options, &common] {
+void add_train_images(CLI::App& train, Common& common, const Family& family) {
+    const std::string command(family.command);
+    CLI::App* app = train.add_subcommand(command, text("Train a ", family.title, " on CIFAR or folders of images"));
+    add_common(*app, common);
+    auto options = std::make_shared<ImageRunOptions>(family);
+    options->declare(*app);
+    app->footer(train_examples(family, "--data data/cifar10"));
+    app->callback([options, &common] {
         options->settle(common);
         options->take_origin(common);
         options->check();
-        train_vit(*options, common);
+        train_images(*options, common);
     });
 }
 

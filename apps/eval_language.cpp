@@ -9,6 +9,7 @@
 #include "apps/interrupts.h"
 #include "apps/model.h"
 #include "apps/progress.h"
+#include "models/language_model.h"
 #include "program/program.h"
 #include "vulkan/device.h"
 
@@ -42,13 +43,13 @@ struct Result {
 };
 
 /// The mean loss over all predicted tokens.
-Result evaluate(Device& device, const Common& common, const EvalOptions& o, const Model& model, const Windows& windows,
-                TokenSpan tokens) {
+Result evaluate(Device& device, const Common& common, const EvalOptions& o, const LanguageModel& model,
+                const Windows& windows, TokenSpan tokens) {
     Graph graph;
     Parameters parameters;
     State state(device);
     graph.activations = common.activations();
-    graph.output("loss", gpt2_loss(Scope(graph, parameters), model.config, windows.rows, windows.length));
+    graph.output("loss", language_loss(Scope(graph, parameters), model.config, windows.rows, windows.length));
     Program program(device, graph, state);
     model.load(parameters, state);
 
@@ -78,13 +79,14 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
 
 }  // namespace
 
-void eval_gpt(const Common& common, const EvalOptions& o) {
-    const Model model = open_model(o.model);
+void eval_language(const Common& common, const EvalOptions& o) {
+    const LanguageModel model = open_language_model(o.model);
     const TokenDataset data = open_data(model, o.data);
     const auto tokens = o.split == "val" ? data.val() : data.train();
-    Windows windows{o.batch_size ? o.batch_size : 12, o.block_size.value_or(model.config.n_positions), 0};
-    require(windows.length <= model.config.n_positions, "--block-size is ", windows.length,
-            ", wanted at most the model's n_positions ", model.config.n_positions);
+    const Size context = model.config.size(Dimension::context);
+    Windows windows{o.batch_size ? o.batch_size : 12, o.block_size.value_or(context), 0};
+    require(windows.length <= context, "--block-size is ", windows.length, ", wanted at most the model's ", context.key,
+            " ", context.value);
     require(static_cast<std::int64_t>(tokens.size()) > windows.length, "data ", o.data, ": the split '", o.split,
             "' has ", tokens.size(), " tokens, wanted more than the block size ", windows.length);
     const std::int64_t predictable = static_cast<std::int64_t>(tokens.size()) - 1;

@@ -1,30 +1,15 @@
-// Everything `train vit` can be told.
+// Everything that the training of a vision model can be told.
 #pragma once
 
 #include <string>
 
 #include "apps/run_options.h"
 #include "models/train/image_feed.h"
-#include "models/vit.h"
 
 namespace vkf {
 
-struct VitOptions : RunOptions {
-    VitOptions();  // the plain ViT that both published recipes start from
-
-    // model
-    std::int64_t patch_size = 4;
-    std::int64_t hidden_size = 192;
-    std::int64_t num_hidden_layers = 9;
-    std::int64_t num_attention_heads = 12;
-    std::int64_t head_dim = 0;
-    std::int64_t intermediate_size = 384;
-    std::string hidden_act = "gelu";
-    double layer_norm_eps = 1e-5;
-    bool qkv_bias = false;
-    std::string patch_shift = "none";
-    std::string locality = "none";
-    std::string init = "xavier";
+struct ImageRunOptions : RunOptions {
+    explicit ImageRunOptions(const Family& family);  // what both published recipes start from
 
     // data
     std::int64_t image_size = 0;  // 0: the data's
@@ -53,7 +38,7 @@ struct VitOptions : RunOptions {
     void check();
     ImageSet images() const;
     /// The model that the flags describe, for images of that side and so many classes.
-    VitConfig fresh_model(std::int64_t side, std::int64_t classes) const;
+    ModelConfig fresh_model(std::int64_t side, std::int64_t classes) const;
     ImageBatchOptions batches() const;
     EpochSchedule epoch_schedule(std::int64_t steps_per_epoch) const;
 };

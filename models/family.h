@@ -1,0 +1,73 @@
+// Families of models: what one has to say of itself, and the registry of all. A family is its model file and a line of
+// families.def; every command, checkpoints and tests find it there.
+//
+// There are two kinds of task. A language model makes features of tokens, and logits of features by a table; a model of
+// images makes logits of classes. A task's data, losses, evaluation and training are the same for all its families:
+// language_model.h and image_model.h.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "models/model_config.h"
+#include "models/scope.h"
+
+namespace vkf {
+
+struct AttentionLook;
+struct KeyValueCache;
+
+/// What a language model's logits are made of: logits = features · tableᵀ.
+struct Features {
+    Tensor features;  // [B, T, C]
+    Tensor table;     // [V, C]
+};
+
+/// A language model's graph: tokens i32 [B, T] → features, of the last position only if `last_only` says so; with a
+/// cache of the positions before, if there is one.
+struct LanguageGraph {
+    Features (*features)(const Scope&, const ModelConfig&, Tensor tokens, const KeyValueCache* cache, bool last_only);
+};
+
+/// A vision model's graph: images f32 [B, channels, side, side], normalised → logits [B, classes]. `attention`, if
+/// given, receives what every block's attention is made of.
+struct ImageGraph {
+    Tensor (*logits)(const Scope&, const ModelConfig&, Tensor images, std::vector<AttentionLook>* attention);
+};
+
+/// How tensors are called in files of other programs, where not as here.
+struct TensorNames {
+    std::string_view prefix = {};                // that may stand before every name
+    std::vector<std::string_view> buffers = {};  // endings of names that are no parameters
+    std::string_view tied = {}, tied_to = {};    // a copy that may be stored of another tensor
+};
+
+struct Family {
+    std::string_view model_type;    // in config.json
+    std::string_view command;       // `train COMMAND`
+    std::string_view title;         // "GPT-2", for people
+    std::string_view architecture;  // Hugging Face's class
+    std::string_view recipe;        // a file of configs/, for examples
+
+    ModelConfig (*defaults)();  // what config.json means where it is silent
+    ModelConfig (*fresh)();     // what is trained unless options say otherwise; 0: as the data want it
+    /// Throws InputError if fields contradict each other, each being within its own bounds.
+    void (*check)(const ModelConfig&);
+    /// Elements of all matrices, at least: weights of a smaller size cannot be this model's.
+    double (*matrix_elements)(const ModelConfig&);
+
+    TensorNames tensors;
+    std::variant<LanguageGraph, ImageGraph> graph;
+
+    bool images() const { return std::holds_alternative<ImageGraph>(graph); }
+};
+
+/// In the order of families.def. A config.json that names none means the first.
+std::span<const Family* const> families();
+/// Throws InputError listing the known types.
+const Family& family_named(std::string_view model_type);
+
+}  // namespace vkf

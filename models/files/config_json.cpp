@@ -1,0 +1,143 @@
+#include "models/files/config_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "models/attention/attention.h"
+#include "models/family.h"
+#include "models/files/config_keys.h"
+
+namespace vkf {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+// --- Reading -------------------------------------------------------------------------------------
+
+void read_fields(const ConfigKeys& keys, std::span<const Field> fields);
+
+/// "0", "1", …; none if one is missing, or where Hugging Face wrote LABEL_0, LABEL_1, … for want of names.
+std::vector<std::string> read_class_names(const ConfigKeys& names, std::int64_t count) {
+    std::vector<std::string> list;
+    for (std::int64_t i = 0; i < count && names.has(std::to_string(i)); ++i)
+        list.push_back(names.word(std::to_string(i), ""));
+    const bool named = std::ssize(list) == count && !list.empty() && list[0] != "LABEL_0";
+    return named ? list : std::vector<std::string>();
+}
+
+/// The number of classes, which Hugging Face's files often give by their names alone.
+std::int64_t read_classes(const ConfigKeys& keys, const std::string& key) {
+    const bool counted = !keys.has(key) && keys.has("id2label");
+    return counted ? keys.inner("id2label").size() : keys.integer(key);
+}
+
+/// Into a field that the file has.
+struct Read {
+    const ConfigKeys& keys;
+    std::string key;
+
+    void operator()(const Whole& whole) const { *whole.value = keys.integer(key); }
+    void operator()(const Number& number) const { *number.value = keys.number(key, 0); }
+    void operator()(bool* flag) const { *flag = keys.flag(key, false); }
+    void operator()(const Choice& choice) const {
+        const std::string word = keys.word(key, "");
+        require_known(keys.where() + ": " + key, word, choice.words);
+        choice.set(word);
+    }
+    void operator()(const ClassNames& classes) const {
+        *classes.names = read_class_names(keys.inner(key), *classes.count);
+    }
+    void operator()(AttentionConfig* attention) const {
+        const std::vector<Field> fields = fields_of(*attention);
+        std::vector<std::string_view> known;
+        for (const Field& field : fields) known.push_back(field.key);
+        const ConfigKeys inner = keys.inner(key);
+        inner.allow(known);
+        read_fields(inner, fields);
+    }
+};
+
+void read_fields(const ConfigKeys& keys, std::span<const Field> fields) {
+    for (const Field& field : fields) {
+        const std::string key(field.key);
+        if (field.dimension == Dimension::classes)
+            *std::get<Whole>(field.value).value = read_classes(keys, key);
+        else if (field.kept && (field.required || keys.has(key)))
+            std::visit(Read{keys, key}, field.value);
+    }
+}
+
+// --- Writing -------------------------------------------------------------------------------------
+
+ordered_json object_of(std::span<const Field> fields);
+
+/// Adds a field to an object. What is 0 for want of a number is null; what there is none of is left out.
+struct Write {
+    ordered_json& object;
+    std::string key;
+
+    void operator()(const Whole& whole) const {
+        object[key] = whole.resolved() ? ordered_json(whole.resolved()) : ordered_json();
+    }
+    void operator()(const Number& number) const { object[key] = static_cast<double>(*number.value); }
+    void operator()(const bool* flag) const { object[key] = *flag; }
+    void operator()(const Choice& choice) const {
+        if (const std::string word = choice.get(); word != "none") object[key] = word;
+    }
+    void operator()(const ClassNames& classes) const {
+        for (std::size_t i = 0; i < classes.names->size(); ++i) {
+            const std::string& name = (*classes.names)[i];
+            object[key][std::to_string(i)] = name;
+            object["label2id"][name] = i;
+        }
+    }
+    void operator()(AttentionConfig* attention) const {
+        if (*attention != AttentionConfig{}) object[key] = object_of(fields_of(*attention));
+    }
+};
+
+ordered_json object_of(std::span<const Field> fields) {
+    ordered_json object;
+    for (const Field& field : fields)
+        if (field.kept) std::visit(Write{object, std::string(field.key)}, field.value);
+    return object;
+}
+
+const Family& family_of(const ConfigKeys& keys) {
+    try {
+        return family_named(keys.word("model_type", std::string(families().front()->model_type)));
+    } catch (const InputError& error) {
+        throw InputError(keys.where(), ": ", error.what());
+    }
+}
+
+}  // namespace
+
+const Family& read_family(const std::filesystem::path& path) {
+    return family_of(ConfigKeys::open(path));
+}
+
+ModelConfig read_config_json(const std::filesystem::path& path) {
+    const ConfigKeys keys = ConfigKeys::open(path);
+    ModelConfig config = family_of(keys).defaults();
+    const std::vector<Field> fields = config.fields();
+    read_fields(keys, fields);
+    try {
+        validate(config);
+    } catch (const InputError& error) {
+        throw InputError(path.string(), ": ", error.what());
+    }
+    return config;
+}
+
+std::string config_json_text(const ModelConfig& config) {
+    ModelConfig copy = config;
+    const Family& family = config.family();
+    ordered_json object{{"architectures", {family.architecture}}, {"model_type", family.model_type}};
+    object.update(object_of(copy.fields()));
+    // Names of folders need not be UTF-8; JSON does.
+    return object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace vkf

@@ -1,0 +1,128 @@
+// What every family must give: sizes that its task asks for, and fields that files keep.
+
+#include "models/family.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/safetensors.h"
+#include "device_fixture.h"
+#include "field_values.h"
+#include "models/files/config_json.h"
+#include "models/files/weights.h"
+#include "program/program.h"
+#include "scratch.h"
+#include "tiny_gpt2.h"
+
+namespace vkf::test {
+namespace {
+
+/// The place of the field with this key.
+Field field_of(ModelConfig& config, std::string_view key) {
+    for (const Field& field : config.fields())
+        if (field.key == key) return field;
+    ADD_FAILURE() << "no field " << key;
+    return config.fields().front();
+}
+
+TEST(HostFamily, HasTheSizesThatItsTaskAsksFor) {
+    for (const Family* family : families()) {
+        const ModelConfig config = family->defaults();
+        EXPECT_EQ(&config.family(), family);
+        EXPECT_EQ(&family_named(family->model_type), family);
+        std::vector<Dimension> wanted{Dimension::layers};
+        if (family->images())
+            wanted.insert(wanted.end(), {Dimension::image_size, Dimension::channels, Dimension::classes});
+        else
+            wanted.insert(wanted.end(), {Dimension::vocab_size, Dimension::context});
+        for (const Dimension dimension : wanted) EXPECT_GT(config.size(dimension), 0);
+        EXPECT_NO_THROW(validate(config)) << family->model_type;
+    }
+}
+
+TEST(HostFamily, FilesKeepEveryField) {
+    const Scratch scratch;
+    for (const Family* family : families()) {
+        ModelConfig defaults = family->defaults();
+        for (const Field& field : defaults.fields()) {
+            if (!field.kept || !has_other_value(field)) continue;
+            ModelConfig config = family->defaults();
+            const std::string value = set_other_value(field_of(config, field.key));
+            ASSERT_NE(value, shown(field)) << field.key;
+            ModelConfig read = read_config_json(scratch.file("config.json", config_json_text(config)));
+            EXPECT_EQ(shown(field_of(read, field.key)), value) << family->model_type << ", " << field.key;
+            EXPECT_EQ(config_json_text(read), config_json_text(config));
+        }
+    }
+}
+
+TEST(HostFamily, RefusesSizesThatAreTooSmall) {
+    for (const Family* family : families()) {
+        ModelConfig config = family->defaults();
+        for (const Field& field : config.fields()) {
+            const auto* whole = std::get_if<Whole>(&field.value);
+            if (!whole) continue;
+            const std::int64_t was = std::exchange(*whole->value, whole->least - 1);
+            const std::string found = complaint([&] { validate(config); });
+            EXPECT_NE(found.find(text(field.key, " is ", whole->least - 1)), std::string::npos) << found;
+            *whole->value = was;
+        }
+    }
+}
+
+TEST(HostFamily, AttentionSurvivesItsFile) {
+    const Scratch scratch;
+    for (const Family* family : families()) {
+        ModelConfig config = family->defaults();
+        config.attention() = {"attentionx", 2.5f, GammaOn::value, true};
+        const ModelConfig read = read_config_json(scratch.file("config.json", config_json_text(config)));
+        EXPECT_EQ(read.attention(), config.attention());
+        config.attention().variant = "hope";
+        EXPECT_THROW(validate(config), InputError);
+    }
+}
+
+TEST(HostFamily, UnknownOnesAreToldTheKnown) {
+    const std::string found = complaint([] { family_named("bert"); });
+    for (const Family* family : families()) EXPECT_NE(found.find(family->model_type), std::string::npos) << found;
+}
+
+/// Hugging Face's files of a GPT-2: longer names, masks beside the parameters, the tied table twice.
+TEST(DeviceFamily, TensorsGoByTheirNamesInOtherPrograms) {
+    const Scratch scratch;
+    const ModelConfig config = tiny_gpt2("standard");
+    Graph graph;
+    Parameters parameters;
+    language_logits(Scope(graph, parameters), config, graph.input("tokens", {DType::i32, {1, 4}}));
+    const auto write = [&](float head) {
+        std::vector<TensorSource> sources;
+        const auto add = [&](const std::string& name, const Shape& shape, std::vector<float> values) {
+            const auto extents = shape.extents();
+            sources.push_back({name, StoredType::F32, {extents.begin(), extents.end()}, [values](FileWriter& file) {
+                                   write_floats(file, values, StoredType::F32);
+                               }});
+        };
+        for (const Parameter& p : parameters.list()) add("transformer." + p.name, p.shape, initial_values(p, 1));
+        add("transformer.h.0.attn.bias", {1, 1, 4, 4}, std::vector<float>(16));
+        std::vector<float> table = initial_values(parameters.list().front(), 1);
+        table.front() += head;
+        add("lm_head.weight", parameters.list().front().shape, table);
+        write_safetensors(scratch.path() / "model.safetensors", sources);
+    };
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    const auto load = [&](const TensorNames& names) {
+        return complaint([&] { load_weights(scratch.path() / "model.safetensors", parameters.list(), state, names); });
+    };
+    write(0);
+    EXPECT_EQ(load(config.family().tensors), "");
+    EXPECT_EQ(state.read("ln_f.weight"), std::vector<float>(24, 1.0f));
+    EXPECT_NE(load({}).find("missing wte.weight"), std::string::npos);
+    write(1);
+    EXPECT_NE(load(config.family().tensors).find("extra lm_head.weight"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace vkf::test
