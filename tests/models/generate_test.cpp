@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "device_fixture.h"
+#include "models/gpt2.h"
 #include "models/sampling.h"
 #include "ops/softmax.h"
 #include "passes/run_passes.h"

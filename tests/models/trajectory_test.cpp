@@ -14,6 +14,8 @@
 #include "golden.h"
 #include "models/files/config_json.h"
 #include "models/files/weights.h"
+#include "models/image_model.h"
+#include "models/language_model.h"
 #include "models/train/schedule.h"
 #include "models/train/trainer.h"
 
