@@ -2,15 +2,11 @@
 
 #include <algorithm>
 
+#include "apps/usage.h"
+
 namespace vkf {
 
 namespace {
-
-/// "train gpt": how a command is called.
-std::string path_of(const CLI::App& app) {
-    const CLI::App* parent = app.get_parent();
-    return parent && parent->get_parent() ? path_of(*parent) + " " + app.get_name() : app.get_name();
-}
 
 /// Whether the command line gave the option, which all commands may have that lead to this one.
 bool on_line(const CLI::App* app, const std::string& name) {
@@ -24,17 +20,14 @@ bool command_line_only(const std::string& key) {
     return key == "config" || key == "help" || key == "resume" || key == "overwrite";
 }
 
-/// "; did you mean X?", or which command beside this one has the option.
+/// Which command beside this one has the option, or "; did you mean X?".
 std::string hint(const CLI::App& app, const std::string& key) {
+    if (const std::string other = who_has(app, "--" + key); !other.empty()) return other;
     std::vector<std::string> known;
     for (const CLI::Option* option : app.get_options())
         for (const std::string& name : option->get_lnames())
             if (!command_line_only(name)) known.push_back(name);
-    if (const std::string near = did_you_mean(key, known); !near.empty()) return near;
-    const auto has = [&](const CLI::App* other) { return other->get_option_no_throw("--" + key) != nullptr; };
-    const auto siblings = app.get_parent()->get_subcommands([](const CLI::App*) { return true; });
-    const auto other = std::ranges::find_if(siblings, has);
-    return other == siblings.end() ? "" : "; `" + path_of(**other) + "` has one";
+    return did_you_mean(key, known);
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ std::string unknown_message(const CLI::App& command, const std::string& argument
     const bool option = word.starts_with('-');
     const std::vector<std::string> known = known_words(command, option);
     const char* kind = option ? "option" : known.empty() ? "argument" : "subcommand";
-    return text("unknown ", kind, " '", word, "'", did_you_mean(word, known));
+    const std::string other = option ? who_has(command, word) : "";
+    return text("unknown ", kind, " '", word, "'", other.empty() ? did_you_mean(word, known) : other);
 }
 
 /// The complaint, where CLI11's is hard to read: "--x: 1 required TYPE missing", "Could not convert: --x = y".
@@ -50,6 +51,19 @@ void check_flags(CLI::App& app) {
     for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; }))
         if (is_flag(*option)) option->check(one_of({"true", "false"}));
     for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) check_flags(*sub);
+}
+
+std::string path_of(const CLI::App& app) {
+    const CLI::App* parent = app.get_parent();
+    return parent && parent->get_parent() ? path_of(*parent) + " " + app.get_name() : app.get_name();
+}
+
+std::string who_has(const CLI::App& app, const std::string& name) {
+    const CLI::App* group = app.get_parent();
+    if (!group || !group->get_parent()) return "";  // commands of different kinds
+    for (const CLI::App* other : group->get_subcommands([](const CLI::App*) { return true; }))
+        if (other != &app && other->get_option_no_throw(name)) return "; `" + path_of(*other) + "` has one";
+    return "";
 }
 
 bool has_unknown(const CLI::App& app) {

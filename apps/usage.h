@@ -9,6 +9,12 @@ namespace vkf {
 /// Makes every flag of every command take no other value than true or false.
 void check_flags(CLI::App& app);
 
+/// "train gpt": how a command is called.
+std::string path_of(const CLI::App& app);
+
+/// "; `train vit` has one" where a command of the same group has the option "--name" that this one lacks, or "".
+std::string who_has(const CLI::App& app, const std::string& name);
+
 /// Whether something on the command line was not understood.
 bool has_unknown(const CLI::App& app);
 

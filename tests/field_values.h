@@ -15,9 +15,11 @@ inline bool has_other_value(const Field& field) {
 
 /// Gives it one with which the family's default model can still be built, and returns it.
 inline std::string set_other_value(const Field& field) {
-    if (const auto* whole = std::get_if<Whole>(&field.value))
-        *whole->value = whole->resolved() > 0 ? 2 * whole->resolved() : 5;
-    else if (const auto* number = std::get_if<Number>(&field.value))
+    if (const auto* whole = std::get_if<Whole>(&field.value)) {
+        const std::int64_t was = whole->resolved();
+        // What follows from other fields, such as a head's width, may well be smaller.
+        *whole->value = was == 0 ? 5 : whole->zero > 1 ? whole->zero / 2 : 2 * was;
+    } else if (const auto* number = std::get_if<Number>(&field.value))
         *number->value = 0.5f;
     else if (const auto* flag = std::get_if<bool*>(&field.value))
         **flag = !**flag;
