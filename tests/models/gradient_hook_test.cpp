@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device_fixture.h"
+#include "models/language_model.h"
 #include "models/train/trainer.h"
 #include "ops/arithmetic.h"
 #include "tiny_gpt2.h"
@@ -22,7 +23,7 @@ namespace {
 /// The tiny model's loss of so many rows, `factor` times as large.
 LossGraph loss_of(std::int64_t rows, float factor = 1.0f) {
     return [=](const Scope& scope) {
-        const Tensor loss = gpt2_loss(scope, tiny_gpt2("belief"), rows, 12);
+        const Tensor loss = language_loss(scope, tiny_gpt2("belief"), rows, 12);
         return factor == 1.0f ? loss : scale(loss, factor);
     };
 }
