@@ -8,7 +8,6 @@
 #include "models/layers.h"
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
-#include "ops/attention.h"
 #include "ops/embedding.h"
 #include "ops/kv_cache.h"
 #include "ops/norm.h"
@@ -45,8 +44,7 @@ Tensor attention_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor
         values = stored("cached_values", values);
         options.mask.key_lengths = cache->length;
     }
-    const Tensor o = attention(q, keys, values, options);
-    const Signals signals = variant_named(c.attention.variant).apply({o, v, c.n_head, c.n_head, c.attention});
+    const Signals signals = variant_named(c.attention.variant).apply({q, keys, values, v, options, c.attention});
     return output_maps(scope, "c_proj", signals, c.n_embd,
                        {.bias = c.bias, .init = Init::normal(residual_deviation(c))}, x);
 }

@@ -8,7 +8,6 @@
 #include "models/layers.h"
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
-#include "ops/attention.h"
 #include "ops/norm.h"
 #include "ops/reduce.h"
 #include "ops/view.h"
@@ -117,9 +116,7 @@ Tensor attention_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor 
                                    .scale = local ? 1.0f : 0.0f,
                                    .mask = {.diagonal = local || c.attention.mask_diagonal}};
     if (looks) looks->push_back({q, part[1], options});
-    const Tensor o = attention(q, part[1], v, options);
-    const Signals signals =
-        variant_named(c.attention.variant).apply({o, v, c.num_attention_heads, c.num_attention_heads, c.attention});
+    const Signals signals = variant_named(c.attention.variant).apply({q, part[1], v, v, options, c.attention});
     return output_maps(scope, "proj", signals, c.hidden_size, begun(c, inner, c.hidden_size), x);
 }
 

@@ -4,7 +4,7 @@
 
 namespace vkf {
 
-#define VARIANT(name, function, maps) Signals function(const Heads&);
+#define VARIANT(name, function, maps) Signals function(const AttentionContext&);
 #include "models/attention/variants.def"
 #undef VARIANT
 

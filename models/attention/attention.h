@@ -1,5 +1,5 @@
-// The attention family: one shared core, softmax(QKᵀ)V, and variants in what is made of its result and the values
-// before the output map.
+// The attention family: one shared core, softmax(QKᵀ)V, and variants in what is made of its result and of the values at
+// the queries' own positions before the output map.
 #pragma once
 
 #include <span>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/scope.h"
+#include "ops/attention.h"
 #include "ops/discrepancy.h"
 
 namespace vkf {
@@ -22,12 +23,12 @@ struct AttentionConfig {
     bool operator==(const AttentionConfig&) const = default;
 };
 
-/// What a variant works on: o = softmax(QKᵀ)V and the values at the queries' own positions, heads side by side.
-struct Heads {
-    Tensor o;                   // [B, T, M·D]
-    Tensor v;                   // [B, T, N·D], N divides M
-    std::int64_t count = 1;     // M
-    std::int64_t kv_count = 1;  // N
+/// What a variant works on: heads side by side, M of queries, options.value_heads() of keys and values.
+struct AttentionContext {
+    Tensor q;      // [B, T, M·D]
+    Tensor k, v;   // [B, S, N·D], [B, S, N·D_V]: all that is attended to, a cache of keys and values for instance
+    Tensor own_v;  // [B, T, N·D_V], the values at the queries' own positions
+    AttentionOptions options;
     const AttentionConfig& config;
 };
 
@@ -40,7 +41,7 @@ struct Signals {
 /// One line of variants.def.
 struct Variant {
     std::string_view name;
-    Signals (*apply)(const Heads&);
+    Signals (*apply)(const AttentionContext&);
     bool two_maps;
 };
 

@@ -6,8 +6,9 @@
 
 namespace vkf {
 
-Signals attentionx(const Heads& heads) {
-    return {discrepancy(heads.o, heads.v, heads.config.gamma, heads.config.gamma_on, heads.kv_count)};
+Signals attentionx(const AttentionContext& at) {
+    const Tensor o = attention(at.q, at.k, at.v, at.options);
+    return {discrepancy(o, at.own_v, at.config.gamma, at.config.gamma_on, at.options.value_heads())};
 }
 
 }  // namespace vkf

@@ -6,8 +6,8 @@
 
 namespace vkf {
 
-Signals belief(const Heads& heads) {
-    return {project_out(heads.o, heads.v, 1, heads.kv_count)};
+Signals belief(const AttentionContext& at) {
+    return {project_out(attention(at.q, at.k, at.v, at.options), at.own_v, 1, at.options.value_heads())};
 }
 
 }  // namespace vkf

@@ -5,8 +5,9 @@
 
 namespace vkf {
 
-Signals belief_head(const Heads& heads) {
-    return {project_out(heads.o, heads.v, heads.count, heads.kv_count)};
+Signals belief_head(const AttentionContext& at) {
+    const Tensor o = attention(at.q, at.k, at.v, at.options);
+    return {project_out(o, at.own_v, at.options.heads, at.options.value_heads())};
 }
 
 }  // namespace vkf

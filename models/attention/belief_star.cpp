@@ -6,8 +6,9 @@
 
 namespace vkf {
 
-Signals belief_star(const Heads& heads) {
-    const Projections left = project_out_both(heads.o, heads.v, heads.count, heads.kv_count);
+Signals belief_star(const AttentionContext& at) {
+    const Tensor o = attention(at.q, at.k, at.v, at.options);
+    const Projections left = project_out_both(o, at.own_v, at.options.heads, at.options.value_heads());
     return {left.rows, left.heads};
 }
 

@@ -5,8 +5,9 @@
 
 namespace vkf {
 
-Signals concat_values(const Heads& heads) {
-    return {heads.o, repeat_heads(heads.v, heads.kv_count, heads.count / heads.kv_count)};
+Signals concat_values(const AttentionContext& at) {
+    const std::int64_t heads = at.options.heads, kv_heads = at.options.value_heads();
+    return {attention(at.q, at.k, at.v, at.options), repeat_heads(at.own_v, kv_heads, heads / kv_heads)};
 }
 
 }  // namespace vkf

@@ -4,8 +4,8 @@
 
 namespace vkf {
 
-Signals standard(const Heads& heads) {
-    return {heads.o};
+Signals standard(const AttentionContext& at) {
+    return {attention(at.q, at.k, at.v, at.options)};
 }
 
 }  // namespace vkf
