@@ -78,5 +78,5 @@ void main() {
         if (row < queries)
             lse.at[batch_head * queries + row] = some ? top[r] + log2(weight[r]) : uintBitsToFloat(0x7F800000);
     }
-    store_own(o, D_V, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, queries, sum);
+    store_own(o, D_V, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, queries, sum, LAYOUT_O);
 }

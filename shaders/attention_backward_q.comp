@@ -1,4 +1,4 @@
-// dq of attention, and delta_i = <g_i, o_i>, which dk needs too (FlashAttention-2, algorithm 2):
+// dq of attention, and unless it is given delta_i = <g_i, o_i>, which dk needs too (FlashAttention-2, algorithm 2):
 //     p = 2^(s - lse) with both in base 2,   ds = p (<g, v> - delta),   dq = scale ds k.
 //
 // Shapes: as attention.comp, with g = dL/do and o dense and delta [B,M,T]; dq has its own pitch.
@@ -8,7 +8,7 @@
 #include "lib/args.glsl"
 #include "lib/attention.glsl"
 
-#define ARGS In o; In lse; In g; Out delta; Out dq; uint dq_pitch;
+#define ARGS In o; In given_delta; In lse; In g; Out delta; Out dq; uint dq_pitch;
 #include "lib/attention_args.glsl"
 
 void main() {
@@ -29,14 +29,16 @@ void main() {
     float row_delta[ROWS_PER_LANE];
     uint row_word[ROWS_PER_LANE];
     const uint o_base = batch * queries * HEADS * D_V + head * D_V;
-    load_own(o, D_V, o_base, HEADS * D_V, first, queries, q_tile);
+    if (!GIVEN_DELTA) load_own(o, D_V, o_base, HEADS * D_V, first, queries, q_tile);
     load_own(g, D_V, o_base, HEADS * D_V, first, queries, g_tile);
     [[unroll]] for (uint r = 0; r < ROWS_PER_LANE; ++r) {
-        row_delta[r] = 0.0;
-        [[unroll]] for (uint d = 0; d < D_V; ++d) row_delta[r] += q_tile[r * D_V + d] * g_tile[r * D_V + d];
-        const uint own = own_row(first, r);
-        row_lse[r] = lse.at[batch_head * queries + min(own, queries - 1)];
-        if (own < queries) delta.at[batch_head * queries + own] = row_delta[r];
+        const uint own = own_row(first, r), inside = batch_head * queries + min(own, queries - 1);
+        row_lse[r] = lse.at[inside];
+        row_delta[r] = GIVEN_DELTA ? given_delta.at[inside] : 0.0;
+        if (!GIVEN_DELTA) {
+            [[unroll]] for (uint d = 0; d < D_V; ++d) row_delta[r] += q_tile[r * D_V + d] * g_tile[r * D_V + d];
+            if (own < queries) delta.at[inside] = row_delta[r];
+        }
         if (DROPOUT) row_word[r] = query_word(batch_head, own);
     }
     load_own(q, D, batch * queries * q_pitch + head * D, q_pitch, first, queries, q_tile);

@@ -89,5 +89,5 @@ void main() {
             sum[r * chunks_of(D_V) + c] = QUERY_LENGTHS && factor == 0.0 ? 0.0 : x * factor;
         }
     }
-    store_rows(o, D_V, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, queries, sum);
+    store_rows(o, D_V, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, queries, sum, LAYOUT_O);
 }

@@ -1,4 +1,4 @@
-// attention_backward_q.comp for GPUs: dq, and delta_i = <g_i, o_i>, which dk needs too:
+// attention_backward_q.comp for GPUs: dq, and unless it is given delta_i = <g_i, o_i>, which dk needs too:
 //     p = 2^(s - lse) with both in base 2,   ds = p (<g, v> - delta),   dq = scale ds k.
 //
 // Shapes: as attention_backward_q.comp. Owner: as attention_tile.comp, with dq for o.
@@ -8,7 +8,7 @@
 #include "lib/args.glsl"
 #include "lib/attention_tile.glsl"
 
-#define ARGS In o; In lse; In g; Out delta; Out dq; uint dq_pitch;
+#define ARGS In o; In given_delta; In lse; In g; Out delta; Out dq; uint dq_pitch;
 #include "lib/attention_args.glsl"
 
 shared uint block_word[DROPOUT ? BLOCK_K : 1];
@@ -36,13 +36,14 @@ void main() {
     [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
         const uint row = first + tile_row(i), inside = min(row, queries - 1);
         float part = 0.0;
-        for (uint quad = tile_column() / 4; quad < WORDS_V; quad += ACROSS)
-            part +=
-                dot(load_word(VO, g, g_base, g_pitch, inside, quad), load_word(VO, o, g_base, g_pitch, inside, quad));
-        row_delta[i] = join_row(part, false);
+        if (!GIVEN_DELTA)
+            for (uint quad = tile_column() / 4; quad < WORDS_V; quad += ACROSS)
+                part += dot(load_word(VO, g, g_base, g_pitch, inside, quad),
+                            load_word(VO, o, g_base, g_pitch, inside, quad));
+        row_delta[i] = GIVEN_DELTA ? given_delta.at[batch_head * queries + inside] : join_row(part, false);
         if (QUERY_LENGTHS && row >= mask.queries) row_delta[i] = 0.0;
         row_lse[i] = lse.at[batch_head * queries + inside];
-        if (leads_row() && row < queries) delta.at[batch_head * queries + row] = row_delta[i];
+        if (!GIVEN_DELTA && leads_row() && row < queries) delta.at[batch_head * queries + row] = row_delta[i];
         if (DROPOUT) row_word[i] = query_word(batch_head, row);
     }
 
@@ -100,5 +101,6 @@ void main() {
         }
     }
     if (QUERY_LENGTHS) clear_rows(first, mask.queries, sum);
-    store_rows(QK, sum, scale, dq, batch * queries * dq_pitch + head * D, dq_pitch, first, queries);
+    store_rows(QK, sum, scale, dq, batch * queries * dq_pitch + head * D, dq_pitch, first, queries,
+               LAYOUT);
 }

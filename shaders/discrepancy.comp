@@ -6,6 +6,8 @@
 #include "lib/args.glsl"
 #include "lib/row_registers.glsl"
 
+layout(constant_id = 5) const uint LAYOUT_O = SCALAR;
+
 layout(push_constant, scalar) uniform Args {
     In o;
     In v;
@@ -24,7 +26,7 @@ void main() {
     for (uint row = first; row < end; ++row) {
         for (uint s = 0; s < STRIPS; ++s) {
             vec2 o_s[STRIP], v_s[STRIP];
-            load_strip(o, row * o_pitch, s, o_s);
+            load_strip(o, row * o_pitch, s, LAYOUT_O, o_s);
             load_strip(v, row * v_pitch, s, v_s);
             [[unroll]] for (uint k = 0; k < STRIP; ++k)
                 store_pair(y, row * WIDTH, s, k, by_v * v_s[k] + by_o * o_s[k]);

@@ -2,13 +2,12 @@
 // 15-17).
 
 #include "models/attention/attention.h"
-#include "ops/project_out.h"
+#include "ops/attention_epilogue.h"
 
 namespace vkf {
 
 Signals belief_star(const AttentionContext& at) {
-    const Tensor o = attention(at.q, at.k, at.v, at.options);
-    const Projections left = project_out_both(o, at.own_v, at.options.heads, at.options.value_heads());
+    const Projections left = attention_project_out_both({at.q, at.k, at.v, at.own_v}, at.options);
     return {left.rows, left.heads};
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "ops/arithmetic.h"
+#include "ops/discrepancy_launch.h"
 #include "ops/repeat_heads.h"
 #include "ops/vector_layout.h"
 
@@ -15,7 +16,7 @@ namespace {
 /// by_v · v + by_o · o
 class DiscrepancyOp : public Op {
 public:
-    DiscrepancyOp(float by_o, float by_v) : by_o_(by_o), by_v_(by_v) {}
+    explicit DiscrepancyOp(const DiscrepancyWeights& weights) : by_o_(weights.by_o), by_v_(weights.by_v) {}
 
     std::string_view name() const override { return "discrepancy"; }
 
@@ -40,26 +41,7 @@ public:
     }
 
     void lower(Lowering& to) const override {
-        const Tensor o = to.in[0], v = to.in[1], y = to.out[0];
-        const PairRows grid = pair_rows(to.device, y.rows(), y.width());
-        const auto count = static_cast<double>(y.elements());
-        to.dispatch({.kernel = "discrepancy",
-                     .constants = {{"GROUP", grid.group},
-                                   {"WIDTH", extent(y.width())},
-                                   {"STRIP", std::min(grid.strip, 8u)},  // each strip is read once anyway
-                                   {"LAYOUT", grid.form({o, v, y})}},
-                     .args = {{"o", o},
-                              {"v", v},
-                              {"y", y},
-                              {"rows", extent(y.rows())},
-                              {"o_pitch", extent(o.pitch())},
-                              {"v_pitch", extent(v.pitch())},
-                              {"per_group", grid.per_group},
-                              {"by_o", by_o_},
-                              {"by_v", by_v_}},
-                     .groups = grid.groups,
-                     .flops = 3.0 * count,
-                     .bytes = 12.0 * count});
+        to.dispatch(discrepancy_launch(to.device, to.in[0], to.in[1], {by_o_, by_v_}, to.out[0]));
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }
@@ -76,10 +58,38 @@ private:
 
 }  // namespace
 
-Tensor discrepancy(Tensor o, Tensor v, float gamma, GammaOn on, std::int64_t value_heads) {
+Dispatch discrepancy_launch(const DeviceTraits& device, const ArgValue& o, Tensor v, const DiscrepancyWeights& weights,
+                            Tensor y) {
+    const PairRows grid = pair_rows(device, y.rows(), y.width());
+    const auto* tensor = std::get_if<Tensor>(&o);
+    const auto count = static_cast<double>(y.elements());
+    return {.kernel = "discrepancy",
+            .constants = {{"GROUP", grid.group},
+                          {"WIDTH", extent(y.width())},
+                          {"STRIP", std::min(grid.strip, 8u)},  // each strip is read once anyway
+                          {"LAYOUT", grid.form({v, y})},
+                          {"LAYOUT_O", tensor ? grid.form({*tensor}) : vector_layout(grid.aligned)}},
+            .args = {{"o", o},
+                     {"v", v},
+                     {"y", y},
+                     {"rows", extent(y.rows())},
+                     {"o_pitch", extent(tensor ? tensor->pitch() : y.width())},
+                     {"v_pitch", extent(v.pitch())},
+                     {"per_group", grid.per_group},
+                     {"by_o", weights.by_o},
+                     {"by_v", weights.by_v}},
+            .groups = grid.groups,
+            .flops = 3.0 * count,
+            .bytes = 12.0 * count};
+}
+
+DiscrepancyWeights discrepancy_weights(float gamma, GammaOn on) {
     const bool sum = on == GammaOn::sum;
-    return add_one(o.graph(), DiscrepancyOp(sum ? -gamma : -1.0f, sum ? 1.0f : gamma),
-                   {o, match_heads(v, o, value_heads)});
+    return {.by_o = sum ? -gamma : -1.0f, .by_v = sum ? 1.0f : gamma};
+}
+
+Tensor discrepancy(Tensor o, Tensor v, float gamma, GammaOn on, std::int64_t value_heads) {
+    return add_one(o.graph(), DiscrepancyOp(discrepancy_weights(gamma, on)), {o, match_heads(v, o, value_heads)});
 }
 
 }  // namespace vkf

@@ -1,8 +1,7 @@
-// Launches of project_out's kernels, for the ops that project in one way and in both.
+// Projections as parts of other ops: of project_out itself, and of attention, which projects before o is rounded.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,31 +10,43 @@
 
 namespace vkf {
 
-/// Throws unless o and v are alike and their rows fall into so many groups.
-void require_groups(std::span<const TensorType> o_and_v, std::int64_t groups);
-
-/// Of kernels over groups of rows like o's, where these operands may be kept in 16 bits if groups are made of whole
-/// pairs.
-KernelTraits projection_traits(Tensor o, std::int64_t groups, std::uint32_t in, std::uint32_t out);
-
-/// y = what is left of o in each of `groups` groups of a row.
-Dispatch project_out_launch(const DeviceTraits& device, std::int64_t groups, Tensor o, Tensor v, Tensor y);
-
-/// Two gradients, dense: tensors of one format, or temporary memory in fp32.
-struct GradientPair {
-    ArgValue d_o, d_v;
-    Format format = Format::f32;
+/// Which projections: of whole rows of `heads` heads, of each head, or both.
+struct Projection {
+    std::int64_t heads = 1;
+    bool of_rows = false, of_heads = false;
 };
 
-/// d_o and d_v of it, given the gradient g of y; what they are added to may be themselves.
+/// What a projection of o, [..., heads·D], leaves, each as wide as o, and its coefficients <o,v>/<v,v>: [..., 1] of
+/// rows, [..., heads] of heads. Absent where not asked for.
+struct Projected {
+    Tensor rows, heads, row_coefficients, head_coefficients;
+};
+
+/// An op's outputs that a projection makes: (rows, their coefficients), then (heads, their coefficients).
+std::vector<TensorType> types_of(const Projection& of, const TensorType& o);
+Projected projected(const Projection& of, std::span<const Tensor> outputs);
+
+/// Which of them may be kept in 16 bits, and no tensor as the null address.
+std::uint32_t half_outputs_of(const Projection& of);
+inline ArgValue or_null(Tensor tensor) {
+    return tensor ? ArgValue{tensor} : ArgValue{};
+}
+
+/// Throws InputError unless o and v are alike and their rows fall into so many heads.
+void require_heads(const TensorType& o, const TensorType& v, std::int64_t heads);
+
+/// By plain ops: all of types_of().
+std::vector<Tensor> project_out_by_plain_ops(const Projection& of, Tensor o, Tensor v);
+
+/// o is a tensor or, in fp32, temporary memory; it lies in rows like v's.
+Dispatch project_out_launch(const DeviceTraits& device, const Projection& of, const ArgValue& o, Tensor v,
+                            const Projected& into);
+
+/// d_o, d_v and delta = <d_o, o>, [B, heads, T] of rows [B, T, heads·D]: what attention's derivative needs of o. `d`
+/// has the gradients of rows and heads, one of them perhaps absent. Only where there is a gradient is `made` looked at.
 struct ProjectOutGradients {
-    Tensor o, v, g;
-    GradientPair into;
-    std::optional<GradientPair> addend = {};
+    Tensor d_o, d_v, delta;
 };
-Dispatch project_out_backward_launch(const DeviceTraits& device, std::int64_t groups, const ProjectOutGradients& at);
-
-/// The node that makes both: d_o and d_v.
-std::vector<Tensor> project_out_backward(Tensor o, Tensor v, Tensor g, std::int64_t groups);
+ProjectOutGradients project_out_gradients(std::int64_t heads, Tensor v, const Projected& made, const Projected& d);
 
 }  // namespace vkf

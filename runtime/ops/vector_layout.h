@@ -86,7 +86,6 @@ inline std::uint32_t vector_layout(std::span<const Tensor> tensors) {
 struct PairRows : RowSweep {
     std::uint32_t strip;  // pairs an invocation holds at a time: its whole part of the row where that is bearable
     bool aligned;         // the width is even
-    bool own = false;     // every invocation has whole rows instead
 
     /// Of these tensors, which lie alike; those that are absent do.
     std::uint32_t form(std::initializer_list<Tensor> tensors) const {
@@ -104,19 +103,32 @@ inline PairRows pair_rows(const DeviceTraits& device, std::int64_t count, std::i
     return made;
 }
 
-/// Likewise, where kernels know how to give every invocation rows of its own: on CPU devices, for short ones, so that
-/// no invocation idles and no sum goes across them.
-inline PairRows short_pair_rows(const DeviceTraits& device, std::int64_t count, std::int64_t width) {
-    constexpr std::int64_t most = 16;  // pairs: three rows of them still fit the nearest cache
-    PairRows made = pair_rows(device, count, width);
-    const std::int64_t pairs = (width + 1) / 2, group = made.group;
-    made.own = device.cpu && pairs <= most;
-    if (!made.own) return made;
-    const std::int64_t per_group = (made.per_group + group - 1) / group * group;
-    made.per_group = extent(per_group);
-    made.groups = static_cast<std::uint64_t>((count + per_group - 1) / per_group);
-    made.strip = extent(pairs);
-    return made;
+/// Rows of `heads` heads shared out to lanes as in shaders/lib/head_rows.glsl.
+struct HeadRows {
+    std::uint32_t group, lanes, strip, per_group;  // `lanes` to a head, `strip` pairs to a lane at a time
+    std::uint64_t groups;
+    bool aligned;  // a head's width is even
+};
+
+/// On CPU devices a lane has as much of a head as it can keep, so that few sums go across lanes and few lanes idle; on
+/// GPUs neighbouring lanes read neighbouring pairs.
+inline HeadRows head_rows(const DeviceTraits& device, std::int64_t rows, std::int64_t heads, std::int64_t width) {
+    const auto divided = [](std::int64_t count, std::int64_t by) { return (count + by - 1) / by; };
+    const std::int64_t pairs = divided(width, 2), subgroup = device.subgroup_size, most = device.cpu ? 32 : 8;
+    const std::int64_t room = device.cpu ? subgroup : std::min<std::int64_t>(128, device.max_group);
+    std::int64_t lanes = 1;
+    const auto wants_more = [&] { return device.cpu ? divided(pairs, lanes) > most : 2 * lanes * heads <= room; };
+    while (2 * lanes <= std::min(subgroup, pairs) && wants_more()) lanes *= 2;
+    const std::int64_t group = std::min(divided(heads * lanes, subgroup) * subgroup, room / subgroup * subgroup);
+    const std::int64_t together = group == subgroup ? std::max<std::int64_t>(1, subgroup / (heads * lanes)) : 1;
+    const RowSweep share = row_sweep(device, rows, heads * width);
+    const std::int64_t per_group = divided(share.per_group, together) * together;
+    return {.group = extent(group),
+            .lanes = extent(lanes),
+            .strip = extent(std::min(divided(pairs, lanes), most)),
+            .per_group = extent(per_group),
+            .groups = static_cast<std::uint64_t>(divided(rows, per_group)),
+            .aligned = width % 2 == 0};
 }
 
 }  // namespace vkf

@@ -40,14 +40,18 @@ void load_own(In x, uint width, uint base, uint pitch, uint first, uint count, o
     }
 }
 
-void store_own(Out y, uint width, uint base, uint pitch, uint first, uint count, float rows[OWN]) {
+void store_own(Out y, uint width, uint base, uint pitch, uint first, uint count, float rows[OWN], uint form) {
     [[unroll]] for (uint r = 0; r < ROWS_PER_LANE; ++r) {
         const uint row = own_row(first, r), at = base + row * pitch;
         if (row < count) {
             [[unroll]] for (uint d = 0; d < width; d += STEP)
-                store_some(y, at + d, vec2(rows[r * width + d], rows[r * width + d + STEP - 1]), STEP == 2, LAYOUT);
+                store_some(y, at + d, vec2(rows[r * width + d], rows[r * width + d + STEP - 1]), STEP == 2, form);
         }
     }
+}
+
+void store_own(Out y, uint width, uint base, uint pitch, uint first, uint count, float rows[OWN]) {
+    store_own(y, width, base, pitch, first, count, rows, LAYOUT);
 }
 
 // The next BLOCK_K rows of x.

@@ -175,7 +175,7 @@ void store_tile(float x[TILE_PER_LANE]) {
 // Which invocation holds which element of a matrix is the device's secret: sums leave through the tile, BLOCK_K columns
 // at a time. With `adds` the addend's rows, which follow each other at addend_pitch, are added.
 void store_rows(uint kind, Out y, uint base, uint pitch, uint first, uint count, bool adds, In addend, uint addend_base,
-                uint addend_pitch) {
+                uint addend_pitch, uint form) {
     const bool aligned = vec4_aligned(uint64_t(y), pitch, base);
     const uint columns = padded_width(kind) / MATRIX_N;
     [[unroll]] for (uint from = 0; from < padded_width(kind); from += BLOCK_K) {
@@ -193,11 +193,11 @@ void store_rows(uint kind, Out y, uint base, uint pitch, uint first, uint count,
             vec4 made = uintBitsToFloat(tiles[tile_at(row) + (column - from) / 4]);
             const uint more = addend_base + (first + row) * addend_pitch + column;
             if (adds) made += load_vec4(addend, LAYOUT, more, there, false);
-            store_vec4(y, LAYOUT, base + (first + row) * pitch + column, there, made, aligned);
+            store_vec4(y, form, base + (first + row) * pitch + column, there, made, aligned);
         }
     }
 }
 
-void store_rows(uint kind, Out y, uint base, uint pitch, uint first, uint count) {
-    store_rows(kind, y, base, pitch, first, count, false, In(uint64_t(0)), 0, 0);
+void store_rows(uint kind, Out y, uint base, uint pitch, uint first, uint count, uint form) {
+    store_rows(kind, y, base, pitch, first, count, false, In(uint64_t(0)), 0, 0, form);
 }

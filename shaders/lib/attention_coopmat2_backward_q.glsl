@@ -1,4 +1,5 @@
-// attention_backward_q.comp by matrices of a whole workgroup: dq, and delta_i = <g_i, o_i>, which dk needs too:
+// attention_backward_q.comp by matrices of a whole workgroup: dq, and unless it is given delta_i = <g_i, o_i>, which dk
+// needs too:
 //     p = 2^(s - lse) with both in base 2,   ds = p (<g, v> - delta),   dq = scale ds k.
 //
 // Shapes: as attention_backward_q.comp. Owner, blocks visited: as attention_coopmat2.comp, with dq for o.
@@ -6,7 +7,7 @@
 //   one that does not count, has lse = +inf, hence p = 0, and delta = 0: dq = 0 exactly.
 #include "lib/attention_coopmat2.glsl"
 
-#define ARGS In o; In lse; In g; Out delta; Out dq; uint dq_pitch;
+#define ARGS In o; In given_delta; In lse; In g; Out delta; Out dq; uint dq_pitch;
 #include "lib/attention_args.glsl"
 
 // A term of delta; `at` is the first query, where its head begins in o and g, and how many queries count.
@@ -19,6 +20,11 @@ float share_of_delta(const in uint row, const in uint column, const in float x, 
 float keep_delta(const in uint row, const in uint column, const in float x, const in uvec2 at) {
     if (column == 0 && at.y + row < queries) delta.at[at.x * queries + at.y + row] = x;
     return x;
+}
+
+// What is given of it; `at` is (batch_head, first query, how many count).
+float delta_of(const in uint row, const in uint column, const in float x, const in uvec3 at) {
+    return at.y + row < at.z ? given_delta.at[at.x * queries + at.y + row] : 0.0;
 }
 
 float lse_of(const in uint row, const in uint column, const in float x, const in uvec2 at) {
@@ -60,9 +66,13 @@ void main() {
         for (uint i = gl_LocalInvocationID.x; i < ROWS; i += GROUP) own_word[i] = query_word(batch_head, first + i);
     TOTAL_V terms;
     TILE row_delta, row_lse;
-    coopMatPerElementNV(terms, TOTAL_V(0.0), share_of_delta, uvec3(first, o_base, mask.queries));
-    coopMatReduceNV(row_delta, terms, gl_CooperativeMatrixReduceRowNV, sum_of);
-    coopMatPerElementNV(row_delta, row_delta, keep_delta, uvec2(batch_head, first));
+    if (GIVEN_DELTA) {
+        coopMatPerElementNV(row_delta, TILE(0.0), delta_of, uvec3(batch_head, first, mask.queries));
+    } else {
+        coopMatPerElementNV(terms, TOTAL_V(0.0), share_of_delta, uvec3(first, o_base, mask.queries));
+        coopMatReduceNV(row_delta, terms, gl_CooperativeMatrixReduceRowNV, sum_of);
+        coopMatPerElementNV(row_delta, row_delta, keep_delta, uvec2(batch_head, first));
+    }
     coopMatPerElementNV(row_lse, TILE(0.0), lse_of, uvec2(batch_head, first));
     TOTAL sum = TOTAL(0.0);
 

@@ -98,5 +98,5 @@ void main() {
     coopMatPerElementNV(weight, weight, inverse);
     coopMatReduceNV(factor, weight, gl_CooperativeMatrixReduceRowNV, larger_of);
     sum = sum * factor;
-    STORE(sum, o, LAYOUT, o_base, HEADS * D_V, uvec2(queries, D_V), uvec2(first, 0), OWN_V);
+    STORE(sum, o, LAYOUT_O, o_base, HEADS * D_V, uvec2(queries, D_V), uvec2(first, 0), OWN_V);
 }

@@ -1,4 +1,5 @@
-// attention_backward_q.comp by cooperative matrices: dq, and delta_i = <g_i, o_i>, which dk needs too:
+// attention_backward_q.comp by cooperative matrices: dq, and unless it is given delta_i = <g_i, o_i>, which dk needs
+// too:
 //     p = 2^(s - lse) with both in base 2,   ds = p (<g, v> - delta),   dq = scale ds k.
 //
 // Shapes: as attention_backward_q.comp. Owner, blocks visited: as attention_coopmat.comp, with dq for o.
@@ -8,7 +9,7 @@
 #define RESULTS WIDTH            // dq
 #include "lib/attention_coopmat.glsl"
 
-#define ARGS In o; In lse; In g; Out delta; Out dq; uint dq_pitch;
+#define ARGS In o; In given_delta; In lse; In g; Out delta; Out dq; uint dq_pitch;
 #include "lib/attention_args.glsl"
 
 shared float row_products[SUBGROUPS * ROWS];  // delta of each row
@@ -46,15 +47,19 @@ void main() {
     load_rows(QK, q, batch * queries * q_pitch + head * D, q_pitch, mine, mask.queries);
     load_rows(VO, g, o_base, HEADS * D_V, mine, mask.queries);
     clear_sums();
-    find_delta(o_base, mine, mask.queries);
+    if (!GIVEN_DELTA) find_delta(o_base, mine, mask.queries);
     float row_lse[PASSES];
     float row_delta[PASSES];
     uint row_word[PASSES];
     [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
         const uint row = mine + own_row(pass);
         row_lse[pass] = lse.at[batch_head * queries + min(row, queries - 1)];
-        row_delta[pass] = row_products[gl_SubgroupID * ROWS + own_row(pass)];
-        if (lane() < LINES && row < queries) delta.at[batch_head * queries + row] = row_delta[pass];
+        if (GIVEN_DELTA) {
+            row_delta[pass] = row < mask.queries ? given_delta.at[batch_head * queries + row] : 0.0;
+        } else {
+            row_delta[pass] = row_products[gl_SubgroupID * ROWS + own_row(pass)];
+            if (lane() < LINES && row < queries) delta.at[batch_head * queries + row] = row_delta[pass];
+        }
         if (DROPOUT) row_word[pass] = query_word(batch_head, row);
     }
 
@@ -86,5 +91,5 @@ void main() {
         add_rows(QK);
     }
     scale_sums(QK, scale);
-    store_rows(QK, dq, batch * queries * dq_pitch + head * D, dq_pitch, mine, queries);
+    store_rows(QK, dq, batch * queries * dq_pitch + head * D, dq_pitch, mine, queries, LAYOUT);
 }

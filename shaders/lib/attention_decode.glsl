@@ -47,18 +47,18 @@ void load_rows(In x, uint width, uint base, uint pitch, uint first, uint count, 
     }
 }
 
-void store_rows(Out y, uint width, uint base, uint pitch, uint first, uint count, float rows[OWN]) {
+void store_rows(Out y, uint width, uint base, uint pitch, uint first, uint count, float rows[OWN], uint form) {
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
         [[unroll]] for (uint c = 0; c < chunks_of(width); c += vec_of(width)) {
             uint d = c / vec_of(width) * columns_of(width) + lane() * vec_of(width);
             uint at = base + (first + r) * pitch + d;
             vec2 x = vec2(rows[r * chunks_of(width) + c], rows[r * chunks_of(width) + c + vec_of(width) - 1]);
             bool own = d < width && first + r < count;
-            if (vec_of(width) == 1 && packed(LAYOUT)) {  // the neighbour's column is in the same word
+            if (vec_of(width) == 1 && packed(form)) {  // the neighbour's column is in the same word
                 x.y = subgroupShuffleXor(x.x, 1);
                 own = own && lane() % 2 == 0;
             }
-            if (own) store_some(y, at, x, vec_of(width) == 2 || packed(LAYOUT), LAYOUT);
+            if (own) store_some(y, at, x, vec_of(width) == 2 || packed(form), form);
         }
     }
 }

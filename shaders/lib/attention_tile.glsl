@@ -159,7 +159,7 @@ void clear_rows(uint first, uint count, inout vec4 sum[SUMS]) {
 
 // With `adds` the addend's rows are added, which lie as in y but `addend_pitch` apart.
 void store_rows(uint kind, vec4 sum[SUMS], float factor, Out y, uint base, uint pitch, uint first, uint count,
-                bool adds, In addend, uint addend_base, uint addend_pitch) {
+                bool adds, In addend, uint addend_base, uint addend_pitch, uint form) {
     const bool aligned = vec4_aligned(uint64_t(y), pitch, base);
     const uint width = head_width(kind), slices = kind == QK ? SLICES : SLICES_V;
     [[unroll]] for (uint i = 0; i < slices * SUM_HEIGHT; ++i) {
@@ -167,10 +167,11 @@ void store_rows(uint kind, vec4 sum[SUMS], float factor, Out y, uint base, uint 
         const uint there = row < count && column < width ? width - column : 0;
         vec4 made = factor * sum[i];
         if (adds) made += load_vec4(addend, LAYOUT, addend_base + row * addend_pitch + column, there, false);
-        store_vec4(y, LAYOUT, base + row * pitch + column, there, made, aligned);
+        store_vec4(y, form, base + row * pitch + column, there, made, aligned);
     }
 }
 
-void store_rows(uint kind, vec4 sum[SUMS], float factor, Out y, uint base, uint pitch, uint first, uint count) {
-    store_rows(kind, sum, factor, y, base, pitch, first, count, false, In(uint64_t(0)), 0, 0);
+void store_rows(uint kind, vec4 sum[SUMS], float factor, Out y, uint base, uint pitch, uint first, uint count,
+                uint form) {
+    store_rows(kind, sum, factor, y, base, pitch, first, count, false, In(uint64_t(0)), 0, 0, form);
 }

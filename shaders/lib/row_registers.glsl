@@ -1,19 +1,19 @@
 // A row in registers by pairs of neighbours: the lanes side by side, STRIP pairs each. A row wider than 2 · GROUP ·
 // STRIP comes in several strips. The width is a constant so that a row of one strip needs no bounds but at its end.
-// With ROW_PER_LANE every lane has a short row of its own instead.
+// With LANES_PER_ROW so many neighbouring lanes of a subgroup, a power of two, have a row of their own instead.
 #include "lib/vector_layout.glsl"
 
 layout(constant_id = 2) const uint WIDTH = 64;
 layout(constant_id = 3) const uint STRIP = 4;
 layout(constant_id = 4) const uint LAYOUT = SCALAR;  // of every tensor but those with a form of their own
-layout(constant_id = 10) const bool ROW_PER_LANE = false;
+layout(constant_id = 10) const uint LANES_PER_ROW = 0;
 
-const uint LANES = ROW_PER_LANE ? 1 : GROUP;  // along a row
+const uint LANES = LANES_PER_ROW > 0 ? LANES_PER_ROW : GROUP;  // along a row
 const uint STRIPS = (WIDTH + 2 * LANES * STRIP - 1) / (2 * LANES * STRIP);
 
 // The first column of pair k.
 uint column(uint strip, uint k) {
-    const uint place = ROW_PER_LANE ? 0 : gl_LocalInvocationID.x;
+    const uint place = LANES_PER_ROW > 0 ? gl_SubgroupInvocationID % LANES : gl_LocalInvocationID.x;
     return 2 * ((strip * STRIP + k) * LANES + place);
 }
 

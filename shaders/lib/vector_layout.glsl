@@ -67,6 +67,12 @@ vec2 load_two(In x, uint at, uint form) {
     return vec2(x.at[at], x.at[at + 1]);
 }
 
+// What a reader will find of a pair that is stored so.
+vec2 as_stored(vec2 value, uint form) {
+    if (!packed(form)) return value;
+    return unpack(form == F16X2 ? pack_half(value) : pack_bfloat(value), form);
+}
+
 // 32-bit numbers leave one by one: two stores cost lavapipe as much as one of 64 bits, which kills Mesa 26.1 where it
 // has 16 lanes.
 void store_two(Out y, uint at, vec2 value, uint form) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "op_check.h"
+#include "ops/attention.h"
 #include "ops/attention_mask.h"
 
 namespace vkf::test {
@@ -21,6 +23,8 @@ struct MaskCase {
 };
 
 OpCase op_case(const MaskCase&);
+/// Those that its op is given with these operands: the first are q, k and v.
+AttentionOptions options_of(const MaskCase&, std::span<const Tensor> operands);
 
 /// All masks of one geometry have kernels of one width; few geometries, for each takes its time to compile.
 std::vector<MaskCase> mask_cases();

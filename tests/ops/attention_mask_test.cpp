@@ -27,20 +27,22 @@ Operand rows(const MaskCase& c, std::int64_t length, std::int64_t columns, const
 
 }  // namespace
 
+AttentionOptions options_of(const MaskCase& c, Inputs x) {
+    AttentionOptions options{
+        .heads = c.heads, .kv_heads = c.kv_heads, .dropout = c.dropout, .salt = 5, .mask = c.mask};
+    if (!c.query_lengths.empty()) options.mask.query_lengths = x[3];
+    if (!c.key_lengths.empty()) options.mask.key_lengths = x[4];
+    if (c.dropout > 0) options.seed = x[5];
+    return options;
+}
+
 OpCase op_case(const MaskCase& c) {
     const auto numbers = [&](const std::vector<double>& values) {
         Operand made = integers({std::max<std::int64_t>(1, std::ssize(values))}, 0, 1);
         made.values = values;
         return made;
     };
-    const auto build = [c](Inputs x) {
-        AttentionOptions options{
-            .heads = c.heads, .kv_heads = c.kv_heads, .dropout = c.dropout, .salt = 5, .mask = c.mask};
-        if (!c.query_lengths.empty()) options.mask.query_lengths = x[3];
-        if (!c.key_lengths.empty()) options.mask.key_lengths = x[4];
-        if (c.dropout > 0) options.seed = x[5];
-        return std::vector{attention(x[0], x[1], x[2], options)};
-    };
+    const auto build = [c](Inputs x) { return std::vector{attention(x[0], x[1], x[2], options_of(c, x))}; };
     return {.name = c.name,
             .operands = {rows(c, c.queries, c.heads * c.width, c.query_lengths),
                          rows(c, c.keys, c.kv_heads * c.width, c.key_lengths),

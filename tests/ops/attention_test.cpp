@@ -7,6 +7,7 @@
 #include "op_check.h"
 #include "ops/arithmetic.h"
 #include "ops/attention.h"
+#include "ops/chosen_implementation.h"
 
 namespace vkf::test {
 namespace {
@@ -127,20 +128,6 @@ const std::vector<OpCase> cache_cases{
 };
 
 VKF_OP_TABLE(AttentionCache, cache_cases);
-
-/// Chooses one implementation, whatever it is asked.
-class Always : public Autotuner {
-public:
-    explicit Always(std::string implementation) : implementation_(std::move(implementation)) {}
-    std::size_t choose(const DeviceTraits&, const TuningProblem& problem) override {
-        const auto at = std::ranges::find(problem.candidates, implementation_);
-        EXPECT_NE(at, problem.candidates.end()) << implementation_ << " is none for " << problem.kind;
-        return static_cast<std::size_t>(at - problem.candidates.begin());
-    }
-
-private:
-    std::string implementation_;
-};
 
 /// The ways of fp32 as for a GPU, whatever is preferred there.
 class DeviceImplementationsAttention : public ::testing::TestWithParam<const char*> {};

@@ -1,0 +1,55 @@
+#version 460
+// d_o = by_o·g and d_v = by_v·g, g the gradient of y = by_v·v + by_o·o (discrepancy.comp), and delta = <d_o,o> of each
+// head, all that attention's gradients need to know of o. o is not read: it is (y − by_v·v)/by_o.
+//
+// Shapes: all [rows, HEADS·WIDTH], y, d_o and d_v dense; delta [rows / queries, HEADS, queries].
+// Owner: a workgroup takes `per_group` consecutive rows, with lanes as in lib/head_rows.glsl.
+// Numerics: delta in fp32, of d_o as it is stored. With by_o = 0 nothing depends on o: d_o = 0 and delta = 0.
+#include "lib/args.glsl"
+#include "lib/head_rows.glsl"
+
+layout(constant_id = 6) const bool OF_VALUES = false;  // whether d_v is asked for
+
+layout(push_constant, scalar) uniform Args {
+    In y;
+    In v;
+    In g;
+    Out d_o;
+    Out d_v;
+    Out delta;
+    uint rows;
+    uint queries;
+    uint v_pitch;
+    uint g_pitch;
+    uint per_group;
+    float by_o;
+    float by_v;
+};
+
+void main() {
+    const uint first = group_index() * per_group;
+    const uint end = min(first + per_group, rows);
+    const float inverse = by_o != 0.0 ? 1.0 / by_o : 0.0;
+    for (uint start = first; start < end; start += ROWS_AT_ONCE) {
+        const uint row = min(start + own_row(), rows - 1);
+        for (uint turn = 0; turn < TURNS; ++turn) {
+            const uint head = own_head(turn), at = (row * HEADS + head) * WIDTH;
+            const bool mine = start + own_row() < end && has_head(turn);
+            float sum = 0.0;
+            for (uint s = 0; s < STRIPS; ++s) {
+                vec2 y_s[STRIP], v_s[STRIP], g_s[STRIP];
+                load_strip(y, at, s, y_s);
+                load_strip(v, row * v_pitch + head * WIDTH, s, v_s);
+                load_strip(g, row * g_pitch + head * WIDTH, s, g_s);
+                [[unroll]] for (uint k = 0; k < STRIP; ++k) {
+                    const vec2 d = by_o * g_s[k];
+                    if (mine) store_pair(d_o, at, s, k, d);
+                    if (mine && OF_VALUES) store_pair(d_v, at, s, k, by_v * g_s[k]);
+                    sum += dot(as_stored(d, LAYOUT), (y_s[k] - by_v * v_s[k]) * inverse);
+                }
+            }
+            sum = sum_over_head(sum);
+            if (mine && leads_head()) delta.at[(row / queries * HEADS + head) * queries + row % queries] = sum;
+        }
+    }
+}
