@@ -5,13 +5,15 @@
 //   m reads key head m / GQA_GROUP. Who sees whom: lib/attention_mask.glsl.
 // Owner: one subgroup makes ROWS_PER_LANE · SUBGROUP rows of one head of o. Keys that none of them sees are not
 //   visited, but for those in a block with others.
+// Before o is stored it may be compared with, or projected on, the queries' own values (lib/attention_epilogue.glsl).
 // Numerics: fp32; exponents of differences. Logits and lse are in base 2: what is raised is 2, not e. A row that sees
 //   no key: o = 0 and lse = +inf, which makes the backward pass's 2^(s - lse) zero.
 #version 460
 #include "lib/args.glsl"
 #include "lib/attention.glsl"
+#include "lib/attention_epilogue.glsl"
 
-#define ARGS Out o; Out lse;
+#define ARGS Out o; Out lse; EPILOGUE_ARGS
 #include "lib/attention_args.glsl"
 
 void main() {
@@ -71,12 +73,26 @@ void main() {
         add_rows(D_V, p, kv_tile, sum);
     }
 
+    if (EPILOGUE > 0)
+        load_own(own_v, D_V, batch * queries * own_pitch + head * D_V, own_pitch, first, queries, q_tile, LAYOUT_OWN);
     [[unroll]] for (uint r = 0; r < ROWS_PER_LANE; ++r) {
         const uint row = own_row(first, r);
         const bool some = weight[r] > 0.0 && (!QUERY_LENGTHS || row < mask.queries);
         scale_row(D_V, r, !QUERY_LENGTHS || some, some ? 1.0 / weight[r] : 0.0, sum);
         if (row < queries)
             lse.at[batch_head * queries + row] = some ? top[r] + log2(weight[r]) : uintBitsToFloat(0x7F800000);
+        if (EPILOGUE > 0) {
+            float o_v = 0.0, v_v = 0.0;
+            [[unroll]] for (uint i = r * D_V; i < (r + 1) * D_V; ++i) {
+                o_v += sum[i] * q_tile[i];
+                v_v += q_tile[i] * q_tile[i];
+            }
+            const vec2 weights = epilogue_weights(o_v, v_v, by_o, by_v);
+            [[unroll]] for (uint i = r * D_V; i < (r + 1) * D_V; ++i)
+                sum[i] = weights.x * sum[i] + weights.y * q_tile[i];
+            if (EPILOGUE == PROJECT_OUT && row < queries)
+                coefficients.at[(batch * queries + row) * HEADS + head] = along(o_v, v_v);
+        }
     }
     store_own(o, D_V, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, queries, sum, LAYOUT_O);
 }

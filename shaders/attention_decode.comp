@@ -9,8 +9,9 @@
 #version 460
 #include "lib/args.glsl"
 #include "lib/attention_decode.glsl"
+#include "lib/attention_epilogue.glsl"
 
-#define ARGS Out o; Out lse;
+#define ARGS Out o; Out lse; EPILOGUE_ARGS
 #include "lib/attention_args.glsl"
 
 void main() {
@@ -82,11 +83,29 @@ void main() {
             lse.at[batch_head * queries + first + r] =
                 some ? top[i] + log2(total[i]) : uintBitsToFloat(0x7F800000);
     }
+    if (EPILOGUE > 0)
+        load_rows(own_v, D_V, batch * queries * own_pitch + head * D_V, own_pitch, first, queries, q_tile, LAYOUT_OWN);
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
         float factor = of_row(inverse, r);
         [[unroll]] for (uint c = 0; c < chunks_of(D_V); ++c) {
             const float x = sum[r * chunks_of(D_V) + c];
             sum[r * chunks_of(D_V) + c] = QUERY_LENGTHS && factor == 0.0 ? 0.0 : x * factor;
+        }
+        if (EPILOGUE > 0) {
+            float o_v = 0.0, v_v = 0.0;
+            [[unroll]] for (uint c = 0; c < chunks_of(D_V); ++c) {
+                const uint i = r * chunks_of(D_V) + c;
+                const float own = holds(D_V, c) ? q_tile[i] : 0.0;
+                o_v += sum[i] * own;
+                v_v += own * own;
+            }
+            o_v = subgroupAdd(o_v);
+            v_v = subgroupAdd(v_v);
+            const vec2 weights = epilogue_weights(o_v, v_v, by_o, by_v);
+            [[unroll]] for (uint i = r * chunks_of(D_V); i < (r + 1) * chunks_of(D_V); ++i)
+                sum[i] = weights.x * sum[i] + weights.y * q_tile[i];
+            if (EPILOGUE == PROJECT_OUT && lane() == 0 && first + r < queries)
+                coefficients.at[(batch * queries + first + r) * HEADS + head] = along(o_v, v_v);
         }
     }
     store_rows(o, D_V, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, queries, sum, LAYOUT_O);

@@ -46,7 +46,9 @@ public:
         return attention_gradients(options_, at.in, {.o = at.out[0], .lse = at.out[1], .d_o = contiguous(at.d_out[0])});
     }
 
-    void lower(Lowering& to) const override { lower_attention(to, options_, to.out[0], to.out[1]); }
+    void lower(Lowering& to) const override {
+        lower_attention(to, forward_tile(to, options_), options_, to.out[0], to.out[1]);
+    }
 
     KernelTraits kernel_traits(std::span<const Tensor> at) const override {
         return traits_of_heads(options_, at, 0b111, 0b1);

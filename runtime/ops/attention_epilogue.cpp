@@ -17,8 +17,7 @@ std::span<const Tensor> all_but_last(std::span<const Tensor> list) {
     return list.first(list.size() - 1);
 }
 
-/// From attention's inputs and own_v, which is as wide as o, what the epilogue makes and the log-sum-exp. The kernel of
-/// the forward pass leaves o in fp32.
+/// From attention's inputs and own_v, which is as wide as o, what the epilogue makes and the log-sum-exp.
 class EpilogueOp : public Op {
 public:
     explicit EpilogueOp(const AttentionOptions& options) : options_(options) {}
@@ -47,9 +46,16 @@ public:
         return d_in;
     }
 
+    /// Kernels that cannot make the epilogue, and those of one head at a time for whole rows, leave o in fp32.
     void lower(Lowering& to) const override {
+        const AttentionTile tile = forward_tile(to, options_);
+        const HeadEpilogue fused = head_epilogue(to.in[own_v], all_but_last(to.out));
+        if (has_epilogue(tile) && fused.kind != HeadEpilogue::Kind::none) {
+            lower_attention(to, tile, options_, to.out[0], to.out.back(), fused);
+            return;
+        }
         const Scratch o = to.scratch(to.in[own_v].elements());
-        lower_attention(to, options_, o, to.out.back());
+        lower_attention(to, tile, options_, o, to.out.back());
         to.dispatch(epilogue_launch(to.device, o, to.in[own_v], all_but_last(to.out)));
     }
 
@@ -70,6 +76,8 @@ protected:
                                          std::span<const Tensor> d_out) const = 0;
     virtual Dispatch epilogue_launch(const DeviceTraits& device, const ArgValue& o, Tensor own,
                                      std::span<const Tensor> out) const = 0;
+    /// As a kernel of attention can make it; of kind none if it cannot.
+    virtual HeadEpilogue head_epilogue(Tensor own, std::span<const Tensor> out) const = 0;
     virtual std::uint32_t half_outputs() const = 0;  // of the epilogue's own
 
 private:
@@ -97,6 +105,10 @@ private:
     Dispatch epilogue_launch(const DeviceTraits& device, const ArgValue& o, Tensor own,
                              std::span<const Tensor> out) const override {
         return discrepancy_launch(device, o, own, discrepancy_weights(gamma_, on_), out[0]);
+    }
+    HeadEpilogue head_epilogue(Tensor own, std::span<const Tensor>) const override {
+        const DiscrepancyWeights weights = discrepancy_weights(gamma_, on_);
+        return {HeadEpilogue::Kind::discrepancy, own, {}, weights.by_o, weights.by_v};
     }
     std::uint32_t half_outputs() const override { return 0b1; }
 
@@ -127,6 +139,10 @@ private:
     Dispatch epilogue_launch(const DeviceTraits& device, const ArgValue& o, Tensor own,
                              std::span<const Tensor> out) const override {
         return project_out_launch(device, of_, o, own, projected(of_, out));
+    }
+    HeadEpilogue head_epilogue(Tensor own, std::span<const Tensor> out) const override {
+        if (of_.of_rows) return {};
+        return {.kind = HeadEpilogue::Kind::project_out, .own_v = own, .coefficients = out[1]};
     }
     std::uint32_t half_outputs() const override { return half_outputs_of(of_); }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "ops/attention_tuning.h"
+#include "ops/project_out_launch.h"
 #include "ops/vector_layout.h"
 
 namespace vkf {
@@ -136,11 +137,20 @@ std::vector<TensorType> check_attention(const AttentionOptions& options, std::sp
     return {{DType::f32, {q[0], q[1], v[2] / kv_heads * heads}}, {DType::f32, {q[0], heads, q[1]}}};
 }
 
-void lower_attention(Lowering& to, const AttentionOptions& options, const ArgValue& o, Tensor lse) {
+AttentionTile forward_tile(const Lowering& to, const AttentionOptions& options) {
     const AttentionExtents e(options, to.in[query].shape(), to.in[key].shape(), to.in[value].shape());
     const std::string implementation = attention_implementation(to.device, options, e, to.in, false);
-    Dispatch made = attention_dispatch(attention_tile(to.device, implementation, AttentionPass::forward, e.size()),
-                                       options, e, to.in);
+    return attention_tile(to.device, implementation, AttentionPass::forward, e.size());
+}
+
+bool has_epilogue(const AttentionTile& tile) {
+    return tile.kernel == "attention" || tile.kernel == "attention_decode";
+}
+
+void lower_attention(Lowering& to, const AttentionTile& tile, const AttentionOptions& options, const ArgValue& o,
+                     Tensor lse, const HeadEpilogue& epilogue) {
+    const AttentionExtents e(options, to.in[query].shape(), to.in[key].shape(), to.in[value].shape());
+    Dispatch made = attention_dispatch(tile, options, e, to.in);
     const auto* kept = std::get_if<Tensor>(&o);
     if (kept)
         align_attention(made, e, {to.in[query], to.in[key], to.in[value], *kept});
@@ -149,6 +159,16 @@ void lower_attention(Lowering& to, const AttentionOptions& options, const ArgVal
     const bool in_pairs = e.D % 2 == 0 && e.D_V % 2 == 0 && all_even(to.in.first(value + 1));
     made.constants.emplace_back("LAYOUT_O", vector_layout(kept ? kept->format() : Format::f32, in_pairs));
     made.args.insert(made.args.end(), {{"o", o}, {"lse", lse}});
+    if (has_epilogue(tile)) {
+        const Tensor own = epilogue.own_v;
+        made.constants.emplace_back("EPILOGUE", static_cast<std::uint32_t>(epilogue.kind));
+        made.constants.emplace_back("LAYOUT_OWN", vector_layout(own));
+        made.args.insert(made.args.end(), {{"own_v", or_null(own)},
+                                           {"coefficients", or_null(epilogue.coefficients)},
+                                           {"own_pitch", own ? extent(own.pitch()) : 0U},
+                                           {"by_o", epilogue.by_o},
+                                           {"by_v", epilogue.by_v}});
+    }
     made.flops = 2.0 * attention_pairs(options, e) * static_cast<double>(e.D + e.D_V);
     made.bytes = 8.0 * static_cast<double>(to.in[query].elements() + to.in[key].elements());
     to.dispatch(std::move(made));

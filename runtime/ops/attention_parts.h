@@ -108,8 +108,21 @@ std::vector<Tensor> attention_and_lse(const AttentionOptions& options, std::span
 /// The types of o and lse. Throws InputError for operands that do not fit each other or the options.
 std::vector<TensorType> check_attention(const AttentionOptions& options, std::span<const TensorType> in);
 
-/// The kernel of the forward pass: o is an output as `in` are kept, or temporary memory in fp32.
-void lower_attention(Lowering& to, const AttentionOptions& options, const ArgValue& o, Tensor lse);
+/// What kernels that can make of each head of o as they write it: its discrepancy with own_v, [B, T, M·D_V], or what
+/// its projection leaves, with coefficients [B, T, M]. Numbered as in shaders/lib/attention_epilogue.glsl.
+struct HeadEpilogue {
+    enum class Kind : std::uint32_t { none, discrepancy, project_out } kind = Kind::none;
+    Tensor own_v = {}, coefficients = {};
+    float by_o = 0.0f, by_v = 0.0f;
+};
+
+/// Which kernel computes the forward pass, and whether it can make an epilogue.
+AttentionTile forward_tile(const Lowering& to, const AttentionOptions& options);
+bool has_epilogue(const AttentionTile& tile);
+
+/// The forward pass: o, or what the epilogue makes of it, is an output as `in` are kept, or temporary memory in fp32.
+void lower_attention(Lowering& to, const AttentionTile& tile, const AttentionOptions& options, const ArgValue& o,
+                     Tensor lse, const HeadEpilogue& epilogue = {});
 
 /// The gradients of all inputs, of which q, k and v have one, given that of o. delta = <d_o, o> of each head, [B, M,
 /// T], is made from o where it is not there. `in` are a node's inputs, the first of which are attention_operands.

@@ -29,15 +29,20 @@ uint lane() { return gl_SubgroupInvocationID; }
 uint own_row(uint first, uint r) { return first + r * SUBGROUP + lane(); }
 
 // Rows past the end repeat the last one, and are not stored.
-void load_own(In x, uint width, uint base, uint pitch, uint first, uint count, out float rows[OWN]) {
+void load_own(In x, uint width, uint base, uint pitch, uint first, uint count, out float rows[OWN],
+              uint form) {
     [[unroll]] for (uint r = 0; r < ROWS_PER_LANE; ++r) {
         const uint at = base + min(own_row(first, r), count - 1) * pitch;
         [[unroll]] for (uint d = 0; d < width; d += STEP) {
-            const vec2 x2 = load_some(x, at + d, STEP == 2, LAYOUT);
+            const vec2 x2 = load_some(x, at + d, STEP == 2, form);
             rows[r * width + d] = x2.x;
             if (STEP == 2) rows[r * width + d + STEP - 1] = x2.y;
         }
     }
+}
+
+void load_own(In x, uint width, uint base, uint pitch, uint first, uint count, out float rows[OWN]) {
+    load_own(x, width, base, pitch, first, count, rows, LAYOUT);
 }
 
 void store_own(Out y, uint width, uint base, uint pitch, uint first, uint count, float rows[OWN], uint form) {

@@ -36,15 +36,24 @@ uint column(uint width, uint c) {
     return min(c / vec_of(width) * columns_of(width) + lane() * vec_of(width), width - vec_of(width));
 }
 
-void load_rows(In x, uint width, uint base, uint pitch, uint first, uint count, out float rows[OWN]) {
+// Whether a lane's column of chunk c is its own.
+bool holds(uint width, uint c) {
+    return c / vec_of(width) * columns_of(width) + lane() * vec_of(width) + c % vec_of(width) < width;
+}
+
+void load_rows(In x, uint width, uint base, uint pitch, uint first, uint count, out float rows[OWN], uint form) {
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
         uint at = base + min(first + r, count - 1) * pitch;
         [[unroll]] for (uint c = 0; c < chunks_of(width); c += vec_of(width)) {
-            vec2 x2 = load_some(x, at + column(width, c), vec_of(width) == 2, LAYOUT);
+            vec2 x2 = load_some(x, at + column(width, c), vec_of(width) == 2, form);
             rows[r * chunks_of(width) + c] = x2.x;
             if (vec_of(width) == 2) rows[r * chunks_of(width) + c + vec_of(width) - 1] = x2.y;
         }
     }
+}
+
+void load_rows(In x, uint width, uint base, uint pitch, uint first, uint count, out float rows[OWN]) {
+    load_rows(x, width, base, pitch, first, count, rows, LAYOUT);
 }
 
 void store_rows(Out y, uint width, uint base, uint pitch, uint first, uint count, float rows[OWN], uint form) {
