@@ -35,8 +35,11 @@ public:
             const AttentionRow row(options_, e, in, b, m, i);
             const std::size_t at_q = e.q_at(b, i, m);
             const double* g = &in[d_o].at[e.o_at(b, i, m)];
-            const double g_o = in[o].at.empty() ? in[delta].at[index((b * e.M + m) * e.T + i)]
-                                                : dot(g, &in[o].at[e.o_at(b, i, m)], e.D_V);
+            double g_o = 0;  // of d_o as it is kept, which who made delta did not know here
+            for (std::int64_t j = 0; j < e.S && in[o].at.empty(); ++j)
+                g_o +=
+                    row.p[index(j)] * dropout.factor(b * e.M + m, i, j) * dot(g, &in[value].at[e.v_at(b, j, m)], e.D_V);
+            if (!in[o].at.empty()) g_o = dot(g, &in[o].at[e.o_at(b, i, m)], e.D_V);
             for (std::int64_t j = 0; j < e.S; ++j) {
                 const double p = row.p[index(j)];
                 if (p == 0) continue;

@@ -1,5 +1,5 @@
-// What becomes of a row of a head of o before it is stored: its discrepancy with, or its projection on, the value at the
-// query's own position. Kernels that have none store o in fp32 for discrepancy.comp and project_out.comp.
+// What becomes of a row of a head of o before it is stored: its discrepancy with, or its projection on, the value at
+// the query's own position. Kernels that have none store o in fp32 for discrepancy.comp and project_out.comp.
 //
 // Expects own_v, coefficients, own_pitch, by_o and by_v among the Args.
 #include "lib/projection.glsl"
