@@ -8,6 +8,7 @@
 
 #include "device_fixture.h"
 #include "graph/reference.h"
+#include "models/language_model.h"
 #include "ops/backward.h"
 #include "program/program.h"
 #include "tiny_gpt2.h"
@@ -44,7 +45,7 @@ struct MapGradients {
 
     /// With `rounded`, queries, keys and values are kept in that format, and nothing else.
     explicit MapGradients(const Gpt2Config& model, Format rounded = Format::f32) {
-        const Tensor loss = gpt2_loss(Scope(graph, parameters), model, ROWS, LENGTH);
+        const Tensor loss = language_loss(Scope(graph, parameters), model, ROWS, LENGTH);
         std::int64_t found = 0;
         for (const Node& node : graph.nodes())
             if (node.op->name() == "matmul" && node.scope.ends_with("c_attn"))
