@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "graph/lifetimes.h"
 
@@ -18,14 +19,17 @@ namespace {
 struct Run {
     std::size_t begin, end;
     std::int64_t bytes;
+    double area;  // bytes times steps
 };
 
 std::vector<Run> runs_of(std::span<const Block> blocks) {
     std::vector<Run> runs;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-        if (i == 0 || !blocks[i].joined) runs.push_back({i, i, 0});
+        if (i == 0 || !blocks[i].joined) runs.push_back({i, i, 0, 0});
         runs.back().end = i + 1;
         runs.back().bytes += blocks[i].bytes;
+        const std::size_t steps = blocks[i].last + 1 - blocks[i].first;
+        runs.back().area += static_cast<double>(blocks[i].bytes) * static_cast<double>(steps);
     }
     return runs;
 }
@@ -49,15 +53,11 @@ std::vector<Taken> taken_for(const Run& run, std::span<const Block> blocks, std:
     return list;
 }
 
-}  // namespace
-
-Packing pack(std::span<const Block> blocks, std::int64_t limit) {
+/// Places runs in the order given, each at the lowest offset that fits.
+Packing place(std::span<const Run> runs, std::span<const Block> blocks, std::int64_t limit) {
     Packing made;
     made.offsets.assign(blocks.size(), 0);
-    std::vector<Run> runs = runs_of(blocks);
-    for (const Run& run : runs) limit = std::max(limit, run.bytes);
     made.limit = limit;
-    std::ranges::stable_sort(runs, std::ranges::greater(), &Run::bytes);
     std::vector<std::size_t> placed;  // by offset
     for (const Run& run : runs) {
         std::int64_t offset = 0;
@@ -73,15 +73,37 @@ Packing pack(std::span<const Block> blocks, std::int64_t limit) {
             placed.insert(std::upper_bound(placed.begin(), placed.end(), i, above), i);
         }
     }
+    return made;
+}
+
+/// The most bytes alive at any one step.
+std::int64_t most_alive(std::span<const Block> blocks) {
     std::vector<std::pair<std::size_t, std::int64_t>> events;  // (step, change); deaths count from the step after
     for (const Block& block : blocks) {
         events.emplace_back(block.first, block.bytes);
         events.emplace_back(block.last + 1, -block.bytes);
     }
     std::sort(events.begin(), events.end());
-    std::int64_t alive = 0;
-    for (const auto& [step, change] : events) made.bound = std::max(made.bound, alive += change);
-    return made;
+    std::int64_t alive = 0, most = 0;
+    for (const auto& [step, change] : events) most = std::max(most, alive += change);
+    return most;
+}
+
+}  // namespace
+
+Packing pack(std::span<const Block> blocks, std::int64_t limit) {
+    std::vector<Run> runs = runs_of(blocks);
+    for (const Run& run : runs) limit = std::max(limit, run.bytes);
+    const std::int64_t bound = most_alive(blocks);
+    std::ranges::stable_sort(runs, std::ranges::greater(), &Run::bytes);
+    Packing best = place(runs, blocks, limit);
+    if (best.bytes > bound + bound / 32) {
+        std::ranges::stable_sort(runs, std::ranges::greater(), &Run::area);
+        Packing other = place(runs, blocks, limit);
+        if (other.bytes < best.bytes) best = std::move(other);
+    }
+    best.bound = bound;
+    return best;
 }
 
 namespace {

@@ -33,8 +33,9 @@ constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 std::int64_t uncut(std::int64_t offset, std::int64_t bytes, std::int64_t limit);
 
 /// Places blocks so that none alive at the same step overlap and none reaches across a multiple of `limit`, or of the
-/// largest one's size where that is more: largest first, each at the lowest offset that fits. Blocks that are joined
-/// count as one, but each is free for others before and after its own time.
+/// largest one's size where that is more: largest first, each at the lowest offset that fits; where that takes 3 % more
+/// than the bound, also those first that take most bytes for most steps, and the smaller arena counts. Blocks that are
+/// joined count as one, but each is free for others before and after its own time.
 Packing pack(std::span<const Block> blocks, std::int64_t limit = no_limit);
 
 /// Places tensors of so many bytes that are all needed all the time, at multiples of 256.
