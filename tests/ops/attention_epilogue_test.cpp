@@ -16,6 +16,8 @@
 #include "op_check.h"
 #include "ops/arithmetic.h"
 #include "ops/chosen_implementation.h"
+#include "ops/discrepancy_launch.h"
+#include "ops/project_out_launch.h"
 #include "ops/view.h"
 #include "program/program.h"
 
@@ -170,6 +172,48 @@ TEST(HostAttentionEpilogue, IsTheCompositionOfPlainOps) {
         for (std::size_t k = 0; k < made.size(); ++k)
             for (std::size_t i = 0; i < found.at(text("made", k)).at.size(); ++i)
                 EXPECT_NEAR(found.at(text("made", k)).at[i], found.at(text("plain", k)).at[i], 1e-12);
+    }
+}
+
+/// Of what the derivatives say in double: the interpreter's attention_backward makes delta again, so no finite
+/// difference would see a wrong one.
+TEST(HostAttentionEpilogue, DeltaIsTheProductOfResultAndGradient) {
+    constexpr std::int64_t batch = 2, length = 3, heads = 2, width = 4;
+    const Shape shape{batch, length, heads * width};
+    for (const Epilogue epilogue : epilogues) {
+        const Arrays drawn = draw({"delta", {normal(shape), normal(shape), normal(shape), normal(shape)}, {}});
+        Graph graph;
+        const auto in = [&](const char* name) { return graph.input(name, {DType::f32, shape}); };
+        const Tensor o = in("x0"), v = in("x1"), g = in("x2"), g_heads = in("x3");
+        Tensor d_o, delta;
+        if (epilogue == Epilogue::discrepancy || epilogue == Epilogue::discrepancy_on_value) {
+            const bool on_sum = epilogue == Epilogue::discrepancy;
+            const float gamma = on_sum ? 3.0f : 0.5f;
+            const GammaOn on = on_sum ? GammaOn::sum : GammaOn::value;
+            const Tensor y = discrepancy(o, v, gamma, on);
+            const DiscrepancyGradients d = discrepancy_gradients(heads, discrepancy_weights(gamma, on), y, v, g);
+            d_o = d.d_o, delta = d.delta;
+        } else {
+            const Projection of{heads, epilogue != Epilogue::heads, epilogue != Epilogue::rows};
+            const Projected made = projected(of, project_out_by_plain_ops(of, o, v));
+            const Projected given{of.of_rows ? g : Tensor(), of.of_heads ? g_heads : Tensor(), {}, {}};
+            const ProjectOutGradients d = project_out_gradients(heads, v, made, given);
+            d_o = d.d_o, delta = d.delta;
+        }
+        graph.output("d_o", d_o);
+        graph.output("delta", delta);
+        const Arrays found = interpret(graph, drawn);
+        for (std::int64_t b = 0; b < batch; ++b)
+            for (std::int64_t m = 0; m < heads; ++m)
+                for (std::int64_t i = 0; i < length; ++i) {
+                    double wanted = 0;
+                    for (std::int64_t c = 0; c < width; ++c) {
+                        const auto at = static_cast<std::size_t>(((b * length + i) * heads + m) * width + c);
+                        wanted += found.at("d_o").at[at] * drawn.at("x0").at[at];
+                    }
+                    const auto at = static_cast<std::size_t>((b * heads + m) * length + i);
+                    EXPECT_NEAR(found.at("delta").at[at], wanted, 1e-12) << static_cast<int>(epilogue);
+                }
     }
 }
 
