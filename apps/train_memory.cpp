@@ -49,7 +49,7 @@ std::string words(const RunOptions& o, const Savings& savings) {
 }
 
 /// By all that can be saved at once, least first, then by two, then by three.
-std::vector<std::vector<Savings>> ways(const RunOptions& o) {
+std::vector<std::vector<Savings>> rounds_of_savings(const RunOptions& o) {
     std::vector<Savings> cuts;
     for (std::int64_t n = 2; n <= o.batch_size && cuts.size() < 8; ++n)
         if (o.batch_size % n == 0) cuts.push_back({.cut = n});
@@ -76,7 +76,7 @@ void require_memory(const Device& device, const RunOptions& o, const BatchLoss& 
     if (wanted <= room) return;
     std::string fits, least;
     std::int64_t fewest = wanted;
-    for (const std::vector<Savings>& round : ways(o)) {
+    for (const std::vector<Savings>& round : rounds_of_savings(o)) {
         bool cut = false;  // the largest batch that fits will do
         for (const Savings& savings : round) {
             if (cut && savings.cut > 1) continue;

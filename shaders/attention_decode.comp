@@ -108,5 +108,5 @@ void main() {
                 coefficients.at[(batch * queries + first + r) * HEADS + head] = along(o_v, v_v);
         }
     }
-    store_rows(o, D_V, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, queries, sum, LAYOUT_O);
+    store_sums(o, D_V, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, queries, sum, LAYOUT_O);
 }

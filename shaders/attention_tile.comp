@@ -107,6 +107,6 @@ void main() {
     barrier();
     scale_rows(sum);
     if (QUERY_LENGTHS) clear_rows(first, mask.queries, sum);
-    store_rows(VO, sum, 1.0, o, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, queries,
+    store_sums(VO, sum, 1.0, o, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, queries,
                LAYOUT_O);
 }

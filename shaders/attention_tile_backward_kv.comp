@@ -120,7 +120,7 @@ void main() {
         clear_rows(first, mask.keys, k_sum);
         clear_rows(first, mask.keys, v_sum);
     }
-    store_rows(QK, k_sum, LN_2, dk, batch * keys * dk_pitch + key_head * D, dk_pitch, first, keys, LAYOUT);
-    store_rows(VO, v_sum, 1.0, dv, batch * keys * dv_pitch + key_head * D_V, dv_pitch, first, keys, ADDEND, addend,
+    store_sums(QK, k_sum, LN_2, dk, batch * keys * dk_pitch + key_head * D, dk_pitch, first, keys, LAYOUT);
+    store_sums(VO, v_sum, 1.0, dv, batch * keys * dv_pitch + key_head * D_V, dv_pitch, first, keys, ADDEND, addend,
                (batch * keys * key_heads + key_head) * D_V, key_heads * D_V, LAYOUT);
 }

@@ -37,9 +37,9 @@ void main() {
         const uint row = first + tile_row(i), inside = min(row, queries - 1);
         float part = 0.0;
         if (!GIVEN_DELTA)
-            for (uint quad = tile_column() / 4; quad < WORDS_V; quad += ACROSS)
-                part += dot(load_word(VO, g, g_base, g_pitch, inside, quad),
-                            load_word(VO, o, g_base, g_pitch, inside, quad));
+            for (uint word = tile_column() / 4; word < WORDS_V; word += ACROSS)
+                part += dot(load_word(VO, g, g_base, g_pitch, inside, word),
+                            load_word(VO, o, g_base, g_pitch, inside, word));
         row_delta[i] = GIVEN_DELTA ? given_delta.at[batch_head * queries + inside] : join_row(part, false);
         if (QUERY_LENGTHS && row >= mask.queries) row_delta[i] = 0.0;
         row_lse[i] = lse.at[batch_head * queries + inside];
@@ -101,6 +101,6 @@ void main() {
         }
     }
     if (QUERY_LENGTHS) clear_rows(first, mask.queries, sum);
-    store_rows(QK, sum, scale, dq, batch * queries * dq_pitch + head * D, dq_pitch, first, queries,
+    store_sums(QK, sum, scale, dq, batch * queries * dq_pitch + head * D, dq_pitch, first, queries,
                LAYOUT);
 }

@@ -61,8 +61,8 @@ AttentionTile in_registers(const DeviceTraits& device, AttentionPass pass, const
     const std::int64_t lanes = device.subgroup_size, width = size.head_width;
     std::int64_t block_k = width > 128 || (width >= 64 && pass != AttentionPass::forward) ? 2 : 4;
     if (block_k == 4 && lanes > 4 && 5 * up(size.visits, 5) < 4 * up(size.visits, 4)) block_k = 5;
-    const std::int64_t held = width <= 16 ? 80 : width <= 32 ? 48 : 32;  // rows
-    const std::int64_t most = std::max<std::int64_t>(1, std::min(unrolled / (block_k * width), held / lanes));
+    const std::int64_t registers = width <= 16 ? 80 : width <= 32 ? 48 : 32;  // rows
+    const std::int64_t most = std::max<std::int64_t>(1, std::min(unrolled / (block_k * width), registers / lanes));
     const std::int64_t needed = up(size.rows, lanes), parts = up(needed, most);
     const std::int64_t subgroups = subgroups_together(device);
     return {text("attention", kernel_suffix(pass)),

@@ -44,12 +44,12 @@ void shorten(KernelConfig& made, const GemmShape& shape, std::int64_t step) {
     made.splits = up(shape.k, made.chunk);
 }
 
-/// Decoding: a few rows against all of b.
-KernelConfig few_rows(const DeviceTraits& device, const GemmShape& shape) {
+/// A few rows against all of b, as in decoding.
+KernelConfig decode(const DeviceTraits& device, const GemmShape& shape) {
     constexpr std::uint32_t pairs = 2;
     KernelConfig made{
-        "rows",
-        "matmul_rows",
+        "decode",
+        "matmul_decode",
         {{"GROUP", device.subgroup_size}, {"ROWS", static_cast<std::uint32_t>(shape.m)}, {"PAIRS", pairs}}};
     made.tiles = tiles_of(shape, shape.m, pairs * 2 * std::int64_t{device.subgroup_size});
     split(made, shape, made.tiles, std::int64_t{device.compute_units} * 4, 2 * std::int64_t{device.subgroup_size});
@@ -169,14 +169,14 @@ void cut(KernelConfig& made, const DeviceTraits& device, const GemmShape& shape,
 
 }  // namespace
 
-bool has_few_rows(const GemmShape& shape) {
+bool is_decode(const GemmShape& shape) {
     return shape.m <= 4 && !shape.transpose_a && !shape.packed_y;
 }
 
 std::vector<KernelConfig> gemm_configs(const DeviceTraits& device, const GemmShape& shape) {
     std::vector<KernelConfig> list;
-    if (has_few_rows(shape)) {
-        list.push_back(few_rows(device, shape));
+    if (is_decode(shape)) {
+        list.push_back(decode(device, shape));
         list.back().constants.emplace_back("TRANSPOSE_B", shape.transpose_b);
         return list;
     }

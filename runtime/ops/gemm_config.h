@@ -22,8 +22,8 @@ struct GemmShape {
     bool scales_terms() const { return row_scale && transpose_a; }
 };
 
-/// Whether a kernel for few rows computes it, which writes y number by number.
-bool has_few_rows(const GemmShape& shape);
+/// Whether the decode kernel computes it (at most 4 rows), which writes y number by number.
+bool is_decode(const GemmShape& shape);
 
 /// One kernel with its constants and its grid. How k is cut depends on device and size alone: memory is planned the
 /// same whichever kernel is chosen, and all that compute in fp32 give the same bits.
@@ -41,7 +41,8 @@ struct KernelConfig {
 ///   tile      shared memory, for all GPUs                                    shaders/matmul_tile.comp
 ///   coopmat   a subgroup's cooperative matrices, operands rounded to 16 bits shaders/matmul_coopmat*.comp
 ///   coopmat2  a workgroup's likewise; or a subgroup's of any extents, for tests    shaders/matmul_coopmat2*.comp
-/// A product of few rows has a kernel of its own and no choice. coopmat2 does not scale terms.
+///   decode    at most 4 rows, where b is read once; then there is no choice  shaders/matmul_decode.comp
+/// coopmat2 does not scale terms.
 std::vector<KernelConfig> gemm_configs(const DeviceTraits& device, const GemmShape& shape);
 
 /// The names of all kernels that they run, of any device.

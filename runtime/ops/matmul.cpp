@@ -180,14 +180,14 @@ public:
 
     /// Each element of the addend is read by the lane that then writes that element of y.
     bool may_alias(std::size_t, std::size_t input) const override { return input == addend; }
-    /// A weight's gradient stays whole even where it is only a part that is added to another; so do few rows, for the
-    /// sake of their kernel.
+    /// A weight's gradient stays whole even where it is only a part that is added to another; so does what the decode
+    /// kernel computes.
     KernelTraits kernel_traits(std::span<const Tensor> in) const override {
         const Tensor a = in[left], b = in[right];
-        const bool few = has_few_rows(product(a.shape(), b.shape(), a.pitch(), b.pitch()).shape);
+        const bool decode = is_decode(product(a.shape(), b.shape(), a.pitch(), b.pitch()).shape);
         const std::uint32_t factors = 1u << left | 1u << right;
         return {.half_in = factors,
-                .half_out = few || transpose_a_ ? 0u : 1u,
+                .half_out = decode || transpose_a_ ? 0u : 1u,
                 .widening = 1u << addend,
                 .gemm_operands = factors};
     }

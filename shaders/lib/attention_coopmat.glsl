@@ -174,7 +174,7 @@ void store_tile(float x[TILE_PER_LANE]) {
 
 // Which invocation holds which element of a matrix is the device's secret: sums leave through the tile, BLOCK_K columns
 // at a time. With `adds` the addend's rows, which follow each other at addend_pitch, are added.
-void store_rows(uint kind, Out y, uint base, uint pitch, uint first, uint count, bool adds, In addend, uint addend_base,
+void store_sums(uint kind, Out y, uint base, uint pitch, uint first, uint count, bool adds, In addend, uint addend_base,
                 uint addend_pitch, uint form) {
     const bool aligned = vec4_aligned(uint64_t(y), pitch, base);
     const uint columns = padded_width(kind) / MATRIX_N;
@@ -186,8 +186,8 @@ void store_rows(uint kind, Out y, uint base, uint pitch, uint first, uint count,
                              tile_at(s * MATRIX_M) + (c * MATRIX_N - from) / 4, TILE_PITCH,
                              gl_CooperativeMatrixLayoutRowMajor);
         shared_barrier();
-        for (uint quad = lane(); quad < ROWS * BLOCK_K / 4; quad += SUBGROUP) {
-            const uint row = quad / (BLOCK_K / 4), column = from + quad % (BLOCK_K / 4) * 4;
+        for (uint word = lane(); word < ROWS * BLOCK_K / 4; word += SUBGROUP) {
+            const uint row = word / (BLOCK_K / 4), column = from + word % (BLOCK_K / 4) * 4;
             const uint width = head_width(kind);
             const uint there = first + row < count && column < width ? width - column : 0;
             vec4 made = uintBitsToFloat(tiles[tile_at(row) + (column - from) / 4]);
@@ -198,6 +198,6 @@ void store_rows(uint kind, Out y, uint base, uint pitch, uint first, uint count,
     }
 }
 
-void store_rows(uint kind, Out y, uint base, uint pitch, uint first, uint count, uint form) {
-    store_rows(kind, y, base, pitch, first, count, false, In(uint64_t(0)), 0, 0, form);
+void store_sums(uint kind, Out y, uint base, uint pitch, uint first, uint count, uint form) {
+    store_sums(kind, y, base, pitch, first, count, false, In(uint64_t(0)), 0, 0, form);
 }

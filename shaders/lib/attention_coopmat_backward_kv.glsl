@@ -81,7 +81,7 @@ void main() {
         }
     }
     scale_sums(QK, scale);
-    store_rows(QK, dk, batch * keys * dk_pitch + key_head * D, dk_pitch, mine, keys, LAYOUT);
-    store_rows(VO, dv, batch * keys * dv_pitch + key_head * D_V, dv_pitch, mine, keys, ADDEND, addend,
+    store_sums(QK, dk, batch * keys * dk_pitch + key_head * D, dk_pitch, mine, keys, LAYOUT);
+    store_sums(VO, dv, batch * keys * dv_pitch + key_head * D_V, dv_pitch, mine, keys, ADDEND, addend,
                (batch * keys * key_heads + key_head) * D_V, key_heads * D_V, LAYOUT);
 }

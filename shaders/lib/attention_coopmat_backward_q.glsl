@@ -91,5 +91,5 @@ void main() {
         add_rows(QK);
     }
     scale_sums(QK, scale);
-    store_rows(QK, dq, batch * queries * dq_pitch + head * D, dq_pitch, mine, queries, LAYOUT);
+    store_sums(QK, dq, batch * queries * dq_pitch + head * D, dq_pitch, mine, queries, LAYOUT);
 }

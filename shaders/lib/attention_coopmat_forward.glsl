@@ -115,5 +115,5 @@ void main() {
     }
     shared_barrier();
     scale_rows();
-    store_rows(VO, o, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, mine, queries, LAYOUT_O);
+    store_sums(VO, o, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, mine, queries, LAYOUT_O);
 }

@@ -56,7 +56,7 @@ void load_rows(In x, uint width, uint base, uint pitch, uint first, uint count, 
     load_rows(x, width, base, pitch, first, count, rows, LAYOUT);
 }
 
-void store_rows(Out y, uint width, uint base, uint pitch, uint first, uint count, float rows[OWN], uint form) {
+void store_sums(Out y, uint width, uint base, uint pitch, uint first, uint count, float rows[OWN], uint form) {
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
         [[unroll]] for (uint c = 0; c < chunks_of(width); c += vec_of(width)) {
             uint d = c / vec_of(width) * columns_of(width) + lane() * vec_of(width);

@@ -30,22 +30,23 @@ layout(constant_id = 11) const bool WHOLE = true;  // its rows are in shared mem
 
 
 const uint WORDS = (D + 3) / 4, WORDS_V = (D_V + 3) / 4;  // words of 4 columns of a row
-const uint QUADS = SLICE / 4;                             // and of a slice of it
+const uint SLICE_WORDS = SLICE / 4;                       // and of a slice of it
 const uint SLICES = (D + SLICE - 1) / SLICE, SLICES_V = (D_V + SLICE - 1) / SLICE;
-const uint FETCH = (BLOCK_K * QUADS + GROUP - 1) / GROUP;  // words of a slice that an invocation fetches
+// Words of a slice that an invocation fetches.
+const uint FETCH = (BLOCK_K * SLICE_WORDS + GROUP - 1) / GROUP;
 uint row_words(uint kind) { return kind == QK ? WORDS : WORDS_V; }
 
 // Invocations over a tile, and over a slice of a sum.
 const uint ACROSS = BLOCK_K / 4;
 const uint LINES = GROUP / ACROSS;
 const uint HEIGHT = ROWS / LINES;  // rows of the tile for each
-const uint SUM_LINES = GROUP / QUADS;
+const uint SUM_LINES = GROUP / SLICE_WORDS;
 const uint SUM_HEIGHT = ROWS / SUM_LINES;  // and of the sum
 const uint SUMS = (SLICES > SLICES_V ? SLICES : SLICES_V) * SUM_HEIGHT;  // of the wider kind
 
-const uint OWN_PITCH = (WHOLE ? WORDS : QUADS) | 1;
-const uint OWN_PITCH_V = (WHOLE ? WORDS_V : QUADS) | 1;
-const uint STAGED_PITCH = QUADS | 1;
+const uint OWN_PITCH = (WHOLE ? WORDS : SLICE_WORDS) | 1;
+const uint OWN_PITCH_V = (WHOLE ? WORDS_V : SLICE_WORDS) | 1;
+const uint STAGED_PITCH = SLICE_WORDS | 1;
 const uint WEIGHT_PITCH = ACROSS | 1;
 
 shared vec4 own[ROWS * (OWN_PITCH + (WHOLE && FACTORS > 1 ? OWN_PITCH_V : 0))];
@@ -65,21 +66,21 @@ uint tile_column() { return place() % ACROSS * 4; }
 bool leads_row() { return place() % ACROSS == 0; }
 
 // The invocation's rows of a sum, and the first of its 4 columns of slice s.
-uint sum_row(uint i) { return place() / QUADS + i * SUM_LINES; }
-uint sum_column(uint s) { return s * SLICE + place() % QUADS * 4; }
+uint sum_row(uint i) { return place() / SLICE_WORDS + i * SUM_LINES; }
+uint sum_column(uint s) { return s * SLICE + place() % SLICE_WORDS * 4; }
 
-// Columns 4 quad … 4 quad + 3 of row `row` of x.
-vec4 load_word(uint kind, In x, uint base, uint pitch, uint row, uint quad) {
-    const uint there = quad < row_words(kind) ? head_width(kind) - quad * 4 : 0;
-    return load_vec4(x, LAYOUT, base + row * pitch + quad * 4, there, vec4_aligned(uint64_t(x), pitch, base));
+// Columns 4 word … 4 word + 3 of row `row` of x.
+vec4 load_word(uint kind, In x, uint base, uint pitch, uint row, uint word) {
+    const uint there = word < row_words(kind) ? head_width(kind) - word * 4 : 0;
+    return load_vec4(x, LAYOUT, base + row * pitch + word * 4, there, vec4_aligned(uint64_t(x), pitch, base));
 }
 
 // The workgroup's rows of x times `factor`, from `first` on: whole, or slice s alone.
 void load_own(uint kind, uint s, In x, uint base, uint pitch, uint first, uint count, float factor) {
-    const uint line = WHOLE ? row_words(kind) : QUADS, from = WHOLE ? 0 : s * QUADS;
+    const uint line = WHOLE ? row_words(kind) : SLICE_WORDS, from = WHOLE ? 0 : s * SLICE_WORDS;
     [[dont_unroll]] for (uint i = place(); i < ROWS * line; i += GROUP) {
-        const uint quad = i % line, row = min(first + i / line, count - 1);
-        own[own_at(kind, i / line) + quad] = factor * load_word(kind, x, base, pitch, row, from + quad);
+        const uint word = i % line, row = min(first + i / line, count - 1);
+        own[own_at(kind, i / line) + word] = factor * load_word(kind, x, base, pitch, row, from + word);
     }
 }
 
@@ -87,8 +88,8 @@ void load_own(uint kind, uint s, In x, uint base, uint pitch, uint first, uint c
 void fetch(uint kind, uint s, In x, uint base, uint pitch, uint first, uint count, out vec4 next[FETCH]) {
     [[unroll]] for (uint i = 0; i < FETCH; ++i) {
         const uint word = i * GROUP + place();
-        const uint row = min(first + word / QUADS, count - 1);
-        next[i] = load_word(kind, x, base, pitch, row, s * QUADS + word % QUADS);
+        const uint row = min(first + word / SLICE_WORDS, count - 1);
+        next[i] = load_word(kind, x, base, pitch, row, s * SLICE_WORDS + word % SLICE_WORDS);
     }
 }
 
@@ -97,15 +98,15 @@ uint staged_line(uint t, uint e) { return (e * ACROSS + t) * STAGED_PITCH; }
 
 void stage(vec4 next[FETCH], float factor) {
     [[unroll]] for (uint i = 0; i < FETCH; ++i) {
-        const uint word = i * GROUP + place(), row = word / QUADS;
-        if (row < BLOCK_K) staged[staged_line(row / 4, row % 4) + word % QUADS] = factor * next[i];
+        const uint word = i * GROUP + place(), row = word / SLICE_WORDS;
+        if (row < BLOCK_K) staged[staged_line(row / 4, row % 4) + word % SLICE_WORDS] = factor * next[i];
     }
 }
 
 // tile[r, j] += <own row r, row j of the block> over slice s
 void dot_slice(uint kind, uint s, inout vec4 tile[HEIGHT]) {
-    const uint from = WHOLE ? s * QUADS : 0;
-    const uint depth = min(QUADS, row_words(kind) - s * QUADS);
+    const uint from = WHOLE ? s * SLICE_WORDS : 0;
+    const uint depth = min(SLICE_WORDS, row_words(kind) - s * SLICE_WORDS);
     [[dont_unroll]] for (uint d = 0; d < depth; ++d) {
         vec4 block[4];
         [[unroll]] for (uint j = 0; j < 4; ++j) block[j] = staged[staged_line(tile_column() / 4, j) + d];
@@ -123,10 +124,10 @@ void store_tile(vec4 tile[HEIGHT]) {
 
 // slice s of sum[row] += Σ_j weights[row, j] · (row j of the block), which has `count` rows
 void add_slice(uint s, uint count, inout vec4 sum[SUMS]) {
-    const uint quads = (min(count, BLOCK_K) + 3) / 4;
-    [[dont_unroll]] for (uint t = 0; t < quads; ++t) {
+    const uint lines = (min(count, BLOCK_K) + 3) / 4;
+    [[dont_unroll]] for (uint t = 0; t < lines; ++t) {
         vec4 block[4];
-        [[unroll]] for (uint e = 0; e < 4; ++e) block[e] = staged[staged_line(t, e) + place() % QUADS];
+        [[unroll]] for (uint e = 0; e < 4; ++e) block[e] = staged[staged_line(t, e) + place() % SLICE_WORDS];
         [[unroll]] for (uint i = 0; i < SUM_HEIGHT; ++i) {
             const vec4 weight = weights[sum_row(i) * WEIGHT_PITCH + t];
             [[unroll]] for (uint e = 0; e < 4; ++e) sum[s * SUM_HEIGHT + i] += weight[e] * block[e];
@@ -158,7 +159,7 @@ void clear_rows(uint first, uint count, inout vec4 sum[SUMS]) {
 }
 
 // With `adds` the addend's rows are added, which lie as in y but `addend_pitch` apart.
-void store_rows(uint kind, vec4 sum[SUMS], float factor, Out y, uint base, uint pitch, uint first, uint count,
+void store_sums(uint kind, vec4 sum[SUMS], float factor, Out y, uint base, uint pitch, uint first, uint count,
                 bool adds, In addend, uint addend_base, uint addend_pitch, uint form) {
     const bool aligned = vec4_aligned(uint64_t(y), pitch, base);
     const uint width = head_width(kind), slices = kind == QK ? SLICES : SLICES_V;
@@ -171,7 +172,7 @@ void store_rows(uint kind, vec4 sum[SUMS], float factor, Out y, uint base, uint 
     }
 }
 
-void store_rows(uint kind, vec4 sum[SUMS], float factor, Out y, uint base, uint pitch, uint first, uint count,
+void store_sums(uint kind, vec4 sum[SUMS], float factor, Out y, uint base, uint pitch, uint first, uint count,
                 uint form) {
-    store_rows(kind, sum, factor, y, base, pitch, first, count, false, In(uint64_t(0)), 0, 0, form);
+    store_sums(kind, sum, factor, y, base, pitch, first, count, false, In(uint64_t(0)), 0, 0, form);
 }

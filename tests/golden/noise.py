@@ -45,9 +45,9 @@ class Noise:
     def factors(self, place, rate, shape):
         """0 or 1 / (1 - rate) for every element of this shape, float64."""
         count = int(np.prod(shape))
-        quads = np.arange((count + 3) // 4, dtype=np.uint64)
-        still = np.zeros_like(quads)
-        bits = philox([quads, still, still + np.uint64(hashed(place) % 2**32), still], self.key).T.reshape(-1)[:count]
+        blocks = np.arange((count + 3) // 4, dtype=np.uint64)
+        still = np.zeros_like(blocks)
+        bits = philox([blocks, still, still + np.uint64(hashed(place) % 2**32), still], self.key).T.reshape(-1)[:count]
         kept = (bits >> np.uint64(8)).astype(np.float64) * 2.0**-24 >= np.float64(rate)
         return (kept / (1.0 - np.float64(rate))).reshape(shape)
 

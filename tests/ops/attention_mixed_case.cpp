@@ -135,11 +135,11 @@ Arrays limits(const MixedCase& c, const MixedRun& run) {
             for (std::int64_t i = 0; i < c.queries; ++i) {
                 const std::int64_t kv = m * c.kv_heads / c.heads;
                 const std::size_t at_q = q.row(b, i, m), at_g = g.row(b, i, m);
-                struct Pair {
+                struct Visible {
                     std::int64_t j;
                     double p;
                 };
-                std::vector<Pair> pairs;
+                std::vector<Visible> pairs;
                 double top = -INFINITY, largest = 0, most_off = 0, sum = 0;
                 const auto [begin, end] = mask.keys_of(i);
                 for (std::int64_t j = begin; j < end; ++j) {
@@ -150,13 +150,13 @@ Arrays limits(const MixedCase& c, const MixedRun& run) {
                     largest = std::max(largest, std::abs(scale * s.value));
                     most_off = std::max(most_off, scale * s.off);
                 }
-                for (Pair& pair : pairs) sum += pair.p = std::exp(pair.p - top);
+                for (Visible& pair : pairs) sum += pair.p = std::exp(pair.p - top);
                 const double exponentials = step * (8 * largest + 64) + sums;
                 const double off_p = std::expm1(2 * most_off) + exponentials;  // relative
 
                 const std::size_t out_o = g.dense(b, i, m), out_q = q.dense(b, i, m);
                 std::vector<double> o(value_width);
-                for (Pair& pair : pairs) {
+                for (Visible& pair : pairs) {
                     pair.p /= sum;
                     const std::size_t at_v = v.row(b, pair.j, kv);
                     const double weight = pair.p * keep, most = weight * (1 + off_p) * (1 + u) + tiny;
@@ -170,7 +170,7 @@ Arrays limits(const MixedCase& c, const MixedRun& run) {
                     delta += signless(g.at[at_g + d]) * o[d];
                     off_delta += g.size(at_g + d) * (off_o.at[out_o + d] + (run.packed + sums) * std::abs(o[d]));
                 }
-                for (const Pair& pair : pairs) {
+                for (const Visible& pair : pairs) {
                     const std::size_t at_k = k.row(b, pair.j, kv), out_k = k.dense(b, pair.j, kv);
                     const std::size_t out_v = v.dense(b, pair.j, kv);
                     const Dot up(g, at_g, v, v.row(b, pair.j, kv));

@@ -124,15 +124,15 @@ TEST(HostAttentionTile, OfSharedMemoryFitsEveryGpu) {
                         const AttentionTile made = preferred(device, pass, {96, rows, 300, width, value_width});
                         ASSERT_TRUE(made.kernel.starts_with("attention_tile"));
                         auto of = constants(made);
-                        const std::uint32_t across = of["BLOCK_K"] / 4, quads = of["SLICE"] / 4;
+                        const std::uint32_t across = of["BLOCK_K"] / 4, slice_words = of["SLICE"] / 4;
                         EXPECT_LE(of["GROUP"], 128u);
                         EXPECT_EQ(of["GROUP"] % subgroup, 0u);
                         EXPECT_EQ(subgroup % across, 0u) << "lanes that share a row are of one subgroup";
                         EXPECT_EQ(of["GROUP"] % across, 0u);
                         EXPECT_EQ(of["ROWS"] % (of["GROUP"] / across), 0u);
                         EXPECT_GE(of["SLICE"], 8u);
-                        EXPECT_EQ(of["GROUP"] % quads, 0u);
-                        EXPECT_EQ(of["ROWS"] % (of["GROUP"] / quads), 0u);
+                        EXPECT_EQ(of["GROUP"] % slice_words, 0u);
+                        EXPECT_EQ(of["ROWS"] % (of["GROUP"] / slice_words), 0u);
                         EXPECT_LE(shared_bytes(of, pass, width, value_width), bytes);
                         const auto group_rows = static_cast<std::uint64_t>(of["ROWS"]);
                         EXPECT_EQ(made.groups, 96 * ((static_cast<std::uint64_t>(rows) + group_rows - 1) / group_rows));

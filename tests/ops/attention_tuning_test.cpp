@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device_fixture.h"
+#include "gpu_traits.h"
 #include "graph/reference.h"
 #include "op_check.h"
 #include "program/autotuner.h"
@@ -17,17 +18,13 @@
 namespace vkf::test {
 namespace {
 
-DeviceTraits gpu() {
-    DeviceTraits made;
-    made.cpu = false;
-    made.flops_per_second = 1e9;  // small trials
-    return made;
+DeviceTraits with_small_trials(DeviceTraits device) {
+    device.flops_per_second = 1e9;
+    return device;
 }
 
 DeviceTraits with_matrices(MatrixElement element) {
-    DeviceTraits made = gpu();
-    made.matrices = MatrixShape{16, 16, 16, element};
-    return made;
+    return with_small_trials(gpu(32, MatrixShape{16, 16, 16, element}));
 }
 
 AttentionKind kind(bool backward, Format format, bool causal = true, bool mask_diagonal = false, bool shared = false) {
@@ -50,7 +47,8 @@ std::vector<float> exact(const TuningCase& of) {
 }
 
 /// Without matrices, and with those of either element.
-const std::vector<DeviceTraits> gpus{gpu(), with_matrices(MatrixElement::fp16), with_matrices(MatrixElement::bf16)};
+const std::vector<DeviceTraits> gpus{with_small_trials(gpu(32)), with_matrices(MatrixElement::fp16),
+                                     with_matrices(MatrixElement::bf16)};
 
 TEST(HostAttentionTuning, TheInterpretersResultsPass) {
     for (const DeviceTraits& device : gpus)

@@ -68,7 +68,7 @@ TEST(HostGemmConfig, ChoosesMatricesOnlyWhereTheyAreGivenAndPayOff) {
     const MatrixShape shape{16, 16, 16, MatrixElement::bf16};
     DeviceTraits device = gpu(32, shape);
     EXPECT_EQ(best(device, size(512, 512, 512)).kernel, "matmul_coopmat_bf16");
-    EXPECT_EQ(best(device, size(1, 512, 512)).kernel, "matmul_rows");
+    EXPECT_EQ(best(device, size(1, 512, 512)).kernel, "matmul_decode");
     EXPECT_EQ(best(device, size(15, 512, 512)).kernel, "matmul_tile");
     EXPECT_EQ(best(device, size(512, 15, 512)).kernel, "matmul_tile");
     EXPECT_EQ(best(device, size(512, 512, 15)).kernel, "matmul_tile");
