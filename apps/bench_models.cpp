@@ -21,7 +21,7 @@ Gpt2Config small_gpt() {
 
 BenchModel text_model(std::string name, std::string title, ModelConfig config, const std::string& attention,
                       std::int64_t batch, std::int64_t length) {
-    config.attention().variant = attention;
+    config.attention().set_variant(attention);
     return {.name = std::move(name),
             .title = std::move(title),
             .shape = text(batch, 'x', length, " tokens"),
@@ -40,7 +40,7 @@ BenchModel text_model(std::string name, std::string title, ModelConfig config, c
 /// The plain one of both published recipes.
 BenchModel image_model(const std::string& attention, std::int64_t batch) {
     ModelConfig config = ImageRunOptions(vit_family()).fresh_model(SIDE, LABELS);
-    config.attention().variant = attention;
+    config.attention().set_variant(attention);
     Random random(1, "images");
     std::vector<float> images(static_cast<std::size_t>(image_type(config, batch).shape.elements()));
     for (float& number : images) number = 2 * random.uniform() - 1;
@@ -78,7 +78,7 @@ Parameters BenchModel::parameters() const {
 }
 
 std::vector<BenchModel> bench_models(const std::string& attention) {
-    variant_named(attention);
+    mixer_named(attention);
     return {text_model("small-gpt", "small GPT", small_gpt(), attention, 12, 64), image_model(attention, 128),
             text_model("gpt2", "GPT-2 124M", Gpt2Config(), attention, 1, 256)};
 }

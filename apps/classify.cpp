@@ -13,6 +13,7 @@
 #include "apps/image_options.h"
 #include "apps/interrupts.h"
 #include "apps/model.h"
+#include "models/attention/mixer.h"
 #include "models/image_model.h"
 #include "models/images/attention_map.h"
 #include "models/images/drawing.h"
@@ -182,6 +183,9 @@ void run(const Common& common, const Options& o) {
     const std::int64_t side = model.config.size(Dimension::image_size);
     std::vector<Image> pictures;
     for (const std::string& file : o.images) pictures.push_back(read_square_image(file, static_cast<int>(side)));
+    const Mixer& mixer = model.config.attention().mixer();
+    require(o.maps.empty() || mixer.one_map, "--attention-maps: the weights of ", mixer.name, " attention in ", o.model,
+            " are differences of maps, wanted a model with one map per head");
     if (!o.maps.empty()) prepare_maps(o);
     catch_interrupts();
     with_device(common, [&](Device& device) { classify(device, common, o, model, statistics, pictures); });

@@ -117,10 +117,7 @@ ModelConfig ImageRunOptions::fresh_model(std::int64_t side, std::int64_t classes
     ModelConfig made = model;
     made.set(Dimension::image_size, side);
     made.set(Dimension::classes, classes);
-    made.attention() = attention_config(1.0f, 1.0f);
-    // Its paper's rule: gamma is 1 where no token attends to itself, and above 1 where tokens do.
-    if (attention == "attentionx" && made.attention().gamma == 1.0f)
-        made.attention().mask_diagonal = mask_diagonal.value_or(true);
+    made.attention() = attention_config();
     return made;
 }
 

@@ -47,7 +47,7 @@ ModelConfig LanguageRunOptions::fresh_model(std::int64_t data_vocabulary) const 
     ModelConfig made = model;
     if (made.size(Dimension::vocab_size) == 0) made.set(Dimension::vocab_size, data_vocabulary);
     made.set(Dimension::context, block_size);
-    made.attention() = attention_config(3.0f, 0.5f);
+    made.attention() = attention_config();
     return made;
 }
 

@@ -76,7 +76,8 @@ void OptionSet::field(CLI::App& app, const Field& field) {
         option(app, name.c_str(), *real->value, help,
                number({.least = static_cast<double>(real->least),
                        .most = static_cast<double>(real->most),
-                       .least_too = false}));
+                       .least_too = false}))
+            ->default_str(field.open ? "" : shown(value_of(*real->value)));
     else if (const auto* on = std::get_if<bool*>(&field.value))
         flag(app, (name + ",!--no-" + name.substr(2)).c_str(), **on, help);
     else

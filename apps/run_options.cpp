@@ -1,12 +1,12 @@
 #include "apps/run_options.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
 #include "apps/model.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "ops/discrepancy.h"
 
 namespace vkf {
 
@@ -16,12 +16,6 @@ constexpr double unlimited = std::numeric_limits<double>::max();
 constexpr Range below_one{.least = 0, .most = 1, .most_too = false};
 
 }  // namespace
-
-std::vector<std::string> attention_names() {
-    std::vector<std::string> names;
-    for (const Variant& variant : variants()) names.emplace_back(variant.name);
-    return names;
-}
 
 std::string train_examples(const Family& family, const std::string& data) {
     const std::string train = text("  vkformer train ", family.command);
@@ -44,10 +38,12 @@ void RunOptions::declare_run(CLI::App& app) {
     flag(app, "--overwrite", overwrite, "replace the run, model or data that is in --out-dir");
     option(app, "--log-interval", log_interval, "steps between lines of metrics.jsonl", whole(1, most_steps));
 
-    choice(app, "--attention", attention, "what feeds the output map", attention_names());
-    option(app, "--gamma", gamma, "attentionx's gamma, above 0; else the papers' choice for the model", at_least(0));
-    choice(app, "--gamma-on", gamma_on, "attentionx: v - gamma o (sum) or gamma v - o (value)", {"sum", "value"});
-    keep_if([this] { return attention == "attentionx"; });
+    choice(app, "--attention", attention, "what feeds the output map", mixer_names());
+    for (const Mixer* mixer : mixers())
+        for (const Field& own : mixer_options_.emplace(mixer->name, mixer->options).first->second.fields()) {
+            field(app, own);
+            keep_if([this, mixer] { return attention == mixer->name; });
+        }
     flag(app, "--mask-diagonal,!--no-mask-diagonal", mask_diagonal,
          "no token attends to itself [so in a vision transformer's attentionx with gamma 1]");
     option(app, "--dropout", trainer.dropout, "dropout rate", number(below_one));
@@ -97,22 +93,21 @@ void RunOptions::check_run() {
     require(!(resume && overwrite), "--resume and --overwrite exclude each other");
     require(half.empty() || precision == "mixed", "--half is ", half, ", but --precision is ", precision,
             "; wanted --precision mixed with it");
-    const bool attentionx = attention == "attentionx", sgd = optimizer == "sgd";
-    for (const char* name : {"--gamma", "--gamma-on"})
-        require_effect(name, attentionx, "on --attention " + attention + ", wanted --attention attentionx with it");
+    const bool sgd = optimizer == "sgd";
+    for (const Mixer* mixer : mixers())
+        for (const Field& own : mixer->options.places())
+            require_effect(
+                own.option_name(), attention == mixer->name,
+                text("on --attention ", attention, ", wanted --attention ", mixers_with(own.key), " with it"));
     for (const char* name : {"--beta1", "--beta2", "--eps"})
         require_effect(name, !sgd, "on --optimizer sgd, wanted adamw or setadam with it");
     require_effect("--momentum", sgd, "on --optimizer " + optimizer + ", wanted --optimizer sgd with it");
     require_effect("--min-lr", schedule.decay_lr, "beside --no-decay-lr");
-    // Earlier versions wrote 0 for what had not been given.
-    if (gamma && *gamma == 0 && origin().empty()) {
-        require(!attentionx, origin_of("--gamma"), " is 0, wanted a number above 0, or nothing for the papers' choice");
-        gamma.reset();
-    }
-    if (eps && *eps == 0) {
+    if (eps && *eps == 0) {  // earlier versions wrote 0 for what had not been given
         require(!on_command_line("--eps"), "--eps is 0, wanted a number above 0, or nothing for the optimizer's own");
         eps.reset();
     }
+    choose_attention();
     trainer.seed = seed;
     trainer.optimizer.kind = optimizer_named(optimizer);
     trainer.optimizer.eps = eps.value_or(trainer.optimizer.kind == OptimizerKind::setadam ? 1e-18 : 1e-8);
@@ -167,44 +162,50 @@ void RunOptions::require_same_states(const std::string& run) const {
     same(given("--half") ? "--half" : "--precision", (then == "float16") == (wanted == "float16"), wanted, then);
 }
 
+void RunOptions::adopt(const Field& own, const Field& its, const std::string& file) {
+    const auto* whole = std::get_if<Whole>(&own.value);
+    const bool unsaid = (whole && whole->resolved() == 0) || !own.has_option();
+    std::string value = vkf::shown(own);
+    if (!unsaid) adopt(own.option_name().c_str(), value, vkf::shown(its), file);
+    assign(own, its);
+}
+
 void RunOptions::adopt(ModelConfig there, const std::string& file) {
     const std::vector<Field> its = there.fields();
     for (std::size_t i = 0; i < its.size(); ++i) {
         const Field own = model.fields()[i];  // what a 0 stands for follows from those before
-        if (!own.kept) {
+        if (own.kept)
+            adopt(own, its[i], file);
+        else
             require_effect(own.option_name(), false, "on a model that is there already");
-            continue;
-        }
-        const auto* whole = std::get_if<Whole>(&own.value);
-        const bool open = (whole && whole->resolved() == 0) || !own.has_option();
-        std::string value = vkf::shown(own);
-        if (!open) adopt(own.option_name().c_str(), value, vkf::shown(its[i]), file);
-        assign(own, its[i]);
     }
-    adopt(there.attention(), file);
+    const AttentionConfig& its_attention = there.attention();
+    adopt("--attention", attention, its_attention.variant(), file);
+    adopt("--mask-diagonal", mask_diagonal, std::optional(its_attention.mask_diagonal), file);
+    const std::vector<Field> its_options = its_attention.options.places();
+    std::vector<Field> options = mixer_options_.at(attention).fields();
+    for (std::size_t i = 0; i < options.size(); ++i) adopt(options[i], its_options[i], file);
 }
 
-void RunOptions::adopt(const AttentionConfig& there, const std::string& file) {
-    adopt("--attention", attention, there.variant, file);
-    adopt("--mask-diagonal", mask_diagonal, std::optional(there.mask_diagonal), file);
-    if (there.variant != "attentionx") {
-        gamma.reset();
-        return;
-    }
-    adopt("--gamma-on", gamma_on, std::string(there.gamma_on == GammaOn::sum ? "sum" : "value"), file);
-    double value = gamma.value_or(0);
-    if (static_cast<float>(value) != there.gamma) adopt("--gamma", value, widened(there.gamma), file);
-    gamma = value;
-}
-
-AttentionConfig RunOptions::attention_config(float sum_gamma, float value_gamma) const {
-    AttentionConfig made;
-    made.variant = attention;
-    made.gamma_on = gamma_on == "sum" ? GammaOn::sum : GammaOn::value;
+AttentionConfig RunOptions::attention_config() const {
+    AttentionConfig made(attention);
+    made.options = mixer_options_.at(attention);
     made.mask_diagonal = mask_diagonal.value_or(false);
-    if (attention == "attentionx")
-        made.gamma = gamma ? static_cast<float>(*gamma) : gamma_on == "sum" ? sum_gamma : value_gamma;
     return made;
+}
+
+void RunOptions::choose_attention() {
+    const Mixer& mixer = mixer_named(attention);
+    if (!mixer.choose || !origin().empty()) return;
+    AttentionConfig made = attention_config();
+    mixer.choose(made, family().task(), [this, &made](std::string_view key) {
+        const std::vector<Field> fields = made.fields();
+        const auto field = std::ranges::find(fields, key, &Field::key);
+        return field != fields.end() && given(field->option_name());
+    });
+    mask_diagonal = made.mask_diagonal;
+    const std::vector<Field> chosen = made.options.fields(), own = mixer_options_.at(attention).fields();
+    for (std::size_t i = 0; i < own.size(); ++i) assign(own[i], chosen[i]);
 }
 
 }  // namespace vkf

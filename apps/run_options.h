@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,8 +27,6 @@ public:
     // model, when it is not taken from --init-from or --resume; 0 where the data decide
     ModelConfig model;
     std::string attention = "standard";
-    std::optional<double> gamma;  // else the papers' choice for the model
-    std::string gamma_on = "sum";
     std::optional<bool> mask_diagonal;  // the model's choice unless told
 
     // training
@@ -75,21 +74,22 @@ protected:
     }
     /// All of the model that the file describes.
     void adopt(ModelConfig there, const std::string& file);
-    /// The variant that the flags describe; `sum_gamma` and `value_gamma` are attentionx's unless --gamma says
-    /// otherwise.
-    AttentionConfig attention_config(float sum_gamma, float value_gamma) const;
+    /// The attention that the options describe.
+    AttentionConfig attention_config() const;
     /// Throws InputError if an option that has no effect was given on the command line.
     void require_effect(const std::string& name, bool effective, const std::string& why) const;
 
 private:
-    void adopt(const AttentionConfig& there, const std::string& file);
+    void adopt(const Field& own, const Field& its, const std::string& file);
+    /// Has a fresh model's mixer choose what no option says.
+    void choose_attention();
     void require_same_states(const std::string& run) const;
+
+    std::map<std::string, AnyConfig, std::less<>> mixer_options_;
 };
 
 /// Throws InputError if --half was given without --precision mixed.
 void require_mixed(const Common& common);
-
-std::vector<std::string> attention_names();
 
 /// Examples for the help of `train FAMILY`; `data` is an option.
 std::string train_examples(const Family& family, const std::string& data);

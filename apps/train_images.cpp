@@ -75,7 +75,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
         const std::int64_t micro_steps = o.trainer.gradient_accumulation_steps;
         const std::int64_t steps_per_epoch = std::max<std::int64_t>(1, batches.per_epoch() / micro_steps);
         const EpochSchedule schedule = o.epoch_schedule(steps_per_epoch);
-        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant, " attention, on ",
+        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant(), " attention, on ",
                           device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));
         const TrainLoop loop{.steps = o.epochs * steps_per_epoch,
                              .steps_option = "--epochs",

@@ -85,7 +85,7 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
         ModelFiles files{{"config.json", config_json_text(model)}};
         if (characters) files["chars.json"] = characters->json();
         run->describe(std::move(files), o.toml());
-        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant, " attention, on ",
+        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant(), " attention, on ",
                           device.info().name, "; ", data.train().size(), " tokens"));
         const TrainLoop loop{
             .steps = o.max_iters,

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "models/attention/mixer.h"
 #include "models/model_config.h"
 #include "models/scope.h"
 
@@ -63,6 +64,7 @@ struct Family {
     std::variant<LanguageGraph, ImageGraph> graph;
 
     bool images() const { return std::holds_alternative<ImageGraph>(graph); }
+    Task task() const { return images() ? Task::images : Task::language; }
 };
 
 /// In the order of families.def. A config.json that names none means the first.

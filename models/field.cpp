@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "models/attention/attention.h"
+#include "models/attention/attention_config.h"
 
 namespace vkf {
 
@@ -27,7 +27,7 @@ struct Shown {
     std::string operator()(const bool* flag) const { return *flag ? "true" : "false"; }
     std::string operator()(const Choice& choice) const { return choice.get(); }
     std::string operator()(const ClassNames& classes) const { return listed(*classes.names); }
-    std::string operator()(const AttentionConfig* attention) const { return attention->variant; }
+    std::string operator()(const AttentionConfig* attention) const { return attention->variant(); }
 };
 
 void check_all(std::span<const Field> fields, const std::string& prefix);
@@ -46,7 +46,7 @@ struct Check {
     void operator()(const bool*) const {}
     void operator()(const Choice& choice) const { require_known(name, choice.get(), choice.words); }
     void operator()(const ClassNames&) const {}
-    void operator()(AttentionConfig* attention) const { check_all(fields_of(*attention), name + "."); }
+    void operator()(AttentionConfig* attention) const { check_all(attention->fields(), name + "."); }
 };
 
 void check_all(std::span<const Field> fields, const std::string& prefix) {

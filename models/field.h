@@ -13,7 +13,7 @@
 
 namespace vkf {
 
-struct AttentionConfig;
+class AttentionConfig;
 
 /// A whole number. `most` bounds what is made here; models that are there already may be larger.
 struct Whole {
@@ -75,15 +75,13 @@ struct Field {
     std::string_view option = {};  // the option's name, where it is not the key with dashes
     bool required = false;         // a file must have it
     bool kept = true;              // in a file; else it is only for a model's beginning
+    bool open = false;             // until somebody gives it: then what has the field chooses
     Dimension dimension = Dimension::none;
 
     /// "--n-layer"
     std::string option_name() const;
     bool has_option() const { return !help.empty(); }
 };
-
-/// The fields of an attention object.
-std::vector<Field> fields_of(AttentionConfig& config);
 
 /// The value as people write it.
 std::string shown(const Field& field);

@@ -6,10 +6,10 @@
 #include "base/error.h"
 #include "models/activation_words.h"
 #include "models/layers.h"
+#include "models/self_attention.h"
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
 #include "ops/embedding.h"
-#include "ops/kv_cache.h"
 #include "ops/norm.h"
 #include "ops/view.h"
 
@@ -23,30 +23,18 @@ float residual_deviation(const Gpt2Config& c) {
 
 /// x + attention(norm): [B, T, C].
 Tensor attention_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor norm, const KeyValueCache* cache) {
-    const Format cached = cache ? cache->format_for(c.n_embd / c.n_head) : Format::f32;
     const Tensor qkv = linear(scope / "c_attn", norm, 3 * c.n_embd, {.bias = c.bias});
     const auto part = split(qkv, std::array{c.n_embd, c.n_embd, c.n_embd});
-    const Tensor q = part[0], v = part[2];
-    Tensor keys = part[1], values = v;
-    AttentionOptions options{.heads = c.n_head,
-                             .dropout = scope.noise().dropout,
-                             .seed = scope.noise().seed,
-                             .salt = scope.salt(),
-                             .mask = {.causal = true, .diagonal = c.attention.mask_diagonal}};
-    if (cache) {
-        const std::int64_t batch = x.shape()[0];
-        const auto stored = [&](std::string_view name, Tensor fresh) {
-            const Tensor whole = scope.graph().state(scope.path() + "." + std::string(name),
-                                                     {DType::f32, {batch, cache->capacity, c.n_embd}}, cached);
-            return kv_cache_append(whole, fresh, cache->length);
-        };
-        keys = stored("cached_keys", keys);
-        values = stored("cached_values", values);
-        options.mask.key_lengths = cache->length;
-    }
-    const Signals signals = variant_named(c.attention.variant).apply({q, keys, values, v, options, c.attention});
-    return output_maps(scope, "c_proj", signals, c.n_embd,
-                       {.bias = c.bias, .init = Init::normal(residual_deviation(c))}, x);
+    return self_attention(scope, x, {part[0], part[1], part[2]},
+                          {.config = c.attention,
+                           .options = {.heads = c.n_head,
+                                       .dropout = scope.noise().dropout,
+                                       .seed = scope.noise().seed,
+                                       .salt = scope.salt(),
+                                       .mask = {.causal = true}},
+                           .output = "c_proj",
+                           .output_map = {.bias = c.bias, .init = Init::normal(residual_deviation(c))},
+                           .cache = cache});
 }
 
 /// x + mlp(norm): [B, T, C].

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/attention/attention.h"
+#include "models/attention/attention_config.h"
 #include "models/language_model.h"
 #include "ops/activation.h"
 

@@ -9,8 +9,8 @@ namespace vkf {
 
 namespace {
 
-/// residual + drop(W·first + W_s·second), each map in a scope of its own.
-Tensor add_maps(const Scope& scope, const Scope& scope_s, const Signals& signals, std::int64_t out,
+/// residual + drop(W·first + W^s·second), each map in a scope of its own.
+Tensor add_maps(const Scope& scope, const Scope& scope_s, const MixerOutput& mixed, std::int64_t out,
                 LinearOptions options, Tensor residual) {
     const Tensor kept = scope.drop_path(residual.shape());
     const bool fused = scope.noise().dropout == 0.0f;  // else dropout comes in between
@@ -18,12 +18,12 @@ Tensor add_maps(const Scope& scope, const Scope& scope_s, const Signals& signals
         options.addend = residual;
         options.row_scale = kept;
     }
-    if (signals.second) {
+    if (mixed.second) {
         LinearOptions second = options;
         second.bias = false;
-        options.addend = linear(scope_s, signals.second, out, second);
+        options.addend = linear(scope_s, mixed.second, out, second);
     }
-    const Tensor y = linear(scope, signals.first, out, options);
+    const Tensor y = linear(scope, mixed.first, out, options);
     if (fused) return y;
     const Tensor branch = scope.drop(y);
     return add(residual, kept ? mul(branch, kept) : branch);
@@ -44,9 +44,9 @@ Tensor add_linear(const Scope& scope, Tensor residual, Tensor x, LinearOptions o
     return add_maps(scope, scope, {x}, residual.width(), options, residual);
 }
 
-Tensor output_maps(const Scope& scope, std::string_view name, const Signals& signals, std::int64_t out,
+Tensor output_maps(const Scope& scope, std::string_view name, const MixerOutput& mixed, std::int64_t out,
                    LinearOptions options, Tensor residual) {
-    return add_maps(scope / name, scope / (std::string(name) + "_s"), signals, out, options, residual);
+    return add_maps(scope / name, scope / (std::string(name) + "_s"), mixed, out, options, residual);
 }
 
 Tensor layer_norm(const Scope& scope, Tensor x, bool bias, float eps) {

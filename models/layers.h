@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "models/attention/attention.h"
+#include "models/attention/mixer.h"
 #include "models/scope.h"
 #include "ops/norm.h"
 
@@ -28,9 +28,8 @@ Tensor linear(const Scope& scope, Tensor x, std::int64_t out, const LinearOption
 /// residual + drop(x·W + b). Without dropout the product's kernel does it all, stochastic depth included.
 Tensor add_linear(const Scope& scope, Tensor residual, Tensor x, LinearOptions options);
 
-/// residual + drop(W^o·first + W^s·second), the signals being a variant's. W^o is called `name`, W^s `name`_s; W^s has
-/// no bias.
-Tensor output_maps(const Scope& scope, std::string_view name, const Signals& signals, std::int64_t out,
+/// residual + drop(W^o·first + W^s·second) of what a mixer makes. W^o is called `name`, W^s `name`_s; W^s has no bias.
+Tensor output_maps(const Scope& scope, std::string_view name, const MixerOutput& mixed, std::int64_t out,
                    LinearOptions options, Tensor residual);
 
 /// LayerNorm over the last axis with weight and, if wanted, bias.

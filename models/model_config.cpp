@@ -28,7 +28,7 @@ const Kind& only(const std::vector<Field>& fields) {
 }  // namespace
 
 Size ModelConfig::size(Dimension dimension) const {
-    const auto all = places();
+    const auto all = value_.places();
     const Field& field = with_dimension(all, dimension);
     return {field.key, *std::get<Whole>(field.value).value};
 }
@@ -39,7 +39,7 @@ void ModelConfig::set(Dimension dimension, std::int64_t size) {
 }
 
 const AttentionConfig& ModelConfig::attention() const {
-    return *only<AttentionConfig*>(places());
+    return *only<AttentionConfig*>(value_.places());
 }
 
 AttentionConfig& ModelConfig::attention() {
@@ -47,7 +47,7 @@ AttentionConfig& ModelConfig::attention() {
 }
 
 const std::vector<std::string>& ModelConfig::class_names() const {
-    return *only<ClassNames>(places()).names;
+    return *only<ClassNames>(value_.places()).names;
 }
 
 void ModelConfig::set_class_names(std::vector<std::string> names) {

@@ -1,7 +1,6 @@
 // A model's configuration as code sees it that knows no family.
 #pragma once
 
-#include <any>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -9,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/attention/attention.h"
-#include "models/field.h"
+#include "models/any_config.h"
+#include "models/attention/attention_config.h"
 
 namespace vkf {
 
@@ -28,25 +27,21 @@ struct Size {
 /// fields()`, whose places are in it, and `static const Family& family()`.
 class ModelConfig {
 public:
-    template <class Config>
-    requires requires(Config c) {
-        { c.fields() } -> std::same_as<std::vector<Field>>;
+    template <HasFields Config>
+    requires requires {
         { Config::family() } -> std::same_as<const Family&>;
     }
-    ModelConfig(Config config)
-        : value_(std::move(config)),
-          fields_([](std::any& value) { return std::any_cast<Config>(&value)->fields(); }),
-          family_(&Config::family) {}
+    ModelConfig(Config config) : value_(std::move(config)), family_(&Config::family) {}
 
     const Family& family() const { return family_(); }
     /// As its family knows it. Throws std::bad_any_cast if it is another family's.
     template <class Config>
     const Config& as() const {
-        return std::any_cast<const Config&>(value_);
+        return value_.as<Config>();
     }
 
     /// Their places are in this object, until it is assigned to or moved from.
-    std::vector<Field> fields() { return fields_(value_); }
+    std::vector<Field> fields() { return value_.fields(); }
     /// The size that is called so here, which the family's kind of task has.
     Size size(Dimension dimension) const;
     void set(Dimension dimension, std::int64_t size);
@@ -59,11 +54,7 @@ public:
     std::string label(std::size_t i) const;
 
 private:
-    /// Places to read from.
-    std::vector<Field> places() const { return fields_(const_cast<std::any&>(value_)); }
-
-    std::any value_;
-    std::vector<Field> (*fields_)(std::any&);
+    AnyConfig value_;
     const Family& (*family_)();
 };
 

@@ -49,6 +49,7 @@ Scope Scope::operator/(std::string_view part) const {
 
 Scope Scope::block(std::int64_t index, std::int64_t count) const {
     Scope inner = *this / index;
+    inner.layer_ = index;
     if (!noise_.drop_path_ramp) return inner;
     const auto last = static_cast<float>(std::max<std::int64_t>(count - 1, 1));
     inner.noise_.drop_path *= static_cast<float>(index) / last;

@@ -68,6 +68,8 @@ public:
     Scope operator/(std::int64_t index) const { return *this / std::to_string(index); }
     /// The scope of block `index` of `count`, with the rate of stochastic depth there.
     Scope block(std::int64_t index, std::int64_t count) const;
+    /// The number of the block that this stands in, from 0.
+    std::int64_t layer() const { return layer_; }
 
     Tensor parameter(std::string_view name, const Shape& shape, Init init) const;
     /// Dropout at this place, at the model's rate; x itself when there is none.
@@ -89,6 +91,7 @@ private:
     Parameters* parameters_;
     Noise noise_;
     Tensor d_loss_;
+    std::int64_t layer_ = 0;
     std::string path_;
 };
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "models/activation_words.h"
 #include "models/layers.h"
+#include "models/self_attention.h"
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
 #include "ops/norm.h"
@@ -111,13 +112,14 @@ Tensor attention_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor 
     const Tensor qkv = linear(scope / "qkv", norm, 3 * inner, begun(c, c.hidden_size, 3 * inner, c.qkv_bias));
     const auto part = split(qkv, std::array{inner, inner, inner});
     const bool local = c.locality != Locality::none;
-    const Tensor q = local ? heated(scope, c, part[0]) : part[0], v = part[2];
-    const AttentionOptions options{.heads = c.num_attention_heads,
-                                   .scale = local ? 1.0f : 0.0f,
-                                   .mask = {.diagonal = local || c.attention.mask_diagonal}};
-    if (looks) looks->push_back({q, part[1], options});
-    const Signals signals = variant_named(c.attention.variant).apply({q, part[1], v, v, options, c.attention});
-    return output_maps(scope, "proj", signals, c.hidden_size, begun(c, inner, c.hidden_size), x);
+    const Tensor q = local ? heated(scope, c, part[0]) : part[0];
+    return self_attention(
+        scope, x, {q, part[1], part[2]},
+        {.config = c.attention,
+         .options = {.heads = c.num_attention_heads, .scale = local ? 1.0f : 0.0f, .mask = {.diagonal = local}},
+         .output = "proj",
+         .output_map = begun(c, inner, c.hidden_size),
+         .looks = looks});
 }
 
 /// x + mlp(norm): [B, T, C].

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/attention/attention.h"
+#include "models/attention/attention_config.h"
 #include "models/image_model.h"
 #include "ops/activation.h"
 
@@ -49,6 +49,8 @@ struct VitConfig {
     std::int64_t head_width() const { return head_dim ? head_dim : hidden_size / num_attention_heads; }
     std::int64_t inner() const { return num_attention_heads * head_width(); }
     std::int64_t patches() const { return (image_size / patch_size) * (image_size / patch_size); }
+
+    bool operator==(const VitConfig&) const = default;
 
     std::vector<Field> fields();
     static const Family& family();

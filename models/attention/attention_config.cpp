@@ -1,32 +1,30 @@
-// The fields of the "attention" object in config.json.
+#include "models/attention/attention_config.h"
 
-#include <limits>
-
-#include "models/attention/attention.h"
-#include "models/field.h"
+#include "models/attention/mixer.h"
 
 namespace vkf {
 
-namespace {
+AttentionConfig::AttentionConfig(std::string_view variant)
+    : options(mixer_named(variant).options), mixer_(&mixer_named(variant)) {}
 
-constexpr std::pair<const char*, GammaOn> gamma_on_words[] = {{"sum", GammaOn::sum}, {"value", GammaOn::value}};
-
-Choice variant_choice(std::string& variant) {
-    Choice made;
-    for (const Variant& known : variants()) made.words.emplace_back(known.name);
-    made.get = [&variant] { return variant; };
-    made.set = [&variant](const std::string& word) { variant = word; };
-    return made;
+std::string AttentionConfig::variant() const {
+    return std::string(mixer_->name);
 }
 
-}  // namespace
+void AttentionConfig::set_variant(std::string_view name) {
+    if (name == mixer_->name) return;
+    mixer_ = &mixer_named(name);
+    options = mixer_->options;
+}
 
-std::vector<Field> fields_of(AttentionConfig& c) {
-    constexpr float any = std::numeric_limits<float>::max();
-    return {{.key = "variant", .value = variant_choice(c.variant)},
-            {.key = "gamma", .value = Number{&c.gamma, -any, any}},
-            {.key = "gamma_on", .value = choice(c.gamma_on, gamma_on_words)},
-            {.key = "mask_diagonal", .value = &c.mask_diagonal}};
+std::vector<Field> AttentionConfig::fields() {
+    const Choice variant{.words = mixer_names(),
+                         .get = [this] { return this->variant(); },
+                         .set = [this](const std::string& name) { set_variant(name); }};
+    std::vector<Field> all{{.key = "variant", .value = variant}};
+    for (Field& own : options.fields()) all.push_back(std::move(own));
+    all.push_back({.key = "mask_diagonal", .value = &mask_diagonal});
+    return all;
 }
 
 }  // namespace vkf

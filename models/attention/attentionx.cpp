@@ -1,13 +1,52 @@
 // attentionx: the consensus discrepancy between the values and their weighted sum,
 //     φ_i = v_i − γ·o_i  (gamma on the sum, 000 eq 10-11)   or   φ_i = γ·v_i − o_i  (on the value, 001 eq 9-10).
 
-#include "models/attention/attention.h"
-#include "ops/attention_epilogue.h"
+#include <limits>
+
+#include "models/attention/mixer.h"
 
 namespace vkf {
 
-Signals attentionx(const AttentionContext& at) {
-    return {attention_discrepancy({at.q, at.k, at.v, at.own_v}, at.config.gamma, at.config.gamma_on, at.options)};
+namespace {
+
+struct AttentionX {
+    float gamma = 1.0f;
+    GammaOn on = GammaOn::sum;
+
+    std::vector<Field> fields() {
+        constexpr float any = std::numeric_limits<float>::max();
+        static constexpr std::pair<const char*, GammaOn> words[] = {{"sum", GammaOn::sum}, {"value", GammaOn::value}};
+        return {{.key = "gamma",
+                 .value = Number{.value = &gamma, .least = -any, .most = any},
+                 .help = "attentionx's gamma; else the papers' choice for the model",
+                 .open = true},
+                {.key = "gamma_on",
+                 .value = choice(on, words),
+                 .help = "attentionx: v - gamma o (sum) or gamma v - o (value)"}};
+    }
+    bool operator==(const AttentionX&) const = default;
+};
+
+/// The papers' rule: gamma is 1 where no token attends to itself, as in their vision transformers, and above 1, or
+/// below it on the value, where tokens do.
+void choose(AttentionConfig& config, Task task, const Given& given) {
+    auto& own = config.options.as<AttentionX>();
+    const bool images = task == Task::images;
+    if (!given("gamma")) own.gamma = images ? 1.0f : own.on == GammaOn::sum ? 3.0f : 0.5f;
+    if (!given("mask_diagonal")) config.mask_diagonal = images && own.gamma == 1.0f;
+}
+
+}  // namespace
+
+const Mixer& attentionx_mixer() {
+    static const Mixer mixer{.name = "attentionx",
+                             .mix = [](const AttentionContext& at) -> MixerOutput {
+                                 const auto& own = at.config.options.as<AttentionX>();
+                                 return {attention_discrepancy(at.inputs(), own.gamma, own.on, at.options)};
+                             },
+                             .options = AttentionX(),
+                             .choose = choose};
+    return mixer;
 }
 
 }  // namespace vkf

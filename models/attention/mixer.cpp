@@ -1,34 +1,45 @@
-#include "models/attention/attention.h"
+#include "models/attention/mixer.h"
+
+#include <algorithm>
 
 #include "base/error.h"
 
 namespace vkf {
 
-#define VARIANT(name, function, maps) Signals function(const AttentionContext&);
-#include "models/attention/variants.def"
-#undef VARIANT
+#define MIXER(function) const Mixer& function();
+#include "models/attention/mixers.def"
+#undef MIXER
 
-namespace {
-
-constexpr Variant all_variants[] = {
-#define VARIANT(name, function, maps) {name, function, (maps) == 2},
-#include "models/attention/variants.def"
-#undef VARIANT
-};
-
-}  // namespace
-
-std::span<const Variant> variants() {
-    return all_variants;
+std::span<const Mixer* const> mixers() {
+    static const Mixer* const all[] = {
+#define MIXER(function) &function(),
+#include "models/attention/mixers.def"
+#undef MIXER
+    };
+    return all;
 }
 
-const Variant& variant_named(std::string_view name) {
+const Mixer& mixer_named(std::string_view name) {
+    for (const Mixer* mixer : mixers())
+        if (mixer->name == name) return *mixer;
     std::string known;
-    for (const Variant& variant : all_variants) {
-        if (variant.name == name) return variant;
-        known += (known.empty() ? "" : ", ") + std::string(variant.name);
-    }
+    for (const std::string& other : mixer_names()) known += (known.empty() ? "" : ", ") + other;
     throw InputError("unknown attention variant '", name, "'; there are: ", known);
+}
+
+std::vector<std::string> mixer_names() {
+    std::vector<std::string> names;
+    for (const Mixer* mixer : mixers()) names.emplace_back(mixer->name);
+    return names;
+}
+
+std::string mixers_with(std::string_view option_key) {
+    std::vector<std::string> names;
+    for (const Mixer* mixer : mixers()) {
+        const std::vector<Field> own = mixer->options.places();
+        if (std::ranges::find(own, option_key, &Field::key) != own.end()) names.emplace_back(mixer->name);
+    }
+    return listed(names);
 }
 
 }  // namespace vkf

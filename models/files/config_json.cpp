@@ -1,9 +1,10 @@
 #include "models/files/config_json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "models/attention/attention.h"
+#include "models/attention/mixer.h"
 #include "models/family.h"
 #include "models/files/config_keys.h"
 
@@ -32,6 +33,10 @@ std::int64_t read_classes(const ConfigKeys& keys, const std::string& key) {
     return counted ? keys.inner("id2label").size() : keys.integer(key);
 }
 
+/// The keys of options that only other mixers than these fields' have. Earlier versions wrote them, too, with their
+/// defaults; any other value asks for what this mixer does not do.
+std::vector<std::string_view> read_other_options(const ConfigKeys& keys, std::span<const Field> fields);
+
 /// Into a field that the file has.
 struct Read {
     const ConfigKeys& keys;
@@ -49,14 +54,33 @@ struct Read {
         *classes.names = read_class_names(keys.inner(key), *classes.count);
     }
     void operator()(AttentionConfig* attention) const {
-        const std::vector<Field> fields = fields_of(*attention);
+        const ConfigKeys inner = keys.inner(key);
+        const Field variant = attention->fields().front();  // what else there is depends on it
+        if (inner.has(std::string(variant.key))) std::visit(Read{inner, std::string(variant.key)}, variant.value);
+        const std::vector<Field> fields = attention->fields();
         std::vector<std::string_view> known;
         for (const Field& field : fields) known.push_back(field.key);
-        const ConfigKeys inner = keys.inner(key);
+        for (const std::string_view other : read_other_options(inner, fields)) known.push_back(other);
         inner.allow(known);
         read_fields(inner, fields);
     }
 };
+
+std::vector<std::string_view> read_other_options(const ConfigKeys& keys, std::span<const Field> fields) {
+    std::vector<std::string_view> others;
+    for (const Mixer* mixer : mixers()) {
+        AnyConfig options = mixer->options;
+        for (const Field& option : options.fields()) {
+            const std::string key(option.key);
+            if (!keys.has(key) || std::ranges::find(fields, option.key, &Field::key) != fields.end()) continue;
+            std::visit(Read{keys, key}, option.value);
+            require(options == mixer->options, keys.where(), ": ", key, " is ", shown(option), ", but variant is ",
+                    keys.word("variant", "standard"), ": wanted ", mixers_with(key), " with it");
+            others.push_back(option.key);
+        }
+    }
+    return others;
+}
 
 void read_fields(const ConfigKeys& keys, std::span<const Field> fields) {
     for (const Field& field : fields) {
@@ -93,7 +117,7 @@ struct Write {
         }
     }
     void operator()(AttentionConfig* attention) const {
-        if (*attention != AttentionConfig{}) object[key] = object_of(fields_of(*attention));
+        if (*attention != AttentionConfig()) object[key] = object_of(attention->fields());
     }
 };
 

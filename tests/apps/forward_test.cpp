@@ -32,7 +32,8 @@ TEST_P(ProgramForward, WritesLogitsLossAndEveryGradientUnderItsName) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, ProgramForward,
                          ::testing::Values("standard", "attentionx-sum", "attentionx-value", "belief", "belief-head",
-                                           "belief-star", "concat", "vit-standard", "vit-belief", "vit-kk", "vit-sl"),
+                                           "belief-star", "concat", "differential", "vit-standard", "vit-belief",
+                                           "vit-kk", "vit-sl", "vit-differential"),
                          golden_id);
 
 }  // namespace

@@ -26,6 +26,7 @@ CASES = {
     "belief-head": ({"variant": "belief-head"}, {"tie_word_embeddings": False}),
     "belief-star": ({"variant": "belief-star"}, {}),
     "concat": ({"variant": "concat"}, {"bias": False, "activation_function": "gelu"}),
+    "differential": ({"variant": "differential"}, {}),
 }
 
 
@@ -61,6 +62,29 @@ def signals(spec, o, v):
     }[spec["variant"]]()
 
 
+def differential(p, prefix, layer, q, k, v, seen):
+    """Two maps of half heads over the same values, their difference and its norm (arXiv 2410.05258, eq 1-3), head by
+    head; q, k, v [B, M, T, D], parameters by name after `prefix`."""
+    D, start = q.shape[-1], 0.8 - 0.6 * math.exp(-0.3 * layer)
+    dots = [(p[f"{prefix}lambda_q{i}"] * p[f"{prefix}lambda_k{i}"]).sum() for i in (1, 2)]
+    scale = torch.exp(dots[0]) - torch.exp(dots[1]) + start
+
+    def weights(half):
+        of = slice(half * D // 2, (half + 1) * D // 2)
+        score = torch.einsum("bmid,bmjd->bmij", q[..., of], k[..., of]) / math.sqrt(D // 2)
+        return torch.softmax(score.masked_fill(~seen, -math.inf), -1)
+
+    o = torch.einsum("bmij,bmjd->bmid", weights(0) - scale * weights(1), v)
+    norm = o / torch.sqrt((o * o).mean(-1, keepdim=True) + 1e-5) * p[prefix + "subln.weight"]
+    return (1 - start) * norm
+
+
+def differential_shapes(D):
+    for name in ("q1", "k1", "q2", "k2"):
+        yield f"lambda_{name}", (D // 2,)
+    yield "subln.weight", (D,)
+
+
 def forward(config, p, tokens):
     def norm(x, name):
         return F.layer_norm(x, (C,), p[name + ".weight"], p.get(name + ".bias"), config["layer_norm_epsilon"])
@@ -84,7 +108,10 @@ def forward(config, p, tokens):
         weight = torch.exp(torch.einsum("bmid,bmjd->bmij", q, k) / math.sqrt(D)) * seen
         total = weight.sum(-1, keepdim=True)
         o = torch.einsum("bmij,bmjd->bmid", weight / torch.where(total > 0, total, torch.ones_like(total)), v)
-        first, second = signals(spec, o, v)
+        if spec["variant"] == "differential":
+            first, second = differential(p, h + "attn.", i, q, k, v, seen).permute(0, 2, 1, 3).reshape(B, T, C), None
+        else:
+            first, second = signals(spec, o, v)
         x = x + linear(first, h + "attn.c_proj")
         if second is not None:
             x = x + linear(second, h + "attn.c_proj_s")
@@ -106,6 +133,9 @@ def shapes(config):
                 yield f"h.{i}.{name}.bias", shape[1:]
         if config["attention"]["variant"] in ("belief-star", "concat"):
             yield f"h.{i}.attn.c_proj_s.weight", (C, C)
+        if config["attention"]["variant"] == "differential":
+            for name, shape in differential_shapes(C // M):
+                yield f"h.{i}.attn.{name}", shape
         for name in (f"h.{i}.ln_1", f"h.{i}.ln_2") + (("ln_f",) if i == L - 1 else ()):
             yield name + ".weight", (C,)
             if bias:

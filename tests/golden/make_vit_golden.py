@@ -15,7 +15,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from make_golden import HERE, perpendicular, rounding, save
+from make_golden import HERE, differential, differential_shapes, perpendicular, rounding, save
 from noise import Noise
 
 SIDE, P, CHANNELS, C, M, CLASSES, INNER = 8, 4, 3, 12, 3, 5, 20
@@ -34,6 +34,7 @@ CASES = {  # attention, other keys, noise whose stochastic depth drops one or tw
                        {"dropout": 0.1, "seed": 1337, "micro_batch": 5}),
     "vit-sl-depth": ({"variant": "belief-star"}, SL, {"drop_path": 0.3, "seed": 2**40 + 50, "micro_batch": 1}),
     "vit-ramp": ({"variant": "belief"}, {}, {"drop_path": 0.5, "drop_path_ramp": True, "seed": 9, "micro_batch": 3}),
+    "vit-differential": ({"variant": "differential"}, {}, {}),
 }
 MOVES = {"cardinal": [(0, 1), (0, -1), (1, 0), (-1, 0)],
          "diagonal": [(a * (P // 2), b * (P // 2)) for a in (1, -1) for b in (1, -1)]}
@@ -98,10 +99,13 @@ def forward(config, p, images, noise, scales):
         o = torch.einsum("bmij,bmjd->bmid", weight / weight.sum(-1, keepdim=True), v)
         rows = lambda y: y.permute(0, 2, 1, 3).reshape(B, T, M * D)
         belief = lambda: perpendicular(rows(o), rows(v))
+        seen = torch.ones(T, T, dtype=torch.bool)
         first, second = {"standard": lambda: (rows(o), None),
                          "attentionx": lambda: (rows(v - spec["gamma"] * o), None),
                          "belief": lambda: (belief(), None),
-                         "belief-star": lambda: (belief(), rows(perpendicular(o, v)))}[spec["variant"]]()
+                         "belief-star": lambda: (belief(), rows(perpendicular(o, v))),
+                         "differential": lambda: (rows(differential(p, b + "attn.", i, q, k, v, seen)), None),
+                         }[spec["variant"]]()
         signal = linear(first, b + "attn.proj")
         if second is not None:
             signal = signal + linear(second, b + "attn.proj_s")
@@ -127,6 +131,9 @@ def shapes(config):
                  (b + "mlp.fc1", (INNER, C), True), (b + "mlp.fc2", (C, INNER), True)]
         if config["attention"]["variant"] == "belief-star":
             maps.append((b + "attn.proj_s", (C, inner), False))
+        if config["attention"]["variant"] == "differential":
+            for name, shape in differential_shapes(config["head_dim"]):
+                yield b + "attn." + name, shape
         norms += [(b + "norm1", C), (b + "norm2", C)]
         if "locality_self_attention" in config:
             yield b + "attn.temperature", (1 if config["locality_self_attention"] == "per_layer" else M,)

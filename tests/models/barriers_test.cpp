@@ -28,7 +28,7 @@ Gpt2Config small_gpt(const std::string& variant) {
     Gpt2Config c{.vocab_size = 65, .n_positions = LENGTH, .n_embd = 128, .n_layer = 4, .n_head = 4};
     c.activation = Activation::gelu;
     c.bias = false;
-    c.attention.variant = variant;
+    c.attention.set_variant(variant);
     return c;
 }
 
@@ -41,7 +41,7 @@ VitConfig small_vit(const std::string& variant) {
                 .intermediate_size = 96,
                 .num_labels = LABELS,
                 .attention = {}};
-    c.attention.variant = variant;
+    c.attention.set_variant(variant);
     return c;
 }
 

@@ -48,7 +48,7 @@ TEST(DeviceBeginning, Gpt2IsNanoGptsNormalWithResidualMapsScaledByDepth) {
     model.n_head = 2;
     model.bias = true;
     model.tie_word_embeddings = false;
-    model.attention.variant = "belief-star";
+    model.attention.set_variant("belief-star");
     const auto loss = [&](const Scope& scope) { return language_loss(scope, model, 1, 8); };
     const Trainer trainer(shared_device(), loss, loss, {});
     int residual = 0, other = 0;

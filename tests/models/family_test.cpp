@@ -76,11 +76,11 @@ TEST(HostFamily, AttentionSurvivesItsFile) {
     const Scratch scratch;
     for (const Family* family : families()) {
         ModelConfig config = family->defaults();
-        config.attention() = {"attentionx", 2.5f, GammaOn::value, true};
+        config.attention() = attention_of("attentionx", 2.5f);
+        config.attention().mask_diagonal = true;
         const ModelConfig read = read_config_json(scratch.file("config.json", config_json_text(config)));
         EXPECT_EQ(read.attention(), config.attention());
-        config.attention().variant = "hope";
-        EXPECT_THROW(validate(config), InputError);
+        EXPECT_THROW(config.attention().set_variant("hope"), InputError);
     }
 }
 

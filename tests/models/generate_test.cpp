@@ -15,6 +15,7 @@
 #include "models/sampling.h"
 #include "ops/softmax.h"
 #include "passes/run_passes.h"
+#include "tiny_gpt2.h"
 
 namespace vkf::test {
 
@@ -132,7 +133,8 @@ TEST(HostSampling, RefusesWhatIsNoProbability) {
 
 Gpt2Config small(const std::string& variant, bool mask_diagonal) {
     Gpt2Config c{.vocab_size = 23, .n_positions = 21, .n_embd = 24, .n_layer = 2, .n_head = 3, .attention = {}};
-    c.attention = {.variant = variant, .gamma = 3.0f, .mask_diagonal = mask_diagonal};
+    c.attention = attention_of(variant, 3.0f);
+    c.attention.mask_diagonal = mask_diagonal;
     return c;
 }
 
@@ -247,10 +249,7 @@ TEST_P(DeviceGeneration, KeysAndValuesAreKeptIn16BitsIfActivationsAre) {
 }
 
 INSTANTIATE_TEST_SUITE_P(DeviceVariants, DeviceGeneration,
-                         testing::Combine(testing::Values("standard", "attentionx", "belief", "belief-head",
-                                                          "belief-star", "concat"),
-                                          testing::Bool()),
-                         [](const auto& param) {
+                         testing::Combine(testing::ValuesIn(mixer_names()), testing::Bool()), [](const auto& param) {
                              std::string name = std::get<0>(param.param);
                              std::erase(name, '-');
                              return name + (std::get<1>(param.param) ? "Masked" : "");

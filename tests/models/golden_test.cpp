@@ -74,8 +74,9 @@ TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, DeviceGolden,
                          ::testing::Values("standard", "attentionx-sum", "attentionx-value", "belief", "belief-head",
-                                           "belief-star", "concat", "vit-standard", "vit-belief", "vit-kk", "vit-sl",
-                                           "vit-kk-dropout", "vit-sl-depth", "vit-noise", "vit-ramp"),
+                                           "belief-star", "concat", "differential", "vit-standard", "vit-belief",
+                                           "vit-kk", "vit-sl", "vit-kk-dropout", "vit-sl-depth", "vit-noise",
+                                           "vit-ramp", "vit-differential"),
                          golden_id);
 
 }  // namespace

@@ -76,7 +76,7 @@ Parameters vit_parameters(VitInit init, PatchShift shift = PatchShift::none, Loc
                       .head_dim = static_cast<std::int64_t>(INNER / 3),
                       .patch_shift = shift,
                       .locality = locality,
-                      .attention = {.variant = "belief-star"},
+                      .attention = AttentionConfig("belief-star"),
                       .init = init};
     Graph graph;
     Parameters parameters;
@@ -141,7 +141,7 @@ TEST(HostInit, Gpt2) {
         c.n_head = 3;
         c.bias = true;
         c.tie_word_embeddings = tied;
-        c.attention.variant = "belief-star";
+        c.attention.set_variant("belief-star");
         Graph graph;
         Parameters parameters;
         language_logits(Scope(graph, parameters), c, graph.input("tokens", {DType::i32, {1, 8}}));

@@ -19,7 +19,7 @@ constexpr std::int64_t batch = 4, length = 48;
 
 Gpt2Config text_model() {
     Gpt2Config c{.vocab_size = 131, .n_positions = length, .n_embd = 48, .n_layer = 3, .n_head = 3};
-    c.attention.variant = "belief-star";
+    c.attention.set_variant("belief-star");
     return c;
 }
 

@@ -23,7 +23,7 @@ Gpt2Config sharp_gpt2(std::string_view variant) {
     c.n_positions = LENGTH;
     c.n_embd = 64;
     c.n_head = 2;
-    c.attention.gamma = 1.0f;
+    c.attention = attention_of(variant);
     return c;
 }
 

@@ -8,10 +8,19 @@
 #include <string_view>
 #include <vector>
 
+#include "models/attention/mixer.h"
 #include "models/gpt2.h"
 #include "models/train/token_feed.h"
 
 namespace vkf::test {
+
+/// A variant by its name; `gamma` is for attentionx.
+inline AttentionConfig attention_of(std::string_view variant, float gamma = 1.0f) {
+    AttentionConfig made(variant);
+    for (const Field& option : made.options.fields())
+        if (option.key == "gamma") *std::get<Number>(option.value).value = gamma;
+    return made;
+}
 
 inline Gpt2Config tiny_gpt2(std::string_view variant) {
     Gpt2Config c;
@@ -20,8 +29,7 @@ inline Gpt2Config tiny_gpt2(std::string_view variant) {
     c.n_embd = 24;
     c.n_layer = 2;
     c.n_head = 3;
-    c.attention.variant = variant;
-    c.attention.gamma = variant == "attentionx" ? 3.0f : 1.0f;
+    c.attention = attention_of(variant, 3.0f);
     return c;
 }
 
@@ -36,9 +44,7 @@ inline Batch tiny_batch() {
 }
 
 inline std::vector<std::string> variant_names() {
-    std::vector<std::string> names;
-    for (const Variant& variant : variants()) names.emplace_back(variant.name);
-    return names;
+    return mixer_names();
 }
 
 /// A variant's name as a test's: belief-star is belief_star.

@@ -40,7 +40,7 @@ VitConfig sl(std::int64_t labels, std::string_view variant) {
                 .num_labels = labels,
                 .head_dim = 16,
                 .attention = {}};
-    c.attention.variant = variant;
+    c.attention.set_variant(variant);
     return c;
 }
 
@@ -179,7 +179,7 @@ TEST_P(DeviceVit, LearnsOneBatchByHeart) {
                 .intermediate_size = 32,
                 .num_labels = 4,
                 .attention = {}};
-    c.attention.variant = GetParam();
+    c.attention.set_variant(GetParam());
     const auto loss = [&](const Scope& scope) { return image_loss(scope, c, 4); };
     TrainerConfig config;
     config.optimizer.weight_decay = 0;

@@ -1,0 +1,63 @@
+// differential: the difference of two maps of attention over the same values, and a norm of each head,
+//     o_m = softmax(q¹ k¹ᵀ / √d) v − λ · softmax(q² k²ᵀ / √d) v,   y_m = (1 − λ_init) · RMSNorm(o_m)
+//     λ = exp(λ_q1·λ_k1) − exp(λ_q2·λ_k2) + λ_init,   λ_init = 0.8 − 0.6 · exp(−0.3 · layer), layers from 0
+// (Ye et al., Differential Transformer, 2024, arXiv 2410.05258, eq 1-3). A head's queries and keys are its two halves,
+// d = D/2 wide, so v is twice as wide as a key; parameters of the maps are as of standard attention with as many heads.
+// Parameters of its own: lambda_q1, lambda_k1, lambda_q2, lambda_k2 [d], N(0, 0.1²), and subln.weight [D].
+
+#include <array>
+#include <cmath>
+
+#include "base/error.h"
+#include "models/attention/mixer.h"
+#include "ops/activation.h"
+#include "ops/arithmetic.h"
+#include "ops/norm.h"
+#include "ops/reduce.h"
+#include "ops/repeat_heads.h"
+#include "ops/view.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr float norm_eps = 1e-5f;  // the authors' code
+
+/// λ, [1].
+Tensor lambda(const Scope& scope, std::int64_t width, float lambda_init) {
+    const auto drawn = [&](std::string_view name) { return scope.parameter(name, {width}, Init::normal(0.1f)); };
+    const auto exponential = [&](std::string_view q, std::string_view k) {
+        return activate(row_sum(mul(drawn(q), drawn(k))), Activation::exp);
+    };
+    const Tensor first = exponential("lambda_q1", "lambda_k1"), second = exponential("lambda_q2", "lambda_k2");
+    return add(sub(first, second), fill(scope.graph(), {1}, lambda_init));
+}
+
+MixerOutput mix(const AttentionContext& at) {
+    const std::int64_t heads = at.options.heads, kv_heads = at.options.value_heads();
+    const std::int64_t head_width = at.q.width() / heads, value_width = at.v.width() / kv_heads;
+    require(head_width % 2 == 0, "differential attention halves heads, and one is ", head_width,
+            " wide: wanted an even width");
+    const float lambda_init = 0.8f - 0.6f * std::exp(-0.3f * static_cast<float>(at.scope.layer()));
+
+    AttentionOptions halves = at.options;  // head 2m is the first half of head m, 2m + 1 the second
+    halves.heads = 2 * heads;
+    halves.kv_heads = 2 * kv_heads;
+    const Tensor o = attention(at.q, at.k, repeat_heads(at.v, kv_heads, 2), halves);
+
+    const Shape rows{o.rows() * heads, value_width};
+    const auto both = split(reshape(o, {rows[0], 2 * value_width}), std::array{value_width, value_width});
+    const Tensor weighted = mul(both[1], lambda(at.scope, head_width / 2, lambda_init));
+    const Tensor weight = (at.scope / "subln").parameter("weight", {value_width}, Init::ones());
+    const Tensor y = scale(rms_norm(sub(both[0], weighted), weight, norm_eps), 1.0f - lambda_init);
+    return {reshape(y, {o.shape()[0], o.shape()[1], heads * value_width})};
+}
+
+}  // namespace
+
+const Mixer& differential_mixer() {
+    static const Mixer mixer{.name = "differential", .mix = mix, .one_map = false};
+    return mixer;
+}
+
+}  // namespace vkf
