@@ -19,6 +19,8 @@ struct MixedCase {
     double spread = 1.0;
     std::vector<double> query_lengths = {}, key_lengths = {};
     bool values_twice = false;  // their gradient comes another way too, and the kernel adds it
+    /// With many, a subgroup has one matrix of rows to feed them all; with one, two below each other.
+    std::uint32_t compute_units = 64;
 
     MaskRow mask(std::int64_t b) const { return options.mask.row(queries, keys, b, query_lengths, key_lengths); }
 };

@@ -22,14 +22,19 @@ MixedCase wide_values() {
             .padding = 2,
             .options = {.dropout = 0.3f, .salt = 5, .mask = {.window_left = 9, .window_right = 3}},
             .query_lengths = {50, 0, 1, 20},
-            .key_lengths = {25, 9, 70, 1}};
+            .key_lengths = {25, 9, 70, 1},
+            .compute_units = 1};
 }
 
-/// Few widths and masks: each makes three kernels, which take Mesa's CPU device many seconds to compile.
+/// Few sets of constants: each makes three kernels, which take Mesa's CPU device many seconds to compile, whereas
+/// extents, batches, slices and spreads cost nothing. Masks look at a tile's positions, widths and layouts at its
+/// columns, groups and dropout at its head: each is in a case with as little else as can be, and the last case has them
+/// all.
 std::vector<MixedCase> mixed_cases() {
     const AttentionOptions causal{.mask = {.causal = true}};
     const AttentionOptions both{.mask = {.causal = true, .diagonal = true}};
     const AttentionOptions windows{.mask = {.window_left = 9, .window_right = 4}};
+    const AttentionOptions dropped{.dropout = 0.3f, .salt = 9, .mask = {.causal = true}};
     return {
         {.name = "one query",
          .batch = 2,
@@ -37,31 +42,40 @@ std::vector<MixedCase> mixed_cases() {
          .keys = 19,
          .width = 8},  // decoding: stays with the kernels of fp32
         {.name = "seven", .queries = 7, .keys = 7, .width = 8, .options = causal},
-        {.name = "gpt", .batch = 2, .heads = 3, .kv_heads = 3, .options = causal},
+        {.name = "gpt", .batch = 2, .options = causal},
         {.name = "two workgroups", .queries = 129, .keys = 129, .options = causal},
         {.name = "causal, more keys", .queries = 70, .keys = 131, .options = causal},
         {.name = "causal, fewer keys", .queries = 131, .keys = 70, .options = causal},  // the first queries see none
-        {.name = "grouped", .queries = 66, .keys = 80, .heads = 6, .options = causal},
-        {.name = "aligned slices",
+        {.name = "steep", .options = causal, .spread = 30.0},
+        {.name = "vanishing", .options = causal, .spread = 1e-6},
+        {.name = "grouped, off the diagonal", .queries = 66, .keys = 80, .width = 8, .heads = 6, .options = both},
+        {.name = "aligned slices off the diagonal",
          .batch = 2,
          .queries = 68,
          .keys = 68,
-         .kv_heads = 1,
+         .width = 8,
+         .heads = 6,
          .padding = 4,
-         .options = causal},
-        {.name = "even slices", .batch = 2, .queries = 68, .keys = 68, .kv_heads = 1, .padding = 6, .options = causal},
-        {.name = "steep", .heads = 1, .kv_heads = 1, .options = causal, .spread = 30.0},
-        {.name = "vanishing", .heads = 1, .kv_heads = 1, .options = causal, .spread = 1e-6},
-        {.name = "vit", .batch = 2, .heads = 3, .kv_heads = 3},
-        {.name = "causal off the diagonal", .queries = 66, .keys = 66, .options = both},
-        {.name = "dropout, causal, grouped",
-         .queries = 70,
-         .keys = 70,
-         .heads = 4,
-         .options = {.dropout = 0.3f, .salt = 9, .mask = {.causal = true}}},
+         .options = both},
+        {.name = "even slices off the diagonal",
+         .batch = 2,
+         .queries = 68,
+         .keys = 68,
+         .width = 8,
+         .heads = 6,
+         .padding = 6,
+         .options = both},
+        {.name = "vit, wider than a tile", .batch = 2, .width = 72, .heads = 3, .kv_heads = 3},
         {.name = "width 1", .queries = 18, .keys = 21, .width = 1, .heads = 1, .kv_heads = 1, .options = causal},
-        {.name = "width 7, odd slices", .batch = 2, .queries = 40, .keys = 31, .width = 7, .kv_heads = 1, .padding = 3},
-        {.name = "width 72", .width = 72, .heads = 1, .kv_heads = 1, .options = causal},
+        {.name = "width 7, odd slices, lengths 0, 1, some, all, too long, negative",
+         .batch = 6,
+         .queries = 70,
+         .keys = 75,
+         .width = 7,
+         .kv_heads = 1,
+         .padding = 3,
+         .query_lengths = {0, 1, 33, 70, 400, 5},
+         .key_lengths = {5, 1, 40, 75, 75, -3}},
         {.name = "width 129",
          .queries = 18,
          .keys = 21,
@@ -71,20 +85,13 @@ std::vector<MixedCase> mixed_cases() {
         {.name = "window over workgroups", .queries = 150, .keys = 150, .width = 8, .options = windows},
         {.name = "window, more keys", .queries = 70, .keys = 131, .width = 8, .options = windows},
         {.name = "window, fewer keys", .queries = 131, .keys = 70, .width = 8, .options = windows},
-        {.name = "lengths 0, 1, some, all, too long, negative",
-         .batch = 6,
-         .queries = 70,
-         .keys = 75,
-         .width = 8,
-         .query_lengths = {0, 1, 33, 70, 400, 5},
-         .key_lengths = {5, 1, 40, 75, 75, -3}},
-        {.name = "narrower values, used twice",
+        {.name = "narrower values, used twice, dropout",
          .queries = 40,
          .keys = 70,
          .width = 20,
          .value_width = 6,
          .kv_heads = 1,
-         .options = causal,
+         .options = dropped,
          .values_twice = true},
         wide_values(),
     };
@@ -93,7 +100,12 @@ std::vector<MixedCase> mixed_cases() {
 class DeviceCooperativeAttention : public ::testing::TestWithParam<MixedCase> {};
 
 TEST_P(DeviceCooperativeAttention, Kernels) {
-    check_mixed_kernels(op_case(GetParam()), [](const MixedRun& run) { return limits(GetParam(), run); });
+    DeviceTraits lowering = traits_with_matrices(shared_device());
+    if (!lowering.matrices)
+        GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices that kernels can use";
+    lowering.compute_units = GetParam().compute_units;
+    check_mixed_kernels(
+        op_case(GetParam()), [](const MixedRun& run) { return limits(GetParam(), run); }, lowering);
 }
 
 std::string mixed_name(const ::testing::TestParamInfo<MixedCase>& info) {
@@ -115,39 +127,39 @@ TEST_P(DeviceCooperativeGroupAttention, Kernels) {
     EXPECT_GT(autotuner.chosen, 0);
 }
 
-/// Fewer still, for the same reason: four sets of constants.
+/// Fewer still, for the same reason, and heads mostly of one matrix.
 std::vector<MixedCase> group_cases() {
     const AttentionOptions causal{.mask = {.causal = true}};
+    const AttentionOptions dropped{.dropout = 0.3f, .salt = 9, .mask = {.causal = true}};
     const AttentionOptions windows{.mask = {.diagonal = true, .window_left = 9, .window_right = 4}};
     return {
-        {.name = "two workgroups", .queries = 129, .keys = 129, .options = causal},
-        {.name = "two batches, more keys", .batch = 2, .queries = 70, .keys = 131, .options = causal},
-        {.name = "fewer keys", .queries = 131, .keys = 70, .options = causal},  // the first queries see none
-        {.name = "steep", .options = causal, .spread = 30.0},
-        {.name = "vanishing", .options = causal, .spread = 1e-6},
-        {.name = "dropout, grouped",
-         .batch = 2,
-         .queries = 70,
+        {.name = "two workgroups", .queries = 129, .keys = 129, .width = 8, .options = causal},
+        {.name = "two batches, more keys", .batch = 2, .queries = 70, .keys = 131, .width = 8, .options = causal},
+        {.name = "fewer keys",
+         .queries = 131,
          .keys = 70,
-         .heads = 4,
-         .options = {.dropout = 0.3f, .salt = 9, .mask = {.causal = true}}},
-        {.name = "even slices off the diagonal",
+         .width = 8,
+         .options = causal},  // the first queries see none
+        {.name = "steep", .width = 8, .options = causal, .spread = 30.0},
+        {.name = "vanishing", .width = 8, .options = causal, .spread = 1e-6},
+        {.name = "grouped, even slices off the diagonal",
          .batch = 2,
          .queries = 68,
-         .keys = 68,
-         .kv_heads = 1,
+         .keys = 70,
+         .width = 8,
+         .heads = 4,
          .padding = 6,
          .options = {.mask = {.causal = true, .diagonal = true}}},
         {.name = "width 7, odd slices", .batch = 2, .queries = 40, .keys = 33, .width = 7, .kv_heads = 1, .padding = 3},
         {.name = "window off the diagonal", .queries = 70, .keys = 70, .width = 8, .options = windows},
         {.name = "window, fewer keys", .queries = 50, .keys = 30, .width = 8, .options = windows},
-        {.name = "narrower values, used twice",
+        {.name = "narrower values, used twice, dropout",
          .queries = 20,
          .keys = 35,
          .width = 20,
          .value_width = 6,
          .kv_heads = 1,
-         .options = causal,
+         .options = dropped,
          .values_twice = true},
         wide_values(),
     };

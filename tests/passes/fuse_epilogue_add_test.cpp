@@ -101,7 +101,7 @@ TEST(DeviceFuseEpilogueAdd, ValuesThatAreAlsoProjectedOn) {
 TEST(DeviceCooperativeFuseEpilogueAdd, ValuesThatAreAlsoProjectedOn) {
     const DeviceTraits traits = traits_with_matrices(shared_device());
     if (!traits.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
-    for (const std::int64_t width : {24, 33, 60}) {
+    for (const std::int64_t width : {24, 33}) {  // even heads and odd ones
         const Gradient gradient = belief(width);
         const Ran plain = gradient.run(false, true, Format::f32, traits),
                   fused = gradient.run(true, true, Format::f32, traits);
