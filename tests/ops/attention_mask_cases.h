@@ -20,6 +20,7 @@ struct MaskCase {
     std::vector<double> query_lengths = {}, key_lengths = {};
     float dropout = 0.0f;
     bool nan_padding = false;  // queries, keys and values that do not count are NaN
+    bool as_others = false;  // to what comes after the loop over keys, which sees no more of a mask than another case's
 };
 
 OpCase op_case(const MaskCase&);

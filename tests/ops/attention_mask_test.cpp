@@ -28,8 +28,7 @@ Operand rows(const MaskCase& c, std::int64_t length, std::int64_t columns, const
 }  // namespace
 
 AttentionOptions options_of(const MaskCase& c, Inputs x) {
-    AttentionOptions options{
-        .heads = c.heads, .kv_heads = c.kv_heads, .dropout = c.dropout, .salt = 5, .mask = c.mask};
+    AttentionOptions options{.heads = c.heads, .kv_heads = c.kv_heads, .dropout = c.dropout, .salt = 5, .mask = c.mask};
     if (!c.query_lengths.empty()) options.mask.query_lengths = x[3];
     if (!c.key_lengths.empty()) options.mask.key_lengths = x[4];
     if (c.dropout > 0) options.seed = x[5];
@@ -59,15 +58,19 @@ std::vector<MaskCase> mask_cases() {
     const AttentionMask windows{.window_left = 4, .window_right = 2};
     const AttentionMask left{.causal = true, .window_left = 9};
     return {
-        {.name = "window left", .mask = {.window_left = 5}},
-        {.name = "window right", .mask = {.window_right = 3}},
-        {.name = "window", .mask = windows},
+        {.name = "window left", .mask = {.window_left = 5}, .as_others = true},
+        {.name = "window right", .mask = {.window_right = 3}, .as_others = true},
+        {.name = "window", .mask = windows, .as_others = true},
         {.name = "own key only", .mask = {.window_left = 0, .window_right = 0}},
         {.name = "nobody", .mask = {.diagonal = true, .window_left = 0, .window_right = 0}},
-        {.name = "window, causal, off the diagonal", .mask = {.causal = true, .diagonal = true, .window_left = 4}},
-        {.name = "window wider than all", .mask = {.window_left = 1000, .window_right = std::int64_t{1} << 40}},
+        {.name = "window, causal, off the diagonal",
+         .mask = {.causal = true, .diagonal = true, .window_left = 4},
+         .as_others = true},
+        {.name = "window wider than all",
+         .mask = {.window_left = 1000, .window_right = std::int64_t{1} << 40},
+         .as_others = true},
         {.name = "window over blocks", .mask = left, .queries = 201, .keys = 201},
-        {.name = "window, more keys", .mask = windows, .queries = 30, .keys = 95},
+        {.name = "window, more keys", .mask = windows, .queries = 30, .keys = 95, .as_others = true},
         {.name = "window, fewer keys", .mask = windows, .queries = 95, .keys = 30},
         {.name = "window of few queries", .mask = left, .queries = 3, .keys = 61},
         {.name = "lengths 0, 1, some, all, too long, negative",
@@ -81,7 +84,8 @@ std::vector<MaskCase> mask_cases() {
          .batch = 3,
          .queries = 19,
          .keys = 23,
-         .key_lengths = {0, 11, 23}},
+         .key_lengths = {0, 11, 23},
+         .as_others = true},
         {.name = "lengths of queries, causal off the diagonal",
          .mask = {.causal = true, .diagonal = true},
          .batch = 3,
@@ -94,7 +98,8 @@ std::vector<MaskCase> mask_cases() {
          .queries = 19,
          .keys = 23,
          .query_lengths = {4, 11, 19},
-         .key_lengths = {9, 2, 20}},
+         .key_lengths = {9, 2, 20},
+         .as_others = true},
         {.name = "lengths of few queries",
          .mask = {.causal = true},
          .batch = 3,
