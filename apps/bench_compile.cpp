@@ -197,7 +197,7 @@ void add_bench_compile(CLI::App& bench, Common& common) {
     add_common(*command, common);
     command->add_option("--only", o->only, "Only cases of bench kernels whose family, name, shape and layout match")
         ->type_name("PATTERN");
-    command->add_option("--model", o->model, "A training step of small-gpt, vit or gpt2 instead")
+    command->add_option("--model", o->model, text("A training step of ", listed(bench_model_names()), " instead"))
         ->type_name("NAME")
         ->excludes("--only");
     command->add_option("--isa", o->isa, "Write the machine code into a new directory")->type_name("DIR");

@@ -32,7 +32,7 @@ std::int64_t prompt_length(const ModelConfig& config) {
 
 /// Reading a prompt, and single tokens behind it.
 void time_generation(Device& device, const BenchModel& model, Format activations, double seconds, BenchReport& report) {
-    const ModelConfig& config = *model.text;
+    const ModelConfig& config = model.config;
     const std::int64_t length = prompt_length(config);
     const std::vector<std::int32_t> prompt = random_tokens(length, config.size(Dimension::vocab_size));
     Generator generator(device, config, activations);
@@ -60,12 +60,12 @@ void time_generation(Device& device, const BenchModel& model, Format activations
 
 void bench_generate(const Common& common, const Options& o) {
     auto models = chosen_models(o.model);
-    std::erase_if(models, [](const BenchModel& model) { return !model.text; });
+    std::erase_if(models, [](const BenchModel& model) { return !model.generates(); });
     require(!models.empty(), "--model is '", o.model, "', which generates no text");
     run_benchmark(common, o, [&](Device& device, BenchReport& report) {
         Progress progress(common, "bench generate", "models", std::ssize(models));
         for (std::size_t i = 0; i < models.size(); ++i) {
-            const ModelConfig& config = *models[i].text;
+            const ModelConfig& config = models[i].config;
             progress.update(static_cast<std::int64_t>(i), models[i].title);
             const Analysis analysis = reading(config, common.activations(), prompt_length(config), traits(device));
             if (const std::string lack = lacking_memory(device, analysis); !lack.empty())
@@ -82,7 +82,8 @@ void add_bench_generate(CLI::App& bench, Common& common) {
     auto o = std::make_shared<Options>();
     CLI::App* command = bench.add_subcommand("generate", "Reading a prompt and writing tokens");
     add_common(*command, common);
-    command->add_option("--model", o->model, "small-gpt or gpt2; else each in turn")->type_name("NAME");
+    command->add_option("--model", o->model, listed(bench_model_names(true)) + "; else each in turn")
+        ->type_name("NAME");
     o->declare(*command);
     command->footer(
         "Examples:\n"

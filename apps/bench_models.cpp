@@ -1,29 +1,52 @@
 #include "apps/bench_models.h"
 
-#include "apps/image_options.h"
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
 #include "base/random.h"
-#include "models/gpt2.h"
-#include "models/vit.h"
+#include "models/files/config_json.h"
+#include "models/image_model.h"
+#include "models/language_model.h"
 
 namespace vkf {
 
 namespace {
 
-constexpr std::int64_t LABELS = 10, SIDE = 32;
+/// A model that is timed: its config.json, and how many sequences or images a batch has.
+struct Entry {
+    const char *name, *title;
+    std::int64_t batch;
+    const char* config;
+};
 
-/// configs/shakespeare-char-cpu.toml
-Gpt2Config small_gpt() {
-    Gpt2Config made{.vocab_size = 65, .n_positions = 64, .n_embd = 128, .n_layer = 4, .n_head = 4};
-    made.activation = Activation::gelu;
-    made.bias = false;
-    return made;
+constexpr Entry ENTRIES[] = {
+    // configs/shakespeare-char-cpu.toml
+    {"small-gpt", "small GPT", 12,
+     R"({"model_type": "gpt2", "vocab_size": 65, "n_positions": 64, "n_embd": 128, "n_layer": 4, "n_head": 4,
+         "activation_function": "gelu", "bias": false})"},
+    // the plain one of both published recipes
+    {"vit", "ViT", 128,
+     R"({"model_type": "vit", "image_size": 32, "patch_size": 4, "hidden_size": 192, "num_hidden_layers": 9,
+         "num_attention_heads": 12, "intermediate_size": 384, "layer_norm_eps": 1e-5, "qkv_bias": false,
+         "num_labels": 10})"},
+    {"gpt2", "GPT-2 124M", 1,
+     R"({"model_type": "gpt2", "vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12,
+         "n_head": 12})"},
+};
+
+constexpr std::int64_t LONGEST_SEQUENCE = 256;
+
+ModelConfig config_of(const Entry& entry) {
+    return parse_config_json(entry.config, entry.name);
 }
 
-BenchModel text_model(std::string name, std::string title, ModelConfig config, const std::string& attention,
-                      std::int64_t batch, std::int64_t length) {
-    config.attention().set_variant(attention);
-    return {.name = std::move(name),
-            .title = std::move(title),
+/// On whole contexts, or the beginning of long ones.
+BenchModel language_model(const Entry& entry, const ModelConfig& config) {
+    const std::int64_t batch = entry.batch;
+    const std::int64_t length = std::min(config.size(Dimension::context).value, LONGEST_SEQUENCE);
+    return {.name = entry.name,
+            .title = entry.title,
+            .config = config,
             .shape = text(batch, 'x', length, " tokens"),
             .item = "token",
             .items = static_cast<double>(batch * length),
@@ -32,21 +55,18 @@ BenchModel text_model(std::string name, std::string title, ModelConfig config, c
                 [tokens = random_tokens(batch * length, config.size(Dimension::vocab_size))](Program& program) {
                     program.write("tokens", tokens);
                     program.write("targets", tokens);
-                },
-            .trainer = {},
-            .text = config};
+                }};
 }
 
-/// The plain one of both published recipes.
-BenchModel image_model(const std::string& attention, std::int64_t batch) {
-    ModelConfig config = ImageRunOptions(vit_family()).fresh_model(SIDE, LABELS);
-    config.attention().set_variant(attention);
+BenchModel image_model(const Entry& entry, const ModelConfig& config) {
+    const std::int64_t batch = entry.batch, labels = config.size(Dimension::classes);
     Random random(1, "images");
     std::vector<float> images(static_cast<std::size_t>(image_type(config, batch).shape.elements()));
     for (float& number : images) number = 2 * random.uniform() - 1;
-    const std::vector<float> targets(static_cast<std::size_t>(batch * LABELS), 1.0f / LABELS);
-    return {.name = "vit",
-            .title = "ViT",
+    const std::vector<float> targets(static_cast<std::size_t>(batch * labels), 1.0f / static_cast<float>(labels));
+    return {.name = entry.name,
+            .title = entry.title,
+            .config = config,
             .shape = text(batch, " images"),
             .item = "image",
             .items = static_cast<double>(batch),
@@ -55,9 +75,7 @@ BenchModel image_model(const std::string& attention, std::int64_t batch) {
                 [images, targets](Program& program) {
                     program.write("images", images);
                     program.write("targets", targets);
-                },
-            .trainer = {},
-            .text = {}};
+                }};
 }
 
 }  // namespace
@@ -77,21 +95,30 @@ Parameters BenchModel::parameters() const {
     return made;
 }
 
+std::vector<std::string> bench_model_names(bool generating) {
+    std::vector<std::string> names;
+    for (const Entry& entry : ENTRIES)
+        if (!generating || !config_of(entry).family().images()) names.emplace_back(entry.name);
+    return names;
+}
+
 std::vector<BenchModel> bench_models(const std::string& attention) {
     mixer_named(attention);
-    return {text_model("small-gpt", "small GPT", small_gpt(), attention, 12, 64), image_model(attention, 128),
-            text_model("gpt2", "GPT-2 124M", Gpt2Config(), attention, 1, 256)};
+    std::vector<BenchModel> models;
+    for (const Entry& entry : ENTRIES) {
+        ModelConfig config = config_of(entry);
+        config.attention().set_variant(attention);
+        models.push_back((config.family().images() ? image_model : language_model)(entry, config));
+    }
+    return models;
 }
 
 std::vector<BenchModel> chosen_models(const std::string& name, const std::string& attention) {
-    std::vector<BenchModel> made;
-    std::string known;
-    for (BenchModel& model : bench_models(attention)) {
-        known += (known.empty() ? "" : ", ") + model.name;
-        if (name.empty() || model.name == name) made.push_back(std::move(model));
-    }
-    require(!made.empty(), "--model is '", name, "', wanted ", known);
-    return made;
+    std::vector<BenchModel> models = bench_models(attention);
+    if (name.empty()) return models;
+    std::erase_if(models, [&](const BenchModel& model) { return model.name != name; });
+    require(!models.empty(), "--model is '", name, "', wanted ", CLI::detail::join(bench_model_names(), ", "));
+    return models;
 }
 
 }  // namespace vkf

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "models/model_config.h"
+#include "models/family.h"
 #include "models/train/trainer.h"
 
 namespace vkf {
@@ -14,18 +13,21 @@ namespace vkf {
 struct BenchModel {
     std::string name;   // for --model
     std::string title;  // in tables
+    ModelConfig config;
     std::string shape;  // of a batch
     const char* item;   // what a batch has
     double items;
     LossGraph loss;
     std::function<void(Program&)> fill;  // the inputs of the loss
-    TrainerConfig trainer;
-    std::optional<ModelConfig> text;  // for models that generate
+    TrainerConfig trainer = {};
 
+    bool generates() const { return !config.family().images(); }
     /// Names and shapes, without a graph.
     Parameters parameters() const;
 };
 
+/// What --model takes: all names, or only those of models that generate text.
+std::vector<std::string> bench_model_names(bool generating = false);
 /// With an attention variant by its name, attentionx's gamma being 1.
 std::vector<BenchModel> bench_models(const std::string& attention = "standard");
 /// The named one, or all of them. Throws InputError listing the known names.

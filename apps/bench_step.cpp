@@ -117,7 +117,7 @@ void add_bench_step(CLI::App& bench, Common& common) {
     auto o = std::make_shared<Options>();
     CLI::App* command = bench.add_subcommand("step", "Whole training steps of real models");
     add_common(*command, common);
-    command->add_option("--model", o->model, "small-gpt, vit or gpt2; else each in turn")->type_name("NAME");
+    command->add_option("--model", o->model, listed(bench_model_names()) + "; else each in turn")->type_name("NAME");
     command->add_option("--attention", o->attention, "A variant: standard, belief, belief-star, ...")
         ->type_name("NAME")
         ->capture_default_str();

@@ -10,16 +10,21 @@
 #include "apps/common.h"
 #include "apps/image_options.h"
 #include "apps/output_file.h"
+#include "models/family.h"
 #include "models/images/drawing.h"
 #include "models/images/image_file.h"
-#include "models/vit.h"
 
 namespace vkf {
 
 namespace {
 
+/// The options shown here are those of every family of images.
+const Family& any_image_family() {
+    return **std::ranges::find_if(families(), &Family::images);
+}
+
 struct Options {
-    ImageRunOptions training{vit_family()};  // defaults and meaning are those of `train vit`
+    ImageRunOptions training{any_image_family()};  // defaults and meaning are those of its `train`
     std::string out;
     std::int64_t count = 12, views = 8, scale = 3, epoch = 0;
 };

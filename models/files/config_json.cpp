@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
 #include "models/attention/mixer.h"
 #include "models/family.h"
 #include "models/files/config_keys.h"
@@ -143,14 +145,18 @@ const Family& read_family(const std::filesystem::path& path) {
 }
 
 ModelConfig read_config_json(const std::filesystem::path& path) {
-    const ConfigKeys keys = ConfigKeys::open(path);
+    return parse_config_json(read_text(path), path.string());
+}
+
+ModelConfig parse_config_json(std::string_view text, const std::string& where) {
+    const ConfigKeys keys(where, parse_json(text, where));
     ModelConfig config = family_of(keys).defaults();
     const std::vector<Field> fields = config.fields();
     read_fields(keys, fields);
     try {
         validate(config);
     } catch (const InputError& error) {
-        throw InputError(path.string(), ": ", error.what());
+        throw InputError(where, ": ", error.what());
     }
     return config;
 }

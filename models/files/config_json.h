@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "models/model_config.h"
 
@@ -14,6 +15,8 @@ const Family& read_family(const std::filesystem::path& path);
 /// Keys that no field has are left alone. Throws InputError naming file, key, value found and value wanted, also if no
 /// such model can be built.
 ModelConfig read_config_json(const std::filesystem::path& path);
+/// The same of a file's text, which errors call `where`.
+ModelConfig parse_config_json(std::string_view text, const std::string& where);
 
 /// The file's text; keys that other programs expect are included.
 std::string config_json_text(const ModelConfig& config);
