@@ -1,0 +1,39 @@
+// What `inspect` tells of a model: parameters and work part by part, memory, and on request the plan, types or graph.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "apps/common.h"
+#include "models/train/step_graphs.h"
+
+namespace vkf {
+
+/// How much is told.
+struct InspectView {
+    bool plan = false, types = false, graph = false;
+    std::int64_t top = 20;
+};
+
+/// A model of either kind of task: how its graphs are described and what its work is counted in.
+struct InspectedModel {
+    std::string config_text, train_toml;  // the latter of what a training command would make
+    TrainerConfig trainer;
+    std::int64_t batch_size = 0;
+    std::function<Tensor(const Scope&)> logits, loss;  // with their inputs
+    const char* item = "token";
+    double items = 0;   // in a micro-batch
+    std::string batch;  // for people
+    double cache = 0;   // bytes of keys and values of one sequence
+    std::int64_t block_size = 0;
+
+    double items_in_step() const { return items * static_cast<double>(trainer.gradient_accumulation_steps); }
+};
+
+/// Prints the report, or with --json the document. Nothing runs: graphs are made, planned and lowered for a device with
+/// these traits.
+void report_inspection(const Common& common, const InspectView& view, const InspectedModel& model,
+                       const DeviceTraits& device);
+
+}  // namespace vkf
