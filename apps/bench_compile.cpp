@@ -96,7 +96,7 @@ void add_case(WorkList& to, const Case& c, const Precision& precision) {
 void add_model(WorkList& to, const Device& device, const BenchModel& model, const Precision& precision) {
     TrainerConfig config = model.trainer;
     config.activations = precision.activations;
-    StepGraphs graphs(model.loss, suited(config, device));
+    StepGraphs graphs(model.loss, with_device_defaults(config, device));
     run_passes(graphs.step);
     to.add(graphs.step, 0, graphs.step.nodes().size(), [&](const Node& node) {
         const std::string part = part_of(node.scope);

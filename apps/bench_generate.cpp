@@ -21,7 +21,7 @@ Analysis reading(const ModelConfig& config, Format activations, std::int64_t len
     Graph graph;
     graph.activations = activations;
     Parameters parameters;
-    prefill(Scope(graph, parameters), config, length, activations);
+    prefill_chunk(Scope(graph, parameters), config, length, activations);
     return analyse(graph, device);
 }
 
@@ -49,12 +49,12 @@ void time_generation(Device& device, const BenchModel& model, Format activations
                                        .item = "token",
                                        .items = static_cast<double>(tokens)});
     };
-    add("prefill", length, time_calls(seconds, [&] { generator.start(prompt); }));
-    generator.start(prompt);
+    add("prefill", length, time_calls(seconds, [&] { generator.prefill(prompt); }));
+    generator.prefill(prompt);
     add("decode", 1, time_calls(seconds, [&] {
             // A full context would be read anew, half of it at once.
-            if (std::ssize(generator.context()) == config.size(Dimension::context)) generator.start(prompt);
-            generator.append(prompt.front());
+            if (std::ssize(generator.context()) == config.size(Dimension::context)) generator.prefill(prompt);
+            generator.decode(prompt.front());
         }));
 }
 

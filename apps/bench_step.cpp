@@ -92,7 +92,7 @@ void bench_step(const Common& common, const Options& o) {
         for (std::size_t i = 0; i < models.size(); ++i) {
             BenchModel& model = models[i];
             model.trainer.activations = common.activations();
-            model.trainer = suited(model.trainer, device);
+            model.trainer = with_device_defaults(model.trainer, device);
             progress.update(static_cast<std::int64_t>(i), model.title);
             StepGraphs graphs(model.loss, model.trainer);
             const Analysis analysis = analyse(graphs, traits(device));

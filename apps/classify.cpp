@@ -41,16 +41,17 @@ struct Options {
 /// One picture at a time through the model, with every block's queries and keys as outputs.
 class Classifier {
 public:
-    Classifier(Device& device, const Common& common, const ImageModel& model, const Statistics& statistics, bool looks)
+    Classifier(Device& device, const Common& common, const ImageModel& model, const Statistics& statistics,
+               bool attention)
         : normalise_(statistics), state_(device) {
         graph_.activations = common.activations();
         Parameters parameters;
         const Tensor images = graph_.input("images", image_type(model.config, 1));
-        graph_.output("logits", image_logits(Scope(graph_, parameters), model.config, images, &looks_));
-        if (!looks) looks_.clear();
-        for (std::size_t i = 0; i < looks_.size(); ++i) {
-            graph_.output(text("q", i), contiguous(looks_[i].q));
-            graph_.output(text("k", i), contiguous(looks_[i].k));
+        graph_.output("logits", image_logits(Scope(graph_, parameters), model.config, images, &attention_));
+        if (!attention) attention_.clear();
+        for (std::size_t i = 0; i < attention_.size(); ++i) {
+            graph_.output(text("q", i), contiguous(attention_[i].q));
+            graph_.output(text("k", i), contiguous(attention_[i].k));
         }
         program_.emplace(device, graph_, state_);
         model.load(parameters, state_);
@@ -73,8 +74,8 @@ public:
     /// The attention weights of every block on the last picture.
     std::vector<AttentionWeights> weights() {
         std::vector<AttentionWeights> blocks;
-        for (std::size_t i = 0; i < looks_.size(); ++i) {
-            const auto& [q, k, options] = looks_[i];
+        for (std::size_t i = 0; i < attention_.size(); ++i) {
+            const auto& [q, k, options] = attention_[i];
             const auto heads = static_cast<std::size_t>(options.heads), tokens = static_cast<std::size_t>(q.shape()[1]);
             blocks.push_back(attention_weights(program_->read(text("q", i)), program_->read(text("k", i)), heads,
                                                tokens, options.scale_for(q.width() / options.heads), options.mask));
@@ -86,7 +87,7 @@ private:
     Normaliser normalise_;
     State state_;
     Graph graph_;
-    std::vector<AttentionLook> looks_;
+    std::vector<AttentionProbe> attention_;
     std::optional<Program> program_;
 };
 

@@ -42,7 +42,7 @@ void evaluate(Device& device, const Common& common, const EvalOptions& o, const 
     for (std::int64_t number = 0; number < evaluation.batches(); ++number) {
         evaluation.feed(program, static_cast<std::uint64_t>(number));
         program.run();
-        evaluation.judge(program);
+        evaluation.update(program);
         if (!o.allow_nonfinite && !std::isfinite(evaluation.loss()))
             require_finite(o, "loss", evaluation.loss(), program.find_non_finite());
         const ConfusionMatrix& seen = evaluation.confusions();

@@ -84,14 +84,14 @@ std::vector<std::int32_t> write(Generator& generator, const Options& options, st
                                 const std::function<void(std::span<const std::int32_t>)>& show) {
     std::vector<std::int32_t> tokens;
     auto start = std::chrono::steady_clock::now();
-    std::vector<float> logits = generator.start(prompt);
+    std::vector<float> logits = generator.prefill(prompt);
     tally.read += std::ssize(generator.context());
     tally.reading += seconds_since(start);
     require_finite(std::span(logits).first(choices), options);
     show(prompt);
     start = std::chrono::steady_clock::now();
     while (std::ssize(tokens) < options.max_new_tokens && !interrupted()) {
-        if (!tokens.empty()) logits = generator.append(tokens.back());
+        if (!tokens.empty()) logits = generator.decode(tokens.back());
         const auto known = std::span(logits).first(choices);
         require_finite(known, options);
         tokens.push_back(sample(known, options.sampling, random));

@@ -43,7 +43,7 @@ void ImageEvaluation::feed(Program& program, std::uint64_t number) {
     program.write("targets", made.targets);
 }
 
-void ImageEvaluation::judge(Program& program) {
+void ImageEvaluation::update(Program& program) {
     const std::vector<float> logits = program.read("logits");
     const std::size_t classes = set_->classes(), first = number_ * batch_;
     const std::size_t rows = std::min(batch_, images_->size() - first);

@@ -1,4 +1,4 @@
-// Judging a vision model on a split of images, batch by batch.
+// Evaluating a vision model on a split of images, batch by batch.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,10 @@ public:
     std::int64_t images() const { return static_cast<std::int64_t>(images_->size()); }
     /// Writes batch `number`.
     void feed(Program& program, std::uint64_t number);
-    /// Reads what a run made of the batch that was fed last.
-    void judge(Program& program);
+    /// Takes what a run made of the batch that was fed last.
+    void update(Program& program);
 
-    /// Mean cross-entropy of the images judged so far.
+    /// Mean cross-entropy of the images seen so far.
     double loss() const { return loss_ / static_cast<double>(confusions_.count()); }
     const ConfusionMatrix& confusions() const { return confusions_; }
 

@@ -23,7 +23,7 @@ namespace {
 
 /// Throws InputError where the configuration cannot be built.
 InspectedModel inspected(ModelConfig config, std::int64_t batch) {
-    check_makeable(config.fields());
+    check_limits(config.fields());
     validate(config);
     return {.config_text = config_json_text(config), .batch_size = batch};
 }
@@ -61,7 +61,7 @@ void inspect(const Common& common, const InspectView& view, const InspectedModel
     if (wanted_device(common).empty()) return report_inspection(common, view, model, DeviceTraits());
     with_device(common, [&](Device& device) {
         InspectedModel at = model;
-        at.trainer = suited(at.trainer, device);
+        at.trainer = with_device_defaults(at.trainer, device);
         report_inspection(common, view, at, traits(device));
     });
 }

@@ -174,7 +174,7 @@ void RunOptions::adopt(ModelConfig there, const std::string& file) {
     const std::vector<Field> its = there.fields();
     for (std::size_t i = 0; i < its.size(); ++i) {
         const Field own = model.fields()[i];  // what a 0 stands for follows from those before
-        if (own.kept)
+        if (own.saved)
             adopt(own, its[i], file);
         else
             require_effect(own.option_name(), false, "on a model that is there already");

@@ -27,7 +27,7 @@ namespace {
 Evaluation evaluate(Trainer& trainer, const ImageSet& set, const ImageRunOptions& o, const Watch& watch) {
     ImageEvaluation found(set, set.test, statistics_named(o.statistics), o.batch_size, o.label_smoothing);
     trainer.evaluate(watch([&](Program& program, std::uint64_t number) { found.feed(program, number); }), 0,
-                     found.batches(), [&](Program& program) { found.judge(program); });
+                     found.batches(), [&](Program& program) { found.update(program); });
     const double accuracy = found.confusions().accuracy();
     return {{{"val_loss", found.loss()}, {"val_accuracy", accuracy}},
             text("val loss ", fixed(found.loss(), 4), ", accuracy ", percent_text(accuracy)),

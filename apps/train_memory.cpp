@@ -28,7 +28,7 @@ std::int64_t bytes_of(const Device& device, const RunOptions& o, const BatchLoss
     config.gradient_accumulation_steps *= savings.cut;
     config.recompute = config.recompute || savings.recompute;
     if (savings.mixed) config.activations = Format::bf16;
-    StepGraphs graphs(loss(rows, false), suited(config, device));
+    StepGraphs graphs(loss(rows, false), with_device_defaults(config, device));
     const Analysis step = analyse(graphs, traits(device));
     Graph evaluation;
     evaluation.activations = config.activations;

@@ -18,7 +18,7 @@
 
 namespace vkf {
 
-struct AttentionLook;
+struct AttentionProbe;
 struct KeyValueCache;
 
 /// What a language model's logits are made of: logits = features · tableᵀ.
@@ -36,7 +36,7 @@ struct LanguageGraph {
 /// A vision model's graph: images f32 [B, channels, side, side], normalised → logits [B, classes]. `attention`, if
 /// given, receives what every block's attention is made of.
 struct ImageGraph {
-    Tensor (*logits)(const Scope&, const ModelConfig&, Tensor images, std::vector<AttentionLook>* attention);
+    Tensor (*logits)(const Scope&, const ModelConfig&, Tensor images, std::vector<AttentionProbe>* attention);
 };
 
 /// How tensors are called in files of other programs, where not as here.

@@ -87,7 +87,7 @@ void check(std::span<const Field> fields) {
     check_all(fields, "");
 }
 
-void check_makeable(std::span<const Field> fields) {
+void check_limits(std::span<const Field> fields) {
     for (const Field& field : fields)
         if (const auto* whole = std::get_if<Whole>(&field.value))
             require(*whole->value <= whole->most, field.key, " is ", *whole->value, ", wanted at most ", whole->most);

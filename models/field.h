@@ -74,7 +74,7 @@ struct Field {
     std::string help = {};         // of its option; without it there is none, for the data or nobody decides
     std::string_view option = {};  // the option's name, where it is not the key with dashes
     bool required = false;         // a file must have it
-    bool kept = true;              // in a file; else it is only for a model's beginning
+    bool saved = true;             // in a file; else it is only for a model's beginning
     bool open = false;             // until somebody gives it: then what has the field chooses
     Dimension dimension = Dimension::none;
 
@@ -91,7 +91,7 @@ void assign(const Field& field, const Field& other);
 /// Throws InputError naming the key, its value and what is wanted.
 void check(std::span<const Field> fields);
 /// The same where one is larger than what is made here.
-void check_makeable(std::span<const Field> fields);
+void check_limits(std::span<const Field> fields);
 
 /// Throws InputError unless it is one of the words.
 void require_known(const std::string& name, const std::string& word, std::span<const std::string> words);

@@ -14,7 +14,7 @@
 
 namespace vkf {
 
-/// Programs over one set of weights and one cache: one reads a single token, others read a prompt in chunks of 2, 4, …
+/// Programs over one set of weights and one cache: one decodes, a token at a time; others prefill in chunks of 2, 4, …
 /// 256 tokens (built when first needed; the last chunk overlaps the one before it, so that none is padded).
 ///
 /// When the context is full, its last half is read anew from position 0 and generation goes on. (nanoGPT
@@ -29,21 +29,21 @@ public:
 
     /// Forgets what was read and reads `tokens`, of which only those of a last context count. Returns
     /// the logits [V] of the token that follows. Throws InputError if there are none.
-    std::vector<float> start(std::span<const std::int32_t> tokens);
+    std::vector<float> prefill(std::span<const std::int32_t> tokens);
     /// Reads one more token; the logits of the next.
-    std::vector<float> append(std::int32_t token);
+    std::vector<float> decode(std::int32_t token);
 
     /// What lies in the cache, oldest first.
     const std::vector<std::int32_t>& context() const { return context_; }
 
 private:
-    struct Chunk {
+    struct PrefillChunk {
         Graph graph;
         std::optional<Program> program;
     };
 
-    Chunk& chunk(std::int64_t length);
-    void read(std::span<const std::int32_t> tokens, std::int64_t position);
+    PrefillChunk& chunk(std::int64_t length);
+    void run_chunk(std::span<const std::int32_t> tokens, std::int64_t position);
 
     Device& device_;
     ModelConfig config_;
@@ -51,7 +51,7 @@ private:
     Format activations_;
     State state_;
     Parameters parameters_;
-    std::map<std::int64_t, std::unique_ptr<Chunk>> chunks_;  // by tokens per run
+    std::map<std::int64_t, std::unique_ptr<PrefillChunk>> chunks_;  // by tokens per run
     std::vector<std::int32_t> context_;
 };
 

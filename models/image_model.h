@@ -1,4 +1,4 @@
-// What all models of images have in common: logits, the loss, and what attention looks at.
+// What all models of images have in common: logits, the loss, and what their attention weights are made of.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace vkf {
 
-/// What a block's attention weights are made of, for those who want to look at them: q and k [B, T, heads·D].
-struct AttentionLook {
+/// What a block's attention weights are made of, as its op gets it: q and k [B, T, heads·D].
+struct AttentionProbe {
     Tensor q, k;
     AttentionOptions options;
 };
@@ -18,13 +18,13 @@ struct AttentionLook {
 /// f32 [batch, channels, side, side].
 TensorType image_type(const ModelConfig& config, std::int64_t batch);
 
-/// Logits [B, classes] of images f32 [B, channels, side, side], already normalised. `looks`, if given, receives what
-/// every block's attention is made of.
+/// Logits [B, classes] of images f32 [B, channels, side, side], already normalised. `attention`, if given, receives
+/// what every block's attention is made of.
 Tensor image_logits(const Scope& scope, const ModelConfig& config, Tensor images,
-                    std::vector<AttentionLook>* looks = nullptr);
+                    std::vector<AttentionProbe>* attention = nullptr);
 
 /// Mean cross-entropy of a micro-batch against weights of classes; declares its inputs `images` f32 [batch, channels,
-/// side, side] and `targets` f32 [batch, classes]. Logits are an output if `show` says so.
-Tensor image_loss(const Scope& scope, const ModelConfig& config, std::int64_t batch, bool show = false);
+/// side, side] and `targets` f32 [batch, classes]. Logits are an output if `output_logits` says so.
+Tensor image_loss(const Scope& scope, const ModelConfig& config, std::int64_t batch, bool output_logits = false);
 
 }  // namespace vkf

@@ -32,7 +32,7 @@ Tensor language_loss(const Scope& scope, const ModelConfig& config, std::int64_t
     return head_loss(made.features, made.table, targets, {.d_loss = scope.d_loss()});
 }
 
-void prefill(const Scope& scope, const ModelConfig& config, std::int64_t length, Format activations) {
+void prefill_chunk(const Scope& scope, const ModelConfig& config, std::int64_t length, Format activations) {
     Graph& graph = scope.graph();
     const Tensor tokens = graph.input("tokens", {DType::i32, {1, length}});
     const KeyValueCache cache{.length = graph.input("length", {DType::i32, {1}}),
@@ -45,7 +45,7 @@ void prefill(const Scope& scope, const ModelConfig& config, std::int64_t length,
 std::int64_t cache_bytes(const ModelConfig& config, Format activations) {
     Graph graph;
     Parameters parameters;
-    prefill(Scope(graph, parameters), config, 1, activations);
+    prefill_chunk(Scope(graph, parameters), config, 1, activations);
     std::int64_t bytes = 0;
     for (const Storage& storage : graph.storages())
         if (storage.role == Role::state) bytes += storage.bytes();

@@ -28,7 +28,8 @@ Tensor language_loss(const Scope& scope, const ModelConfig& config, std::int64_t
 /// Appends the reading of `length` tokens into the cache: inputs `tokens`, i32 [1, length], `positions`, i32 [length],
 /// and `length`, i32 [1], the tokens then read in all; output `logits` of the token that follows. The cache is kept in
 /// what `activations` will be.
-void prefill(const Scope& scope, const ModelConfig& config, std::int64_t length, Format activations = Format::f32);
+void prefill_chunk(const Scope& scope, const ModelConfig& config, std::int64_t length,
+                   Format activations = Format::f32);
 
 /// Bytes of the cache of a whole context.
 std::int64_t cache_bytes(const ModelConfig& config, Format activations);

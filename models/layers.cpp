@@ -13,7 +13,7 @@ namespace {
 Tensor add_maps(const Scope& scope, const Scope& scope_s, const MixerOutput& mixed, std::int64_t out,
                 LinearOptions options, Tensor residual) {
     const Tensor kept = scope.drop_path(residual.shape());
-    const bool fused = scope.noise().dropout == 0.0f;  // else dropout comes in between
+    const bool fused = scope.dropout_state().dropout == 0.0f;  // else dropout comes in between
     if (fused) {
         options.addend = residual;
         options.row_scale = kept;

@@ -50,9 +50,9 @@ Scope Scope::operator/(std::string_view part) const {
 Scope Scope::block(std::int64_t index, std::int64_t count) const {
     Scope inner = *this / index;
     inner.layer_ = index;
-    if (!noise_.drop_path_ramp) return inner;
+    if (!dropout_state_.drop_path_ramp) return inner;
     const auto last = static_cast<float>(std::max<std::int64_t>(count - 1, 1));
-    inner.noise_.drop_path *= static_cast<float>(index) / last;
+    inner.dropout_state_.drop_path *= static_cast<float>(index) / last;
     return inner;
 }
 
@@ -62,15 +62,15 @@ Tensor Scope::parameter(std::string_view name, const Shape& shape, Init init) co
 }
 
 Tensor Scope::drop(Tensor x) const {
-    return noise_.dropout > 0.0f ? dropout(x, noise_.dropout, noise_.seed, salt()) : x;
+    return dropout_state_.dropout > 0.0f ? dropout(x, dropout_state_.dropout, dropout_state_.seed, salt()) : x;
 }
 
 Tensor Scope::drop_path(const Shape& branch) const {
-    if (noise_.drop_path == 0.0f) return {};
+    if (dropout_state_.drop_path == 0.0f) return {};
     std::vector<std::int64_t> one_each(branch.rank(), 1);
     one_each[0] = branch[0];
     const Tensor ones = fill(*graph_, Shape(one_each), 1.0f);
-    return dropout(ones, noise_.drop_path, noise_.seed, (*this / "path").salt());
+    return dropout(ones, dropout_state_.drop_path, dropout_state_.seed, (*this / "path").salt());
 }
 
 std::uint32_t Scope::salt() const {

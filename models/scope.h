@@ -48,7 +48,7 @@ std::vector<float> initial_values(const Parameter& parameter, std::uint64_t seed
 /// Randomness of training: the rates of dropout and of stochastic depth, and the step's seed (i32[2]), which rates of 0
 /// do not need. With a ramp, the rate of stochastic depth grows evenly from 0 in the first block to `drop_path` in the
 /// last.
-struct Noise {
+struct DropoutState {
     float dropout = 0.0f;
     float drop_path = 0.0f;
     Tensor seed = {};
@@ -60,8 +60,8 @@ struct Noise {
 /// A path in a model under construction. Copied freely; the graph and the parameters belong to the caller.
 class Scope {
 public:
-    Scope(Graph& graph, Parameters& parameters, Noise noise = {}, Tensor d_loss = {})
-        : graph_(&graph), parameters_(&parameters), noise_(noise), d_loss_(d_loss) {}
+    Scope(Graph& graph, Parameters& parameters, DropoutState dropout_state = {}, Tensor d_loss = {})
+        : graph_(&graph), parameters_(&parameters), dropout_state_(dropout_state), d_loss_(d_loss) {}
 
     /// The scope of a part; nodes added from here on are filed under it.
     Scope operator/(std::string_view part) const;
@@ -77,7 +77,7 @@ public:
     /// Stochastic depth at this place: a factor for each sample of a branch [B, ...], 1 / (1 − rate) or, where the
     /// branch is left out, 0. [B, 1, ..., 1]; no tensor at rate 0.
     Tensor drop_path(const Shape& branch) const;
-    const Noise& noise() const { return noise_; }
+    const DropoutState& dropout_state() const { return dropout_state_; }
     /// The gradient, [], that the loss will have if not 1: for ops that make gradients along with the loss.
     Tensor d_loss() const { return d_loss_; }
     /// A number that tells this place's random draws from every other's.
@@ -89,7 +89,7 @@ public:
 private:
     Graph* graph_;
     Parameters* parameters_;
-    Noise noise_;
+    DropoutState dropout_state_;
     Tensor d_loss_;
     std::int64_t layer_ = 0;
     std::string path_;

@@ -25,7 +25,7 @@ Tensor self_attention(const Scope& scope, Tensor residual, const QueriesKeysValu
         v = cached(scope, "cached_values", v, *how.cache, format);
         how.options.mask.key_lengths = how.cache->length;
     }
-    if (how.looks) how.looks->push_back({in.q, k, how.options});
+    if (how.probes) how.probes->push_back({in.q, k, how.options});
     const MixerOutput mixed = how.config.mixer().mix({scope, in.q, k, v, in.v, how.options, how.config});
     return output_maps(scope, how.output, mixed, residual.width(), how.output_map, residual);
 }

@@ -21,8 +21,8 @@ struct SelfAttention {
     AttentionOptions options;  // heads, mask, …; config's mask_diagonal and a cache's lengths are added
     std::string_view output;   // the name of the output map; a second one is called `output`_s
     LinearOptions output_map;
-    const KeyValueCache* cache = nullptr;         // keys and values of the positions before, to attend to as well
-    std::vector<AttentionLook>* looks = nullptr;  // receives what the weights are made of
+    const KeyValueCache* cache = nullptr;           // keys and values of the positions before, to attend to as well
+    std::vector<AttentionProbe>* probes = nullptr;  // receives what the weights are made of
 };
 
 /// residual + drop(W^o·first + W^s·second), where first and second are what the configuration's mixer makes of q, k and

@@ -17,8 +17,8 @@ namespace vkf {
 
 namespace {
 
-/// A map as PyTorch's Linear, begun as the configuration says.
-LinearOptions begun(const VitConfig& c, std::int64_t in, std::int64_t out, bool bias = true) {
+/// A layer as PyTorch's Linear, initialised as the configuration says.
+LinearOptions linear_options(const VitConfig& c, std::int64_t in, std::int64_t out, bool bias = true) {
     LinearOptions options{.bias = bias, .out_in = true};
     const auto fan_in = static_cast<float>(in), fan_out = static_cast<float>(out);
     switch (c.init) {
@@ -36,7 +36,7 @@ LinearOptions begun(const VitConfig& c, std::int64_t in, std::int64_t out, bool 
 }
 
 /// x [B, C, H, W] moved down by `down` and to the right by `right` pixels, zeros where nothing came.
-Tensor moved(Tensor x, std::int64_t down, std::int64_t right) {
+Tensor shift(Tensor x, std::int64_t down, std::int64_t right) {
     const Shape shape = x.shape();
     const auto along = [&](Tensor y, std::int64_t width, std::int64_t by) {  // rows of `width`, by elements
         if (by == 0) return y;
@@ -56,7 +56,7 @@ Tensor shifted(const VitConfig& c, Tensor images) {
     const std::int64_t half = c.patch_size / 2;
     const auto all = [&](std::array<std::array<std::int64_t, 2>, 4> moves) {
         std::vector<Tensor> parts{images};
-        for (const auto& [down, right] : moves) parts.push_back(moved(images, down, right));
+        for (const auto& [down, right] : moves) parts.push_back(shift(images, down, right));
         for (Tensor& part : parts) part = reshape(part, {images.shape()[0], images.elements() / images.shape()[0]});
         return reshape(concat(parts), {images.shape()[0], 5 * c.num_channels, c.image_size, c.image_size});
     };
@@ -81,7 +81,7 @@ Tensor embed(const Scope& scope, const VitConfig& c, Tensor images) {
     const bool shift = c.patch_shift != PatchShift::none;
     Tensor x = patches(c, shift ? shifted(c, images) : images);
     if (shift) x = layer_norm(embed / "norm", x, true, c.layer_norm_eps);
-    LinearOptions map = begun(c, x.width(), width);
+    LinearOptions map = linear_options(c, x.width(), width);
     // timm's is a convolution, which it leaves as PyTorch begins it.
     if (timm) map.init = map.bias_init = Init::uniform(1.0f / std::sqrt(static_cast<float>(x.width())));
     map.weight_shape = {width, x.width() / (c.patch_size * c.patch_size), c.patch_size, c.patch_size};
@@ -94,7 +94,7 @@ Tensor embed(const Scope& scope, const VitConfig& c, Tensor images) {
 }
 
 /// q with the learned scale of locality self-attention; attention itself then scales by 1.
-Tensor heated(const Scope& scope, const VitConfig& c, Tensor q) {
+Tensor scale_queries(const Scope& scope, const VitConfig& c, Tensor q) {
     const float start = 1.0f / std::sqrt(static_cast<float>(c.head_width()));
     if (c.locality == Locality::per_layer) {
         const Tensor t = scope.parameter("temperature", {1}, Init::constant(std::log(start)));
@@ -107,39 +107,39 @@ Tensor heated(const Scope& scope, const VitConfig& c, Tensor q) {
 
 /// x + attention(norm): [B, T, C].
 Tensor attention_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor norm,
-                       std::vector<AttentionLook>* looks) {
+                       std::vector<AttentionProbe>* attention) {
     const std::int64_t inner = c.inner();
-    const Tensor qkv = linear(scope / "qkv", norm, 3 * inner, begun(c, c.hidden_size, 3 * inner, c.qkv_bias));
+    const Tensor qkv = linear(scope / "qkv", norm, 3 * inner, linear_options(c, c.hidden_size, 3 * inner, c.qkv_bias));
     const auto part = split(qkv, std::array{inner, inner, inner});
     const bool local = c.locality != Locality::none;
-    const Tensor q = local ? heated(scope, c, part[0]) : part[0];
+    const Tensor q = local ? scale_queries(scope, c, part[0]) : part[0];
     return self_attention(
         scope, x, {q, part[1], part[2]},
         {.config = c.attention,
          .options = {.heads = c.num_attention_heads, .scale = local ? 1.0f : 0.0f, .mask = {.diagonal = local}},
          .output = "proj",
-         .output_map = begun(c, inner, c.hidden_size),
-         .looks = looks});
+         .output_map = linear_options(c, inner, c.hidden_size),
+         .probes = attention});
 }
 
 /// x + mlp(norm): [B, T, C].
 Tensor mlp_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor norm) {
     const std::int64_t inner = c.intermediate_size;
     const Scope first = scope / "fc1", second = scope / "fc2";
-    const Tensor hidden = activate(linear(first, norm, inner, begun(c, c.hidden_size, inner)), c.hidden_act);
-    return add_linear(second, x, first.drop(hidden), begun(c, inner, c.hidden_size));
+    const Tensor hidden = activate(linear(first, norm, inner, linear_options(c, c.hidden_size, inner)), c.hidden_act);
+    return add_linear(second, x, first.drop(hidden), linear_options(c, inner, c.hidden_size));
 }
 
-Tensor logits(const Scope& scope, const VitConfig& c, Tensor images, std::vector<AttentionLook>* looks) {
+Tensor logits(const Scope& scope, const VitConfig& c, Tensor images, std::vector<AttentionProbe>* attention) {
     Tensor x = embed(scope, c, images);
     x = stack(scope / "blocks", c.num_hidden_layers, x, [&](const Scope& block, Tensor y) {
         const auto norm = [&](std::string_view name) { return layer_norm(block / name, y, true, c.layer_norm_eps); };
-        y = attention_block(block / "attn", c, y, norm("norm1"), looks);
+        y = attention_block(block / "attn", c, y, norm("norm1"), attention);
         return mlp_block(block / "mlp", c, y, norm("norm2"));
     });
     const Tensor first = reshape(slice(x, 1, 0, 1), {images.shape()[0], c.hidden_size});
     const Tensor norm = layer_norm(scope / "norm", first, true, c.layer_norm_eps);
-    return linear(scope / "head", norm, c.num_labels, begun(c, c.hidden_size, c.num_labels));
+    return linear(scope / "head", norm, c.num_labels, linear_options(c, c.hidden_size, c.num_labels));
 }
 
 void check(const VitConfig& c) {
@@ -221,7 +221,7 @@ std::vector<Field> VitConfig::fields() {
         {.key = "locality_self_attention",
          .value = choice(locality, locality_words),
          .help = "learned scales of attention"},
-        {.key = "init", .value = choice(init, init_words), .help = "how parameters begin", .kept = false},
+        {.key = "init", .value = choice(init, init_words), .help = "how parameters begin", .saved = false},
         {.key = "id2label", .value = ClassNames{&labels, &num_labels}},
         {.key = "attention", .value = &attention},
     };
@@ -243,10 +243,10 @@ const Family& vit_family() {
         .check = [](const ModelConfig& c) { check(c.as<VitConfig>()); },
         .matrix_elements = [](const ModelConfig& c) { return matrix_elements(c.as<VitConfig>()); },
         .tensors = {},
-        .graph =
-            ImageGraph{[](const Scope& scope, const ModelConfig& c, Tensor images, std::vector<AttentionLook>* looks) {
-                return logits(scope, c.as<VitConfig>(), images, looks);
-            }},
+        .graph = ImageGraph{[](const Scope& scope, const ModelConfig& c, Tensor images,
+                               std::vector<AttentionProbe>* attention) {
+            return logits(scope, c.as<VitConfig>(), images, attention);
+        }},
     };
     return family;
 }

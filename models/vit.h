@@ -26,7 +26,7 @@ enum class Locality : std::uint8_t { none, per_layer, per_head };
 /// positions from N(0, 1).
 enum class VitInit : std::uint8_t { timm, uniform, xavier };
 
-/// config.json's keys under Hugging Face's names; those from head_dim on are ours. `init` is not kept there.
+/// config.json's keys under Hugging Face's names; those from head_dim on are ours. `init` is not saved there.
 struct VitConfig {
     std::int64_t image_size = 224;
     std::int64_t patch_size = 16;

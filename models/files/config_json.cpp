@@ -89,7 +89,7 @@ void read_fields(const ConfigKeys& keys, std::span<const Field> fields) {
         const std::string key(field.key);
         if (field.dimension == Dimension::classes)
             *std::get<Whole>(field.value).value = read_classes(keys, key);
-        else if (field.kept && (field.required || keys.has(key)))
+        else if (field.saved && (field.required || keys.has(key)))
             std::visit(Read{keys, key}, field.value);
     }
 }
@@ -126,7 +126,7 @@ struct Write {
 ordered_json object_of(std::span<const Field> fields) {
     ordered_json object;
     for (const Field& field : fields)
-        if (field.kept) std::visit(Write{object, std::string(field.key)}, field.value);
+        if (field.saved) std::visit(Write{object, std::string(field.key)}, field.value);
     return object;
 }
 

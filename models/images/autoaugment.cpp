@@ -52,9 +52,9 @@ std::span<const SubPolicy> cifar10_policy() {
     return policy;
 }
 
-Step autoaugment_step(Operation operation, int level, int sign, int width, int height) {
+AugmentOp autoaugment_op(Operation operation, int level, int sign, int width, int height) {
     require(level >= 0 && level <= 9, "autoaugment: level ", level, ", wanted 0 to 9");
-    const auto with = [&](double amount) { return Step{operation, amount}; };
+    const auto with = [&](double amount) { return AugmentOp{operation, amount}; };
     constexpr double farthest = 150.0 / 331;
     switch (operation) {
         case Do::shear_x:
@@ -90,14 +90,14 @@ AutoAugmentChoice choose_autoaugment(Random& random, int width, int height) {
     for (std::size_t part = 0; part < 2; ++part) {
         const auto [operation, probability, level] = policy[choice.sub_policy][part];
         if (!happens(random, probability)) continue;
-        choice.steps[part] = autoaugment_step(operation, level, sign(random), width, height);
+        choice.ops[part] = autoaugment_op(operation, level, sign(random), width, height);
     }
     return choice;
 }
 
 void autoaugment(Image& image, Random& random) {
-    for (const auto& step : choose_autoaugment(random, image.width(), image.height()).steps) {
-        if (step) apply(image, *step, autoaugment_style);
+    for (const auto& op : choose_autoaugment(random, image.width(), image.height()).ops) {
+        if (op) apply(image, *op, autoaugment_style);
     }
 }
 

@@ -29,15 +29,15 @@ std::span<const SubPolicy> cifar10_policy();
 ///     l/9)
 ///
 /// Throws: InputError unless 0 ≤ level ≤ 9; for operations that the policy does not have.
-Step autoaugment_step(Operation operation, int level, int sign, int width, int height);
+AugmentOp autoaugment_op(Operation operation, int level, int sign, int width, int height);
 
 /// Bicubic shear; grey where a transformation looks outside.
-inline constexpr Style autoaugment_style = {Resampling::bicubic, {128, 128, 128}, {}};
+inline constexpr AugmentStyle autoaugment_style = {Resampling::bicubic, {128, 128, 128}, {}};
 
 /// What the policy does to one image.
 struct AutoAugmentChoice {
     std::size_t sub_policy = 0;
-    std::array<std::optional<Step>, 2> steps;
+    std::array<std::optional<AugmentOp>, 2> ops;
 };
 AutoAugmentChoice choose_autoaugment(Random& random, int width, int height);
 

@@ -42,24 +42,24 @@ std::string_view name_of(Operation operation) {
     throw Error("image: there is no operation ", static_cast<int>(operation));
 }
 
-void apply(Image& image, const Step& step, const Style& style) {
-    switch (step.operation) {
+void apply(Image& image, const AugmentOp& op, const AugmentStyle& style) {
+    switch (op.operation) {
         case Operation::shear_x:
-            return shear_x(image, step.amount, style.shear, style.fill);
+            return shear_x(image, op.amount, style.shear, style.fill);
         case Operation::shear_y:
-            return shear_y(image, step.amount, style.shear, style.fill);
+            return shear_y(image, op.amount, style.shear, style.fill);
         case Operation::translate_x:
-            return translate_x(image, step.amount, style.fill);
+            return translate_x(image, op.amount, style.fill);
         case Operation::translate_y:
-            return translate_y(image, step.amount, style.fill);
+            return translate_y(image, op.amount, style.fill);
         case Operation::rotate:
-            return rotate(image, step.amount, style.fill);
+            return rotate(image, op.amount, style.fill);
         case Operation::posterize:
-            return posterize(image, static_cast<int>(step.amount));
+            return posterize(image, static_cast<int>(op.amount));
         case Operation::solarize:
-            return solarize(image, step.amount);
+            return solarize(image, op.amount);
         case Operation::solarize_add:
-            return solarize_add(image, step.amount);
+            return solarize_add(image, op.amount);
         case Operation::invert:
             return invert(image);
         case Operation::autocontrast:
@@ -67,17 +67,17 @@ void apply(Image& image, const Step& step, const Style& style) {
         case Operation::equalize:
             return equalize(image);
         case Operation::color:
-            return color(image, step.amount);
+            return color(image, op.amount);
         case Operation::contrast:
-            return contrast(image, step.amount);
+            return contrast(image, op.amount);
         case Operation::brightness:
-            return brightness(image, step.amount);
+            return brightness(image, op.amount);
         case Operation::sharpness:
-            return sharpness(image, step.amount);
+            return sharpness(image, op.amount);
         case Operation::cutout:
-            return cutout(image, step.x, step.y, step.amount, style.cutout);
+            return cutout(image, op.x, op.y, op.amount, style.cutout);
     }
-    throw Error("image: there is no operation ", static_cast<int>(step.operation));
+    throw Error("image: there is no operation ", static_cast<int>(op.operation));
 }
 
 }  // namespace vkf

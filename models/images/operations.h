@@ -102,19 +102,19 @@ inline constexpr int operation_count = 16;
 std::string_view name_of(Operation operation);
 
 /// An operation and its argument (bits, pixels, degrees, …; 0 where there is none); x and y are for cutout.
-struct Step {
+struct AugmentOp {
     Operation operation = Operation::invert;
     double amount = 0.0;
     double x = 0.0, y = 0.0;
 };
 
 /// What a recipe's operations have in common.
-struct Style {
+struct AugmentStyle {
     Resampling shear = Resampling::nearest;
     Rgb fill = {};    // where a transformation looks outside of the image
     Rgb cutout = {};  // of the rectangle
 };
 
-void apply(Image& image, const Step& step, const Style& style);
+void apply(Image& image, const AugmentOp& op, const AugmentStyle& style);
 
 }  // namespace vkf

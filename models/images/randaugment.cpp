@@ -45,25 +45,25 @@ double randaugment_amount(Operation operation, int magnitude) {
     throw Error("randaugment: there is no operation ", static_cast<int>(operation));
 }
 
-Step choose_randaugment(Random& random, int magnitude, int width, int height) {
+AugmentOp choose_randaugment(Random& random, int magnitude, int width, int height) {
     const auto operation = static_cast<Operation>(index_below(random, operation_count));
-    Step step{operation, randaugment_amount(operation, magnitude)};
+    AugmentOp op{operation, randaugment_amount(operation, magnitude)};
     switch (operation) {
         case Do::shear_x:
         case Do::shear_y:
         case Do::translate_x:
         case Do::translate_y:
         case Do::rotate:
-            step.amount *= sign(random);
+            op.amount *= sign(random);
             break;
         case Do::cutout:
-            step.x = between(random, width, 1.0);
-            step.y = between(random, height, 1.0);
+            op.x = between(random, width, 1.0);
+            op.y = between(random, height, 1.0);
             break;
         default:
             break;
     }
-    return step;
+    return op;
 }
 
 void randaugment(Image& image, Random& random, const RandAugment& options) {

@@ -23,11 +23,11 @@ struct RandAugment {
 double randaugment_amount(Operation operation, int magnitude);
 
 /// Nearest pixels; black where a transformation looks outside.
-inline constexpr Style randaugment_style = {Resampling::nearest, {}, {125, 123, 114}};
+inline constexpr AugmentStyle randaugment_style = {Resampling::nearest, {}, {125, 123, 114}};
 
 /// One of the 16, all equally likely. Shear, translation and rotation take a random sign; cutout's middle is uniform
 /// between pixel 1 and the far side.
-Step choose_randaugment(Random& random, int magnitude, int width, int height);
+AugmentOp choose_randaugment(Random& random, int magnitude, int width, int height);
 
 /// Chooses and applies, one operation after the other.
 void randaugment(Image& image, Random& random, const RandAugment& options = {});

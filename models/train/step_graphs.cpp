@@ -26,11 +26,11 @@ Tensor loss_scale_of(Graph& graph) {
 /// Makes the loss an output; returns the gradient of every parameter.
 std::vector<Tensor> append_gradients(Graph& graph, Parameters& parameters, const LossGraph& loss_graph,
                                      const TrainerConfig& config) {
-    Noise noise{config.dropout, config.drop_path, {}, config.drop_path_ramp};
-    if (config.noisy()) noise.seed = graph.input("seed", {DType::i32, {2}});
+    DropoutState dropout{config.dropout, config.drop_path, {}, config.drop_path_ramp};
+    if (config.has_dropout()) dropout.seed = graph.input("seed", {DType::i32, {2}});
     Tensor d_loss;
     if (config.scales_loss()) d_loss = loss_scale_of(graph);
-    const Tensor loss = loss_graph(Scope(graph, parameters, noise, d_loss));
+    const Tensor loss = loss_graph(Scope(graph, parameters, dropout, d_loss));
     graph.output("loss", loss);
     std::vector<Tensor> list;
     for (const Parameter& parameter : parameters.list()) list.push_back(parameter.tensor);
@@ -92,7 +92,7 @@ std::string gradient_sums(std::size_t bucket) {
     return text("gradients/", bucket);
 }
 
-TrainerConfig suited(TrainerConfig config, const Device& device) {
+TrainerConfig with_device_defaults(TrainerConfig config, const Device& device) {
     Graph step;
     step.activations = config.activations;
     step.differentiated = true;

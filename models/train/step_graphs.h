@@ -30,7 +30,7 @@ struct TrainerConfig {
     OptimizerConfig optimizer;
     std::uint64_t seed = 1337;
 
-    bool noisy() const { return dropout > 0 || drop_path > 0; }
+    bool has_dropout() const { return dropout > 0 || drop_path > 0; }
     /// fp16 holds nothing below 6e-8 and nothing from 65520 up: gradients go through it times a scale that follows
     /// them.
     bool scales_loss() const { return activations == Format::f16; }
@@ -42,7 +42,7 @@ using LossGraph = std::function<Tensor(const Scope&)>;
 
 /// The same with what the device makes advisable: copies of weights where it multiplies in 16 bits, buckets that fit
 /// into its buffers.
-TrainerConfig suited(TrainerConfig config, const Device& device);
+TrainerConfig with_device_defaults(TrainerConfig config, const Device& device);
 
 /// Gradients that lie in one run of memory, in the order of the parameters.
 struct GradientBucket {
@@ -58,7 +58,7 @@ std::string gradient_sums(std::size_t bucket);
 /// the parameters by their mean. Either way the graph that updates has its hook (Graph::hook) at the whole gradients,
 /// the buckets in order, before anything is made of them.
 ///
-/// Inputs: the loss's own; "seed", i32[2], if the config is noisy; "rates" of step_rates. Outputs: "loss" and
+/// Inputs: the loss's own; "seed", i32[2], if the config has dropout; "rates" of step_rates. Outputs: "loss" and
 /// "grad_norm". If the config scales the loss, all gradients before the update are larger by the first number of the
 /// state "loss_scale", which changes in the update only.
 struct StepGraphs {

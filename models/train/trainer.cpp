@@ -13,7 +13,7 @@ namespace vkf {
 
 Trainer::Trainer(Device& device, const LossGraph& training, const LossGraph& evaluation, const TrainerConfig& config)
     : device_(device),
-      config_(suited(config, device)),
+      config_(with_device_defaults(config, device)),
       state_(device),
       graphs_(training, config_),
       step_(device, graphs_.step, state_) {
@@ -64,7 +64,7 @@ void Trainer::take_back(bool begun) {
 
 void Trainer::write_micro_batch(std::uint64_t number, const Feed& feed) {
     feed(step_, number);
-    if (!config_.noisy()) return;
+    if (!config_.has_dropout()) return;
     const auto key = stream_key(config_.seed, "dropout", number);
     step_.write("seed", std::array{static_cast<std::int32_t>(key[0]), static_cast<std::int32_t>(key[1])});
 }

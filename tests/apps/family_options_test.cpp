@@ -42,10 +42,10 @@ TEST(ProgramFamily, EveryOptionReachesConfigurationTomlAndHelp) {
             const nlohmann::json found = document_of({"inspect", command, option + "=" + value});
             EXPECT_EQ(toml_value(found.at("train_toml"), option.substr(2)), value);
             const nlohmann::json& config = found.at("config");
-            if (field.kept && config.contains(field.key))
+            if (field.saved && config.contains(field.key))
                 EXPECT_EQ(words_of(config.at(field.key)), value) << command << " " << option;
             else
-                EXPECT_TRUE(!field.kept || value == "none") << command << " " << option;
+                EXPECT_TRUE(!field.saved || value == "none") << command << " " << option;
         }
     }
 }

@@ -103,8 +103,8 @@ Floats by_hand(Augmentation augmentation, const Image& original, std::uint64_t e
     } else {
         random_flip();
         random_crop();
-        for (const auto& step : choose_autoaugment(random, 32, 32).steps) {
-            if (step) apply(image, *step, autoaugment_style);
+        for (const auto& op : choose_autoaugment(random, 32, 32).ops) {
+            if (op) apply(image, *op, autoaugment_style);
         }
         normalise(image, out);
         const auto box = choose_erasing(random, 32, 32);

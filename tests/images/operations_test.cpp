@@ -154,9 +154,9 @@ TEST(HostImages, TheRecipesStepsGiveTheBytesOfTheirPublishedCode) {
         const int level = std::stoi(line.arguments.at(1)), sign = std::stoi(line.arguments.at(2));
         const bool policy = line.name == "autoaugment";
         expect_golden(line, [&](Image& image) {
-            Step step{operation, randaugment_amount(operation, 14) * sign, 11.25, 20.5};
-            if (policy) step = autoaugment_step(operation, level, sign, image.width(), image.height());
-            apply(image, step, policy ? autoaugment_style : randaugment_style);
+            AugmentOp op{operation, randaugment_amount(operation, 14) * sign, 11.25, 20.5};
+            if (policy) op = autoaugment_op(operation, level, sign, image.width(), image.height());
+            apply(image, op, policy ? autoaugment_style : randaugment_style);
             return bytes_of(image);
         });
     }
@@ -178,8 +178,8 @@ TEST(HostImages, ThePolicysPairsGiveTheBytesOfItsPublishedTable) {
             for (std::size_t part = 0; part < 2; ++part) {
                 const int sign = std::stoi(line.arguments.at(3 + part));
                 const auto& [operation, probability, level] = pair[part];
-                const Step step = autoaugment_step(operation, level, sign, image.width(), image.height());
-                apply(image, step, autoaugment_style);
+                const AugmentOp op = autoaugment_op(operation, level, sign, image.width(), image.height());
+                apply(image, op, autoaugment_style);
             }
             return bytes_of(image);
         });
@@ -260,8 +260,8 @@ TEST(HostImages, NonsenseIsRefusedInOneLine) {
     expect_holds(complaint([&] { solarize_add(image, nan); }), "adding nan");
     expect_holds(complaint([&] { cutout(image, -1, 0, 3, grey); }), "cutout of side 3 at (-1, 0)");
     expect_holds(complaint([&] { crop(image, 5000, 0, 32, 32); }), "crop at (5000, 0)");
-    expect_holds(complaint([&] { autoaugment_step(Operation::rotate, 10, 1, 32, 32); }), "level 10, wanted 0 to 9");
-    expect_holds(complaint([&] { autoaugment_step(Operation::cutout, 1, 1, 32, 32); }), "cutout is no operation");
+    expect_holds(complaint([&] { autoaugment_op(Operation::rotate, 10, 1, 32, 32); }), "level 10, wanted 0 to 9");
+    expect_holds(complaint([&] { autoaugment_op(Operation::cutout, 1, 1, 32, 32); }), "cutout is no operation");
     expect_holds(complaint([&] { randaugment_amount(Operation::rotate, 31); }), "magnitude 31, wanted 0 to 30");
 }
 

@@ -41,12 +41,12 @@ TEST(HostImagePolicy, AutoAugmentChoosesEverySubPolicyPartAndSign) {
         const AutoAugmentChoice choice = choose_autoaugment(random, 32, 24);
         ++chosen.at(choice.sub_policy);
         for (std::size_t part = 0; part < 2; ++part) {
-            if (!choice.steps[part]) continue;
+            if (!choice.ops[part]) continue;
             const PolicyPart& wanted = cifar10_policy()[choice.sub_policy][part];
-            const Step up = autoaugment_step(wanted.operation, wanted.level, 1, 32, 24);
-            const Step down = autoaugment_step(wanted.operation, wanted.level, -1, 32, 24);
-            const double amount = choice.steps[part]->amount;
-            ASSERT_EQ(choice.steps[part]->operation, wanted.operation);
+            const AugmentOp up = autoaugment_op(wanted.operation, wanted.level, 1, 32, 24);
+            const AugmentOp down = autoaugment_op(wanted.operation, wanted.level, -1, 32, 24);
+            const double amount = choice.ops[part]->amount;
+            ASSERT_EQ(choice.ops[part]->operation, wanted.operation);
             ASSERT_TRUE(amount == up.amount || amount == down.amount);
             ++applied[choice.sub_policy][part];
             if (amount == up.amount) ++upwards[choice.sub_policy][part];
@@ -71,10 +71,9 @@ TEST(HostImagePolicy, AutoAugmentsTwoPartsAndTheirSignsAreDrawnApart) {
     std::array<int, 4> signs = {};                    // of the 22nd pair, which moves twice
     Random random(8, "policy");
     for (int i = 0; i < n; ++i) {
-        const auto [which, steps] = choose_autoaugment(random, 32, 32);
-        ++applied.at(which)[(steps[0] ? 1u : 0u) + (steps[1] ? 2u : 0u)];
-        if (which == 21 && steps[0] && steps[1])
-            ++signs[(steps[0]->amount > 0 ? 1u : 0u) + (steps[1]->amount > 0 ? 2u : 0u)];
+        const auto [which, ops] = choose_autoaugment(random, 32, 32);
+        ++applied.at(which)[(ops[0] ? 1u : 0u) + (ops[1] ? 2u : 0u)];
+        if (which == 21 && ops[0] && ops[1]) ++signs[(ops[0]->amount > 0 ? 1u : 0u) + (ops[1]->amount > 0 ? 2u : 0u)];
     }
     for (std::size_t which = 0; which < 25; ++which) {
         SCOPED_TRACE(which);
@@ -87,7 +86,7 @@ TEST(HostImagePolicy, AutoAugmentsTwoPartsAndTheirSignsAreDrawnApart) {
 
 TEST(HostImagePolicy, LevelsMeanWhatTheTableSays) {
     const auto amount = [](Operation operation, int level, int sign) {
-        return autoaugment_step(operation, level, sign, 32, 24).amount;
+        return autoaugment_op(operation, level, sign, 32, 24).amount;
     };
     for (int level = 0; level < 10; ++level) {
         const double share = level / 9.0;
@@ -109,16 +108,16 @@ TEST(HostImagePolicy, RandAugmentChoosesAllSixteenAlike) {
     double cutout_x = 0, cutout_y = 0;
     Random random(3, "policy");
     for (int i = 0; i < n; ++i) {
-        const Step step = choose_randaugment(random, 14, 32, 24);
-        const auto which = static_cast<std::size_t>(step.operation);
-        const double amount = randaugment_amount(step.operation, 14);
-        ASSERT_EQ(std::abs(step.amount), amount);
+        const AugmentOp op = choose_randaugment(random, 14, 32, 24);
+        const auto which = static_cast<std::size_t>(op.operation);
+        const double amount = randaugment_amount(op.operation, 14);
+        ASSERT_EQ(std::abs(op.amount), amount);
         ++chosen.at(which);
-        if (step.amount == amount) ++upwards[which];
-        if (step.operation != Operation::cutout) continue;
-        ASSERT_TRUE(step.x > 1 && step.x <= 32 && step.y > 1 && step.y <= 24);
-        cutout_x += step.x;
-        cutout_y += step.y;
+        if (op.amount == amount) ++upwards[which];
+        if (op.operation != Operation::cutout) continue;
+        ASSERT_TRUE(op.x > 1 && op.x <= 32 && op.y > 1 && op.y <= 24);
+        cutout_x += op.x;
+        cutout_y += op.y;
     }
     for (std::size_t which = 0; which < operation_count; ++which) {
         const auto operation = static_cast<Operation>(which);

@@ -184,7 +184,7 @@ TEST(DeviceBarriers, OfGenerationAreEnoughAndEachIsNeeded) {
             Graph graph;
             Parameters parameters;
             State state(shared_device());
-            prefill(Scope(graph, parameters), small_gpt(variant), length);
+            prefill_chunk(Scope(graph, parameters), small_gpt(variant), length);
             expect_proved(Program(shared_device(), graph, state));
         }
 }

@@ -194,9 +194,9 @@ TEST_P(DeviceGeneration, ReadingTokenByTokenEqualsReadingTheWhole) {
     Generator generator(shared_device(), config());
     fill(generator.parameters(), generator.state());
     for (const std::size_t prompt : {std::size_t{1}, std::size_t{2}, std::size_t{7}, std::size_t{16}}) {
-        std::vector<float> logits = generator.start(std::span(tokens).first(prompt));
+        std::vector<float> logits = generator.prefill(std::span(tokens).first(prompt));
         EXPECT_LE(worst_difference(logits, whole(config(), std::span(tokens).first(prompt))), CLOSE) << prompt;
-        for (std::size_t i = prompt; i < tokens.size(); ++i) logits = generator.append(tokens[i]);
+        for (std::size_t i = prompt; i < tokens.size(); ++i) logits = generator.decode(tokens[i]);
         EXPECT_EQ(generator.context(), tokens);
         EXPECT_LE(worst_difference(logits, whole(config(), tokens)), CLOSE) << prompt;
     }
@@ -206,11 +206,11 @@ TEST_P(DeviceGeneration, AFullContextGoesOnFromItsLastHalf) {
     const auto tokens = words(40);
     Generator generator(shared_device(), config());
     fill(generator.parameters(), generator.state());
-    std::vector<float> logits = generator.start(std::span(tokens).first(30));  // 21 of them count
+    std::vector<float> logits = generator.prefill(std::span(tokens).first(30));  // 21 of them count
     EXPECT_EQ(generator.context(), std::vector(tokens.begin() + 9, tokens.begin() + 30));
     EXPECT_LE(worst_difference(logits, whole(config(), generator.context())), CLOSE);
     for (std::size_t i = 30; i < tokens.size(); ++i) {
-        logits = generator.append(tokens[i]);
+        logits = generator.decode(tokens[i]);
         const auto& seen = generator.context();
         ASSERT_TRUE(!seen.empty() && seen.size() <= 21);
         EXPECT_TRUE(std::equal(seen.rbegin(), seen.rend(), tokens.rend() - static_cast<std::ptrdiff_t>(i) - 1));
@@ -225,7 +225,7 @@ TEST_P(DeviceGeneration, KeysAndValuesAreKeptIn16BitsIfActivationsAre) {
     for (const Format format : {Format::bf16, Format::f16}) {
         Graph graph;
         Parameters parameters;
-        prefill(Scope(graph, parameters), config(), 1, format);
+        prefill_chunk(Scope(graph, parameters), config(), 1, format);
         graph.activations = format;
         run_passes(graph);
         std::size_t reads = 0;
@@ -241,8 +241,8 @@ TEST_P(DeviceGeneration, KeysAndValuesAreKeptIn16BitsIfActivationsAre) {
         EXPECT_EQ(program.memory().states, 4 * parameters.count() + 2 * 2 * 21 * 24 * 2);
         Generator generator(shared_device(), config(), format);
         fill(generator.parameters(), generator.state());
-        std::vector<float> logits = generator.start(std::span(tokens).first(16));
-        for (std::size_t i = 16; i < tokens.size(); ++i) logits = generator.append(tokens[i]);
+        std::vector<float> logits = generator.prefill(std::span(tokens).first(16));
+        for (std::size_t i = 16; i < tokens.size(); ++i) logits = generator.decode(tokens[i]);
         const double unit = format == Format::bf16 ? 0x1p-8 : 0x1p-11;
         EXPECT_LE(worst_difference(logits, whole(config(), tokens, format)), 4 * unit);
     }
@@ -260,12 +260,12 @@ TEST(DeviceGenerator, OnePositionIsEnoughContext) {
     config.n_positions = 1;
     Generator generator(shared_device(), config);
     fill(generator.parameters(), generator.state());
-    generator.start(std::vector{3, 4, 5});
+    generator.prefill(std::vector{3, 4, 5});
     EXPECT_EQ(generator.context(), std::vector{5});
-    const auto logits = generator.append(7);
+    const auto logits = generator.decode(7);
     EXPECT_EQ(generator.context(), std::vector{7});
     EXPECT_LE(worst_difference(logits, whole(config, std::vector{7})), CLOSE);
-    EXPECT_THROW(generator.start({}), InputError);
+    EXPECT_THROW(generator.prefill({}), InputError);
 }
 
 TEST(DeviceGenerator, HeadsOfOddWidthKeepTheirCacheInFp32) {
@@ -275,16 +275,16 @@ TEST(DeviceGenerator, HeadsOfOddWidthKeepTheirCacheInFp32) {
     Generator generator(shared_device(), config, Format::bf16);
     fill(generator.parameters(), generator.state());
     EXPECT_EQ(generator.state().format("h.0.attn.cached_keys"), Format::f32);
-    EXPECT_LE(worst_difference(generator.start(tokens), whole(config, tokens, Format::bf16)), 4 * 0x1p-8);
+    EXPECT_LE(worst_difference(generator.prefill(tokens), whole(config, tokens, Format::bf16)), 4 * 0x1p-8);
 }
 
 TEST(DeviceGenerator, StartForgetsWhatWasRead) {
     const auto tokens = words(19);
     Generator generator(shared_device(), small("belief", false));
     fill(generator.parameters(), generator.state());
-    const auto first = generator.start(std::span(tokens).first(8));
-    generator.start(tokens);
-    EXPECT_EQ(generator.start(std::span(tokens).first(8)), first);  // bitwise
+    const auto first = generator.prefill(std::span(tokens).first(8));
+    generator.prefill(tokens);
+    EXPECT_EQ(generator.prefill(std::span(tokens).first(8)), first);  // bitwise
 }
 
 }  // namespace

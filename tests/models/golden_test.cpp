@@ -20,8 +20,8 @@
 namespace vkf::test {
 namespace {
 
-/// The noise of the case's micro-batch, if it has any; the seed is declared as an input.
-Noise noise_of(const Safetensors& file, Graph& graph) {
+/// The dropout of the case's micro-batch, if it has any; the seed is declared as an input.
+DropoutState dropout_of(const Safetensors& file, Graph& graph) {
     if (!file.contains("seed")) return {};
     return {file.read_f32("dropout")[0], file.read_f32("drop_path")[0], graph.input("seed", {DType::i32, {2}}),
             file.contains("drop_path_ramp")};
@@ -45,8 +45,8 @@ TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
 
     Graph graph;
     Parameters parameters;
-    const Noise noise = noise_of(expected, graph);
-    const Scope scope(graph, parameters, noise);
+    const DropoutState dropout = dropout_of(expected, graph);
+    const Scope scope(graph, parameters, dropout);
     const Tensor x = graph.input(input, {images ? DType::f32 : DType::i32, Shape(expected.at(input).shape)});
     const Tensor logits = images ? image_logits(scope, config, x) : language_logits(scope, config, x);
     const Tensor loss = cross_entropy(logits, graph.input(target, {DType::i32, Shape(expected.at(target).shape)}));
@@ -65,7 +65,7 @@ TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
     else
         program.write(input, integers(expected, input));
     program.write(target, integers(expected, target));
-    if (noise.any()) program.write("seed", seed_of(expected));
+    if (dropout.any()) program.write("seed", seed_of(expected));
     program.run();
 
     for (const Parameter& p : parameters.list()) EXPECT_TRUE(expected.contains("grad." + p.name)) << p.name;

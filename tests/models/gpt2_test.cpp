@@ -17,9 +17,8 @@ class DeviceVariant : public ::testing::TestWithParam<std::string> {};
 TEST_P(DeviceVariant, NeverSeesTheFuture) {
     Graph graph;
     Parameters parameters;
-    graph.output("logits",
-                 language_logits(Scope(graph, parameters), tiny_gpt2(GetParam()),
-                                 graph.input("tokens", {DType::i32, {1, 12}})));
+    graph.output("logits", language_logits(Scope(graph, parameters), tiny_gpt2(GetParam()),
+                                           graph.input("tokens", {DType::i32, {1, 12}})));
     State state(shared_device());
     Program program(shared_device(), graph, state);
     for (const Parameter& p : parameters.list()) state.write(p.name, initial_values(p, 5));
@@ -39,8 +38,8 @@ TEST_P(DeviceVariant, NeverSeesTheFuture) {
 TEST(HostGpt2, DropsWhereNanoGptDoes) {
     Graph graph;
     Parameters parameters;
-    const Noise noise{.dropout = 0.5f, .seed = graph.input("seed", {DType::i32, {2}})};
-    language_loss(Scope(graph, parameters, noise), tiny_gpt2("standard"), 1, 12);
+    const DropoutState dropout{.dropout = 0.5f, .seed = graph.input("seed", {DType::i32, {2}})};
+    language_loss(Scope(graph, parameters, dropout), tiny_gpt2("standard"), 1, 12);
     std::vector<std::string> places;
     for (const Node& node : graph.nodes())
         if (node.op->name() == "dropout") places.push_back(node.scope);

@@ -205,7 +205,7 @@ TEST(HostStochasticDepth, RatesGrowEvenlyWithDepthOnARamp) {
     const auto rates = [&](bool ramp, std::int64_t blocks) {
         std::vector<float> list;
         const Scope scope(graph, parameters, {0.0f, 0.3f, {}, ramp});
-        for (std::int64_t i = 0; i < blocks; ++i) list.push_back(scope.block(i, blocks).noise().drop_path);
+        for (std::int64_t i = 0; i < blocks; ++i) list.push_back(scope.block(i, blocks).dropout_state().drop_path);
         return list;
     };
     EXPECT_EQ(rates(false, 3), (std::vector{0.3f, 0.3f, 0.3f}));
@@ -217,9 +217,9 @@ TEST(HostStochasticDepth, RatesGrowEvenlyWithDepthOnARamp) {
 TEST(DeviceStochasticDepth, KeepsOrDropsWholeSamples) {
     Graph graph;
     Parameters parameters;
-    const Noise noise{0.0f, 0.5f, graph.input("seed", {DType::i32, {2}})};
+    const DropoutState dropout{0.0f, 0.5f, graph.input("seed", {DType::i32, {2}})};
     const Tensor x = graph.input("x", {DType::f32, {64, 3, 5}});
-    graph.output("y", mul(x, Scope(graph, parameters, noise).drop_path(x.shape())));
+    graph.output("y", mul(x, Scope(graph, parameters, dropout).drop_path(x.shape())));
     State state(shared_device());
     Program program(shared_device(), graph, state);
     std::vector<float> values(64 * 15);
