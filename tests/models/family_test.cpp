@@ -47,7 +47,7 @@ TEST(HostFamily, FilesKeepEveryField) {
     for (const Family* family : families()) {
         ModelConfig defaults = family->defaults();
         for (const Field& field : defaults.fields()) {
-            if (!field.kept || !has_other_value(field)) continue;
+            if (!field.saved || !has_other_value(field)) continue;
             ModelConfig config = family->defaults();
             const std::string value = set_other_value(field_of(config, field.key));
             ASSERT_NE(value, shown(field)) << field.key;
