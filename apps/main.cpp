@@ -1,88 +1,13 @@
-// The program `vkformer`: finds the subcommand, runs it, and turns whatever goes wrong into one line on standard error
-// and an exit status: 0 done, 1 failed while running, 2 bad usage or bad input.
+// The program `vkformer`: what a process wants before anything else, then its command line.
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
-#include <cstdio>
-#include <exception>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
-#include "apps/commands.h"
-#include "apps/common.h"
-#include "apps/interrupts.h"
-#include "apps/run_options.h"
-#include "apps/usage.h"
-#include "base/error.h"
-
-namespace vkf {
+#include "apps/command_line.h"
 
 namespace {
-
-constexpr const char* EXAMPLES =
-    "Examples:\n"
-    "  vkformer devices\n"
-    "  vkformer train gpt --data input.txt --out-dir out --attention belief\n"
-    "  vkformer generate --model out --prompt 'To be' --max-new-tokens 200\n"
-    "\n"
-    "`vkformer SUBCOMMAND --help` tells more. Exit status: 0 done, 1 failed while running, 2 bad "
-    "usage\n"
-    "or bad input, 130 interrupted.\n";
-
-/// "vkformer: error: …", one line whatever the message holds.
-int complain(std::string message, int status) {
-    while (message.ends_with('\n')) message.pop_back();
-    std::ranges::replace(message, '\n', ' ');
-    std::fprintf(stderr, "vkformer: error: %s\n", message.c_str());
-    return status;
-}
-
-/// --config may give --precision too: what reads it checks for itself.
-void check_common(const CLI::App& app, const Common& common) {
-    const CLI::App* command = &app;
-    while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
-    if (!command->get_option_no_throw("--config")) require_mixed(common);
-}
-
-int run(int argc, char** argv) {
-    CLI::App app("Trains and runs transformers on any Vulkan device.", "vkformer");
-    Common common;
-    add_common(app, common);
-    app.set_version_flag("--version", "vkformer " VKFORMER_VERSION);
-    app.footer(EXAMPLES);
-    app.parse_complete_callback([&] { check_common(app, common); });
-    add_devices(app, common);
-    add_train(app, common);
-    add_eval(app, common);
-    add_generate(app, common);
-    add_classify(app, common);
-    add_forward(app, common);
-    add_inspect(app, common);
-    add_data(app, common);
-    add_bench(app, common);
-    if (argc < 2) {
-        std::fputs(app.help().c_str(), stderr);
-        return 2;
-    }
-    app.require_subcommand(1);
-    check_flags(app);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp& help) {
-        if (has_unknown(app)) return complain(usage_message(app, help.what()), 2);
-        print(app.help());
-    } catch (const CLI::CallForVersion& version) {
-        print(std::string(version.what()) + "\n");
-    } catch (const CLI::ParseError& error) {
-        return complain(usage_message(app, error.what()), 2);
-    }
-    return 0;
-}
 
 /// A standard stream that was closed by whoever started us must not become the first file we open.
 void occupy_standard_streams() {
@@ -92,27 +17,9 @@ void occupy_standard_streams() {
 
 }  // namespace
 
-}  // namespace vkf
-
 int main(int argc, char** argv) {
-    vkf::occupy_standard_streams();
+    occupy_standard_streams();
     std::signal(SIGPIPE, SIG_IGN);  // writing tells us instead
     std::signal(SIGXFSZ, SIG_IGN);
-    try {
-        return vkf::run(argc, argv);
-    } catch (const vkf::ClosedOutput&) {
-        return 1;
-    } catch (const vkf::Interrupted&) {
-        return 130;
-    } catch (const vkf::InputError& error) {
-        return vkf::complain(error.what(), 2);
-    } catch (const std::bad_alloc&) {
-        return vkf::complain("out of memory", 1);
-    } catch (const std::length_error&) {
-        return vkf::complain("out of memory: a size that was asked for is larger than any memory", 1);
-    } catch (const std::exception& error) {
-        return vkf::complain(error.what(), 1);
-    } catch (...) {
-        return vkf::complain("an unknown failure", 1);
-    }
+    return vkf::run_command_line(argc, argv);
 }
