@@ -42,7 +42,9 @@ void RunOptions::declare_run(CLI::App& app) {
     for (const Mixer* mixer : mixers())
         for (const Field& own : mixer_options_.emplace(mixer->name, mixer->options).first->second.fields()) {
             field(app, own);
-            keep_if([this, mixer] { return attention == mixer->name; });
+            keep_if([this, mixer, open = own.open, name = own.option_name()] {
+                return attention == mixer->name && (!open || given(name) || !origin().empty());
+            });
         }
     flag(app, "--mask-diagonal,!--no-mask-diagonal", mask_diagonal,
          "no token attends to itself [so in a vision transformer's attentionx with gamma 1]");
@@ -190,7 +192,7 @@ void RunOptions::adopt(ModelConfig there, const std::string& file) {
 AttentionConfig RunOptions::attention_config() const {
     AttentionConfig made(attention);
     made.options = mixer_options_.at(attention);
-    made.mask_diagonal = mask_diagonal.value_or(false);
+    made.mask_diagonal = mask_diagonal.value_or(chosen_mask_diagonal_);
     return made;
 }
 
@@ -203,7 +205,7 @@ void RunOptions::choose_attention() {
         const auto field = std::ranges::find(fields, key, &Field::key);
         return field != fields.end() && given(field->option_name());
     });
-    mask_diagonal = made.mask_diagonal;
+    chosen_mask_diagonal_ = made.mask_diagonal;
     const std::vector<Field> chosen = made.options.fields(), own = mixer_options_.at(attention).fields();
     for (std::size_t i = 0; i < own.size(); ++i) assign(own[i], chosen[i]);
 }

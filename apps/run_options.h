@@ -86,6 +86,7 @@ private:
     void require_same_states(const std::string& run) const;
 
     std::map<std::string, AnyConfig, std::less<>> mixer_options_;
+    bool chosen_mask_diagonal_ = false;  // where nobody says
 };
 
 /// Throws InputError if --half was given without --precision mixed.

@@ -90,7 +90,7 @@ TEST(HostGemmConfig, CandidatesAreOfAllImplementationsAndCutAlike) {
     EXPECT_EQ(names(size(512, 512, 512)), "coopmat 64, coopmat 128, coopmat2 128, tile 64, tile 128, subgroup, ");
     EXPECT_EQ(names(size(4096, 4096, 64)), "coopmat 128, coopmat 64, coopmat2 128, tile 128, tile 64, subgroup, ");
     EXPECT_EQ(names(size(512, 512, 15)), "coopmat2 128, tile 64, tile 128, subgroup, ");
-    EXPECT_EQ(names(size(2, 512, 512)), "rows, ");
+    EXPECT_EQ(names(size(2, 512, 512)), "decode, ");
     GemmShape packed = size(512, 512, 512);
     packed.packed_factors = true;
     EXPECT_EQ(names(packed), "coopmat 64, coopmat 128, coopmat2 128, tile 64, tile 128, subgroup, ");
