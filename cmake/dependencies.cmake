@@ -68,6 +68,14 @@ if(NOT VKFORMER_STB_INCLUDE)
 endif()
 target_include_directories(vkformer_stb SYSTEM INTERFACE "${VKFORMER_STB_INCLUDE}")
 
+# Image geometry and colours.
+find_path(VKFORMER_GLM_INCLUDE glm/glm.hpp HINTS ENV VULKAN_SDK PATH_SUFFIXES include)
+add_library(vkformer_glm INTERFACE)
+if(NOT VKFORMER_GLM_INCLUDE)
+    message(FATAL_ERROR "glm is missing (glm/glm.hpp): run tools/setup or install it.")
+endif()
+target_include_directories(vkformer_glm SYSTEM INTERFACE "${VKFORMER_GLM_INCLUDE}")
+
 # train.toml and recipes.
 find_path(VKFORMER_TOML_INCLUDE toml++/toml.h)
 add_library(vkformer_toml INTERFACE)

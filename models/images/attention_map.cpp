@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <glm/glm.hpp>
 
 #include "base/error.h"
 #include "models/images/drawing.h"
@@ -89,9 +90,7 @@ Image overlay(const Image& image, std::span<const double> map) {
             };
             const double value = (std::lerp(along(row.low), along(row.high), row.share) - least) / range;
             const Rgb colour = scale_colour(value);
-            const std::uint8_t* under = image.at(x, y);
-            for (std::size_t c = 0; c < 3; ++c)
-                made.at(x, y)[c] = static_cast<std::uint8_t>(std::lround(std::lerp(under[c], colour[c], OPACITY)));
+            made.at(x, y) = Rgb(glm::round(glm::mix(glm::dvec3(image.at(x, y)), glm::dvec3(colour), OPACITY)));
         }
     return made;
 }

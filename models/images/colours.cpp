@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <glm/vec3.hpp>
 
 #include "base/error.h"
 #include "models/images/operations.h"
@@ -9,6 +10,7 @@
 namespace vkf {
 namespace {
 
+using glm::ivec3;
 using Table = std::array<std::uint8_t, 256>;
 using Counts = std::array<std::uint32_t, 256>;
 
@@ -43,10 +45,14 @@ void leave(Table& table) {
     for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<std::uint8_t>(i);
 }
 
-/// PIL blends in fp32 and truncates.
+/// PIL blends in fp32, in this order, which is not glm::mix's, and truncates.
 std::uint8_t blend(int removed, int value, float factor) {
     const float v = static_cast<float>(removed) + factor * static_cast<float>(value - removed);
     return static_cast<std::uint8_t>(std::clamp(v, 0.0f, 255.0f));
+}
+
+Rgb blend(ivec3 removed, Rgb value, float factor) {
+    return {blend(removed.r, value.r, factor), blend(removed.g, value.g, factor), blend(removed.b, value.b, factor)};
 }
 
 float checked_factor(double factor) {
@@ -55,8 +61,8 @@ float checked_factor(double factor) {
 }
 
 /// ITU-R 601 luma in 16-bit fixed point.
-int luma(const std::uint8_t* pixel) {
-    return (19595 * pixel[0] + 38470 * pixel[1] + 7471 * pixel[2] + 32768) >> 16;
+int luma(Rgb pixel) {
+    return (19595 * pixel.r + 38470 * pixel.g + 7471 * pixel.b + 32768) >> 16;
 }
 
 }  // namespace
@@ -111,19 +117,14 @@ void equalize(Image& image) {
 
 void color(Image& image, double factor) {
     const float alpha = checked_factor(factor);
-    const std::span<std::uint8_t> bytes = image.bytes();
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        const int grey = luma(&bytes[i]);
-        for (std::size_t c = 0; c < 3; ++c) bytes[i + c] = blend(grey, bytes[i + c], alpha);
-    }
+    for (Rgb& pixel : image.pixels()) pixel = blend(ivec3(luma(pixel)), pixel, alpha);
 }
 
 void contrast(Image& image, double factor) {
     const float alpha = checked_factor(factor);
-    const std::span<const std::uint8_t> bytes = image.bytes();
     std::int64_t sum = 0;
-    for (std::size_t i = 0; i < bytes.size(); i += 3) sum += luma(&bytes[i]);
-    const auto pixels = static_cast<double>(bytes.size() / 3);
+    for (const Rgb& pixel : image.pixels()) sum += luma(pixel);
+    const auto pixels = static_cast<double>(image.pixels().size());
     const int grey = static_cast<int>(static_cast<double>(sum) / pixels + 0.5);
     map_values(image, [&](int v) { return blend(grey, v, alpha); });
 }
@@ -137,22 +138,19 @@ void sharpness(Image& image, double factor) {
     const float alpha = checked_factor(factor);
     const int width = image.width(), height = image.height();
     image.prepare_spare();
-    std::copy_n(image.at(0, 0), 3 * width, image.spare_at(0, 0));
+    std::copy_n(&image.at(0, 0), width, &image.spare_at(0, 0));
     for (int y = 1; y < height - 1; ++y) {
-        const std::uint8_t* const above = image.at(0, y - 1);
-        const std::uint8_t* const here = image.at(0, y);
-        const std::uint8_t* const below = image.at(0, y + 1);
-        std::uint8_t* const out = image.spare_at(0, y);
-        std::copy_n(here, 3, out);
-        std::copy_n(here + 3 * (width - 1), 3, out + 3 * (width - 1));
-        for (int i = 3; i < 3 * (width - 1); ++i) {
-            const int sum = above[i - 3] + above[i] + above[i + 3] + here[i - 3] + 5 * here[i] + here[i + 3] +
-                            below[i - 3] + below[i] + below[i + 3];
+        image.spare_at(0, y) = image.at(0, y);
+        image.spare_at(width - 1, y) = image.at(width - 1, y);
+        const std::array<const Rgb*, 3> rows = {&image.at(0, y - 1), &image.at(0, y), &image.at(0, y + 1)};
+        for (int x = 1; x < width - 1; ++x) {
+            ivec3 sum = 4 * ivec3(rows[1][x]);
+            for (const Rgb* row : rows) sum += ivec3(row[x - 1]) + ivec3(row[x]) + ivec3(row[x + 1]);
             // sum/13 is never a whole number and a half, so rounding in integers is rounding in fp32.
-            out[i] = blend((2 * sum + 13) / 26, here[i], alpha);
+            image.spare_at(x, y) = blend((2 * sum + 13) / 26, rows[1][x], alpha);
         }
     }
-    std::copy_n(image.at(0, height - 1), 3 * width, image.spare_at(0, height - 1));
+    std::copy_n(&image.at(0, height - 1), width, &image.spare_at(0, height - 1));
     image.take_spare();
 }
 

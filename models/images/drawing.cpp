@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <glm/glm.hpp>
 
 #include "base/error.h"
 
 namespace vkf {
 namespace {
 
+using glm::dvec3;
 using Wide = std::int64_t;  // of what begins at an int and is magnified
 
 void require_scale(int scale) {
@@ -21,8 +23,7 @@ void paint(Image& image, Wide left, Wide top, Wide width, Wide height, Rgb colou
     const int right = static_cast<int>(std::clamp<Wide>(left + width, 0, image.width()));
     const int bottom = static_cast<int>(std::clamp<Wide>(top + height, 0, image.height()));
     for (int y = static_cast<int>(std::clamp<Wide>(top, 0, bottom)); y < bottom; ++y)
-        for (int x = static_cast<int>(std::clamp<Wide>(left, 0, right)); x < right; ++x)
-            std::ranges::copy(colour, image.at(x, y));
+        for (int x = static_cast<int>(std::clamp<Wide>(left, 0, right)); x < right; ++x) image.at(x, y) = colour;
 }
 
 // A character as a string of the font, which knows nothing beyond ASCII and writes to what it reads.
@@ -49,7 +50,7 @@ void draw_image(Image& image, const Image& from, int x, int y, int scale) {
     const auto source = [scale](int to, int start) { return static_cast<int>((Wide{to} - start) / scale); };
     for (int to_y = std::max(y, 0); to_y < bottom; ++to_y)
         for (int to_x = std::max(x, 0); to_x < right; ++to_x)
-            std::copy_n(from.at(source(to_x, x), source(to_y, y)), 3, image.at(to_x, to_y));
+            image.at(to_x, to_y) = from.at(source(to_x, x), source(to_y, y));
 }
 
 int text_width(std::string_view line, int scale) {
@@ -101,17 +102,14 @@ Rgb scale_colour(double value) {
                                {34, 156, 134}, {126, 196, 92}, {248, 222, 60}};
     const double at = (value > 0 ? std::min(value, 1.0) : 0.0) * static_cast<double>(std::size(anchors) - 1);
     const std::size_t below = std::min(static_cast<std::size_t>(at), std::size(anchors) - 2);
-    Rgb colour;
-    for (std::size_t c = 0; c < 3; ++c)
-        colour[c] = static_cast<std::uint8_t>(
-            std::lround(std::lerp(anchors[below][c], anchors[below + 1][c], at - static_cast<double>(below))));
-    return colour;
+    const dvec3 low = anchors[below], high = anchors[below + 1];
+    return Rgb(glm::round(low + (at - static_cast<double>(below)) * (high - low)));
 }
 
 double lightness(Rgb colour) {
     constexpr double weight[] = {0.2126, 0.7152, 0.0722};
     double luminance = 0;
-    for (std::size_t c = 0; c < 3; ++c) {
+    for (int c = 0; c < 3; ++c) {
         const double value = colour[c] / 255.0;
         luminance += weight[c] * (value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4));
     }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
+#include <glm/glm.hpp>
 #include <numbers>
 
 #include "base/error.h"
@@ -11,54 +11,52 @@
 namespace vkf {
 namespace {
 
-/// The point that pixel (x, y) of the result is read at: (x_x·x + x_y·y + x_0, y_x·x + y_y·y + y_0).
-struct Affine {
-    double x_x = 1, x_y = 0, x_0 = 0;
-    double y_x = 0, y_y = 1, y_0 = 0;
-};
+using glm::dmat2, glm::dvec2, glm::dvec3, glm::ivec2;
 
-int floor_int(double v) {
-    return static_cast<int>(std::floor(v));
+/// Pixel (x, y) of the result is read at map · (x, y, 1).
+using Affine = glm::dmat3x2;
+
+/// Where the first pixel's centre is read, with the sums in PIL's order, which is not that of the product.
+dvec2 first_point(const Affine& map) {
+    return map[2] + map[0] * 0.5 + map[1] * 0.5;
 }
 
 /// 16.16 fixed point, rounded.
-int fixed_point(double v) {
-    return floor_int(v * 65536.0 + 0.5);
+ivec2 fixed_point(dvec2 v) {
+    return ivec2(glm::floor(v * 65536.0 + 0.5));
 }
 
-void copy_pixel(std::uint8_t* to, const std::uint8_t* from) {
-    std::memcpy(to, from, 3);
+bool contains(const Image& image, ivec2 at) {
+    return at.x >= 0 && at.x < image.width() && at.y >= 0 && at.y < image.height();
 }
 
 /// Nearest pixel, no rotation in the map: coordinates are summed up in double, one pixel after the other.
 void resample_upright(Image& image, const Affine& map, Rgb fill) {
     image.prepare_spare(fill);
-    double y_from = map.y_0 + map.y_y * 0.5;
-    for (int y = 0; y < image.height(); ++y, y_from += map.y_y) {
+    const dvec2 first = first_point(map);
+    double y_from = first.y;
+    for (int y = 0; y < image.height(); ++y, y_from += map[1].y) {
         if (y_from < 0 || y_from >= image.height()) continue;
         const int row = static_cast<int>(y_from);
-        double x_from = map.x_0 + map.x_x * 0.5;
-        for (int x = 0; x < image.width(); ++x, x_from += map.x_x) {
+        double x_from = first.x;
+        for (int x = 0; x < image.width(); ++x, x_from += map[0].x) {
             if (x_from < 0 || x_from >= image.width()) continue;
-            copy_pixel(image.spare_at(x, y), image.at(static_cast<int>(x_from), row));
+            image.spare_at(x, y) = image.at(static_cast<int>(x_from), row);
         }
     }
     image.take_spare();
 }
 
 void resample_nearest(Image& image, const Affine& map, Rgb fill) {
-    if (map.x_y == 0 && map.y_x == 0) return resample_upright(image, map, fill);
-    const int x_x = fixed_point(map.x_x), x_y = fixed_point(map.x_y);
-    const int y_x = fixed_point(map.y_x), y_y = fixed_point(map.y_y);
-    int x_start = fixed_point(map.x_0 + map.x_x * 0.5 + map.x_y * 0.5);
-    int y_start = fixed_point(map.y_0 + map.y_x * 0.5 + map.y_y * 0.5);
+    if (map[1].x == 0 && map[0].y == 0) return resample_upright(image, map, fill);
+    const ivec2 along_x = fixed_point(map[0]), along_y = fixed_point(map[1]);
+    ivec2 line = fixed_point(first_point(map));
     image.prepare_spare(fill);
-    for (int y = 0; y < image.height(); ++y, x_start += x_y, y_start += y_y) {
-        int x_from = x_start, y_from = y_start;
-        for (int x = 0; x < image.width(); ++x, x_from += x_x, y_from += y_x) {
-            const int column = x_from >> 16, row = y_from >> 16;
-            if (column < 0 || column >= image.width() || row < 0 || row >= image.height()) continue;
-            copy_pixel(image.spare_at(x, y), image.at(column, row));
+    for (int y = 0; y < image.height(); ++y, line += along_y) {
+        ivec2 from = line;
+        for (int x = 0; x < image.width(); ++x, from += along_x) {
+            const ivec2 pixel = from >> 16;
+            if (contains(image, pixel)) image.spare_at(x, y) = image.at(pixel.x, pixel.y);
         }
     }
     image.take_spare();
@@ -72,7 +70,7 @@ struct Taps {
 
 Taps taps_at(double from) {
     const double corner = from - 0.5;
-    const int whole = floor_int(corner);
+    const int whole = static_cast<int>(std::floor(corner));
     return {whole - 1, corner - whole};
 }
 
@@ -81,29 +79,28 @@ std::uint8_t cubic(int a, int b, int c, int d, double past) {
     const double p2 = c - a;
     const double p3 = 2 * (a - b) + c - d;
     const double p4 = b - a + d - c;
-    const double v = b + past * (p2 + past * (p3 + past * p4));
-    return v <= 0.0 ? std::uint8_t{0} : v >= 255.0 ? std::uint8_t{255} : static_cast<std::uint8_t>(v);
+    return static_cast<std::uint8_t>(std::clamp(b + past * (p2 + past * (p3 + past * p4)), 0.0, 255.0));
 }
 
-/// Bicubic shear. Along the axis that is not sheared points fall on pixel centres, where the cubic is the pixel itself.
-template <bool along_x>
-void shear_bicubic(Image& image, double amount, Rgb fill) {
-    const int size = along_x ? image.width() : image.height();
+/// Bicubic shear along an axis, 0 for x. Along the other one points fall on pixel centres, where the cubic is the pixel
+/// itself.
+template <int axis>
+void shear_bicubic(Image& image, const Affine& map, Rgb fill) {
+    const int size = axis == 0 ? image.width() : image.height();
     image.prepare_spare(fill);
     for (int y = 0; y < image.height(); ++y) {
         for (int x = 0; x < image.width(); ++x) {
-            const double from = along_x ? (x + 0.5) + amount * (y + 0.5) : amount * (x + 0.5) + (y + 0.5);
+            const double from = (map * dvec3(x + 0.5, y + 0.5, 1))[axis];
             if (from < 0.0 || from >= size) continue;
             const Taps taps = taps_at(from);
-            std::array<const std::uint8_t*, 4> pixels;
-            for (int tap = 0; tap < 4; ++tap) {
-                const int place = std::clamp(taps.first + tap, 0, size - 1);
-                pixels[static_cast<std::size_t>(tap)] = along_x ? image.at(place, y) : image.at(x, place);
-            }
-            std::uint8_t* const out = image.spare_at(x, y);
-            for (int c = 0; c < 3; ++c) {
-                out[c] = cubic(pixels[0][c], pixels[1][c], pixels[2][c], pixels[3][c], taps.past);
-            }
+            const auto tap = [&](int i) {
+                ivec2 pixel(x, y);
+                pixel[axis] = std::clamp(taps.first + i, 0, size - 1);
+                return image.at(pixel.x, pixel.y);
+            };
+            const Rgb a = tap(0), b = tap(1), c = tap(2), d = tap(3);
+            image.spare_at(x, y) = {cubic(a.r, b.r, c.r, d.r, taps.past), cubic(a.g, b.g, c.g, d.g, taps.past),
+                                    cubic(a.b, b.b, c.b, d.b, taps.past)};
         }
     }
     image.take_spare();
@@ -129,7 +126,7 @@ void half_turn(Image& image) {
     image.prepare_spare();
     for (int y = 0; y < image.height(); ++y) {
         for (int x = 0; x < image.width(); ++x) {
-            copy_pixel(image.spare_at(image.width() - 1 - x, image.height() - 1 - y), image.at(x, y));
+            image.spare_at(image.width() - 1 - x, image.height() - 1 - y) = image.at(x, y);
         }
     }
     image.take_spare();
@@ -140,7 +137,7 @@ void quarter_turn(Image& image, bool left) {
     image.prepare_spare();
     for (int y = 0; y <= last; ++y) {
         for (int x = 0; x <= last; ++x) {
-            copy_pixel(left ? image.spare_at(y, last - x) : image.spare_at(last - y, x), image.at(x, y));
+            (left ? image.spare_at(y, last - x) : image.spare_at(last - y, x)) = image.at(x, y);
         }
     }
     image.take_spare();
@@ -150,9 +147,8 @@ void quarter_turn(Image& image, bool left) {
 
 void flip(Image& image) {
     for (int y = 0; y < image.height(); ++y) {
-        std::uint8_t* left = image.at(0, y);
-        std::uint8_t* right = image.at(image.width() - 1, y);
-        for (; left < right; left += 3, right -= 3) std::swap_ranges(left, left + 3, right);
+        Rgb* const line = &image.at(0, y);
+        std::reverse(line, line + image.width());
     }
 }
 
@@ -162,39 +158,33 @@ void crop(Image& image, int left, int top, int width, int height, Rgb fill) {
     image.prepare_spare(width, height, fill);
     const int first = std::max(0, -left), end = std::min(width, image.width() - left);
     for (int y = std::max(0, -top); y < std::min(height, image.height() - top) && first < end; ++y) {
-        std::copy_n(image.at(left + first, top + y), 3 * (end - first), image.spare_at(first, y));
+        std::copy_n(&image.at(left + first, top + y), end - first, &image.spare_at(first, y));
     }
     image.take_spare();
 }
 
 void shear_x(Image& image, double amount, Resampling resampling, Rgb fill) {
     check_shear(amount);
-    if (resampling == Resampling::bicubic) return shear_bicubic<true>(image, amount, fill);
-    Affine map;
-    map.x_y = amount;
+    const Affine map = {{1, 0}, {amount, 1}, {0, 0}};
+    if (resampling == Resampling::bicubic) return shear_bicubic<0>(image, map, fill);
     resample_nearest(image, map, fill);
 }
 
 void shear_y(Image& image, double amount, Resampling resampling, Rgb fill) {
     check_shear(amount);
-    if (resampling == Resampling::bicubic) return shear_bicubic<false>(image, amount, fill);
-    Affine map;
-    map.y_x = amount;
+    const Affine map = {{1, amount}, {0, 1}, {0, 0}};
+    if (resampling == Resampling::bicubic) return shear_bicubic<1>(image, map, fill);
     resample_nearest(image, map, fill);
 }
 
 void translate_x(Image& image, double pixels, Rgb fill) {
     check_distance(pixels);
-    Affine map;
-    map.x_0 = pixels;
-    resample_nearest(image, map, fill);
+    resample_nearest(image, {{1, 0}, {0, 1}, {pixels, 0}}, fill);
 }
 
 void translate_y(Image& image, double pixels, Rgb fill) {
     check_distance(pixels);
-    Affine map;
-    map.y_0 = pixels;
-    resample_nearest(image, map, fill);
+    resample_nearest(image, {{1, 0}, {0, 1}, {0, pixels}}, fill);
 }
 
 void rotate(Image& image, double degrees, Rgb fill) {
@@ -207,27 +197,20 @@ void rotate(Image& image, double degrees, Rgb fill) {
     if (square && (turn == 90 || turn == 270)) return quarter_turn(image, turn == 90);
 
     const double angle = -turn * (std::numbers::pi / 180.0);
-    const double x_middle = image.width() / 2.0, y_middle = image.height() / 2.0;
-    Affine map;
-    map.x_x = map.y_y = rounded(std::cos(angle));
-    map.x_y = rounded(std::sin(angle));
-    map.y_x = rounded(-std::sin(angle));
-    map.x_0 = map.x_x * -x_middle + map.x_y * -y_middle + x_middle;
-    map.y_0 = map.y_x * -x_middle + map.y_y * -y_middle + y_middle;
-    resample_nearest(image, map, fill);
+    const double cosine = rounded(std::cos(angle));
+    const dmat2 rotation = {{cosine, rounded(-std::sin(angle))}, {rounded(std::sin(angle)), cosine}};
+    const dvec2 middle = dvec2(image.width(), image.height()) / 2.0;
+    resample_nearest(image, Affine(rotation[0], rotation[1], rotation * -middle + middle), fill);
 }
 
 void cutout(Image& image, double x, double y, double side, Rgb colour) {
     const auto sensible = [](double v) { return v >= 0 && v <= 8192; };
     require(sensible(x) && sensible(y) && sensible(side), "image: cutout of side ", side, " at (", x, ", ", y,
             "), wanted 0 to 8192");
-    const int left = static_cast<int>(std::max(0.0, x - side / 2)), top = static_cast<int>(std::max(0.0, y - side / 2));
-    const int right = static_cast<int>(std::min<double>(image.width(), left + side));
-    const int bottom = static_cast<int>(std::min<double>(image.height(), top + side));
-    for (int row = top; row <= std::min(bottom, image.height() - 1); ++row) {
-        for (int column = left; column <= std::min(right, image.width() - 1); ++column) {
-            copy_pixel(image.at(column, row), colour.data());
-        }
+    const ivec2 first = glm::max(dvec2(x, y) - side / 2, 0.0);
+    const ivec2 last = glm::min(ivec2(dvec2(first) + side), ivec2(image.width(), image.height()) - 1);
+    for (int row = first.y; row <= last.y; ++row) {
+        for (int column = first.x; column <= last.x; ++column) image.at(column, row) = colour;
     }
 }
 

@@ -1,23 +1,24 @@
 // An 8-bit RGB image as PIL holds it, with room beside it for the next one.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <glm/gtc/type_precision.hpp>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace vkf {
 
-using Rgb = std::array<std::uint8_t, 3>;
+/// A pixel or a colour: red, green and blue.
+using Rgb = glm::u8vec3;
+static_assert(sizeof(Rgb) == 3);  // so an image is its bytes
 
 /// A rectangle of pixels.
 struct Box {
     int left = 0, top = 0, width = 0, height = 0;
 };
 
-/// Rows from the top, pixels from the left, red, green and blue in each: element (y·width + x)·3 + channel.
+/// Rows from the top, pixels from the left, red, green and blue in each: byte (y·width + x)·3 + channel.
 ///
 /// A transformation that cannot work in place writes every pixel of the spare and then calls `take_spare`. Both buffers
 /// stay when the image is used again, so a thread that works through a data set allocates nothing per image.
@@ -31,26 +32,30 @@ public:
     int width() const { return width_; }
     int height() const { return height_; }
 
-    std::uint8_t* at(int x, int y) { return pixels_.data() + offset(x, y, width_); }
-    const std::uint8_t* at(int x, int y) const { return pixels_.data() + offset(x, y, width_); }
-    std::span<std::uint8_t> bytes() { return {pixels_.data(), pixels_.size()}; }
-    std::span<const std::uint8_t> bytes() const { return {pixels_.data(), pixels_.size()}; }
+    Rgb& at(int x, int y) { return pixels_[place(x, y, width_)]; }
+    const Rgb& at(int x, int y) const { return pixels_[place(x, y, width_)]; }
+    std::span<Rgb> pixels() { return pixels_; }
+    std::span<const Rgb> pixels() const { return pixels_; }
+    std::span<std::uint8_t> bytes() { return {reinterpret_cast<std::uint8_t*>(pixels_.data()), 3 * pixels_.size()}; }
+    std::span<const std::uint8_t> bytes() const {
+        return {reinterpret_cast<const std::uint8_t*>(pixels_.data()), 3 * pixels_.size()};
+    }
 
     /// A spare of the given size with every pixel in one colour; `spare_at` is its pixel (x, y).
     void prepare_spare(int width, int height, Rgb colour = {});
     void prepare_spare(Rgb colour = {}) { prepare_spare(width_, height_, colour); }
-    std::uint8_t* spare_at(int x, int y) { return spare_.data() + offset(x, y, spare_width_); }
+    Rgb& spare_at(int x, int y) { return spare_[place(x, y, spare_width_)]; }
 
     /// The spare becomes the image, the image the spare.
     void take_spare();
 
 private:
-    static std::size_t offset(int x, int y, int width) {
-        return (static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)) * 3;
+    static std::size_t place(int x, int y, int width) {
+        return static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
     }
 
     int width_, height_, spare_width_ = 0, spare_height_ = 0;
-    std::vector<std::uint8_t> pixels_, spare_;
+    std::vector<Rgb> pixels_, spare_;
 };
 
 /// CIFAR's layout, planes of red, green and blue, into an image and back.

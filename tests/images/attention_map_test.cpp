@@ -83,10 +83,7 @@ TEST(HostAttentionMap, AnOverlayIsLightestWhereTheMapIsGreatest) {
     const Image grey(16, 16, {128, 128, 128});
     const Image made = overlay(grey, std::array{0.1, 0.2, 0.9, 0.3});
     EXPECT_EQ(made.width(), 16);
-    const auto light = [&](int x, int y) {
-        const std::uint8_t* p = made.at(x, y);
-        return lightness({p[0], p[1], p[2]});
-    };
+    const auto light = [&](int x, int y) { return lightness(made.at(x, y)); };
     for (const auto& [x, y] : {std::pair{1, 1}, {14, 1}, {14, 14}}) EXPECT_LT(light(x, y) + 10, light(1, 14));
     EXPECT_LT(light(1, 1), light(14, 14));
     const Image even = overlay(grey, std::array{0.5, 0.5, 0.5, 0.5});

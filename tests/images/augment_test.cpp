@@ -46,8 +46,7 @@ TEST(HostAugment, CropAndFlipMovePixelsByAllOffsetsAlike) {
     Image places(32, 32);
     for (int y = 0; y < 32; ++y) {
         for (int x = 0; x < 32; ++x) {
-            const Rgb colour = {static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(y), 200};
-            std::copy(colour.begin(), colour.end(), places.at(x, y));
+            places.at(x, y) = {x, y, 200};
         }
     }
     const Bytes planes = planes_of(places);

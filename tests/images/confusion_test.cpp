@@ -21,7 +21,7 @@ std::vector<std::string> names_of(std::size_t classes) {
 bool holds_colour(const Image& image, Rgb colour) {
     for (int y = 0; y < image.height(); ++y)
         for (int x = 0; x < image.width(); ++x)
-            if (std::equal(colour.begin(), colour.end(), image.at(x, y))) return true;
+            if (image.at(x, y) == colour) return true;
     return false;
 }
 

@@ -16,7 +16,7 @@ using test::expect_holds;
 constexpr Rgb black{}, red = {200, 10, 20};
 
 Rgb colour_at(const Image& image, int x, int y) {
-    return {image.at(x, y)[0], image.at(x, y)[1], image.at(x, y)[2]};
+    return image.at(x, y);
 }
 
 /// The rectangle around all pixels that are not black.

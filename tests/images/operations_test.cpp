@@ -237,8 +237,8 @@ TEST(HostImages, CropReachesBeyondEverySide) {
             for (int x = 0; x < 7; ++x) {
                 const int from_x = left + x, from_y = top + y;
                 const bool inside = from_x >= 0 && from_y >= 0 && from_x < 32 && from_y < 32;
-                const std::uint8_t* wanted = inside ? image.at(from_x, from_y) : grey.data();
-                ASSERT_TRUE(std::equal(wanted, wanted + 3, cropped.at(x, y))) << left << " " << top;
+                const Rgb wanted = inside ? image.at(from_x, from_y) : grey;
+                ASSERT_EQ(cropped.at(x, y), wanted) << left << " " << top;
             }
         }
     }
