@@ -69,6 +69,8 @@ void RunOptions::declare_run(CLI::App& app) {
     option(app, "--momentum", trainer.optimizer.momentum, "of sgd", number(below_one));
     option(app, "--grad-clip", trainer.optimizer.grad_clip, "limit of the gradient's global norm; 0: none",
            at_least(0));
+    option(app, "--model-ema-decay", trainer.optimizer.ema_decay,
+           "decay of the weights' moving average, which evaluations and best/ then take; 0: none", number(below_one));
     remember("precision", [this] { return std::optional<ConfigValue>(precision); });
     remember("half", [this] { return half.empty() ? std::nullopt : std::optional<ConfigValue>(half); });
     remember("seed", [this] { return std::optional<ConfigValue>(static_cast<std::int64_t>(seed)); });
@@ -157,6 +159,9 @@ void RunOptions::require_same_states(const std::string& run) const {
     const std::string momentum = was("momentum", "0.9"), now = argument(trainer.optimizer.momentum);
     const bool had = read_number(momentum).value_or(0) > 0, has = trainer.optimizer.momentum > 0;
     same("--momentum", optimizer != "sgd" || had == has, now, momentum);
+    const std::string average = was("model-ema-decay", "0"), decay = argument(trainer.optimizer.ema_decay);
+    same("--model-ema-decay", (read_number(average).value_or(0) > 0) == (trainer.optimizer.ema_decay > 0), decay,
+         average);
     const auto format = [](const std::string& p, const std::string& h) {
         return p != "mixed" ? p : h.empty() ? "bfloat16" : h;
     };

@@ -67,6 +67,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
             at = run->restore(trainer);
         else if (!o.init_from.empty())
             Model{o.init_from, model}.load(trainer.parameters(), trainer.state());
+        if (!run) trainer.begin_averages();
         if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
         run->describe({{"config.json", config_json_text(model)},
                        {"preprocessor_config.json",

@@ -81,6 +81,7 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
             at = run->restore(trainer);
         else if (origin)
             origin->load(trainer.parameters(), trainer.state());
+        if (!run) trainer.begin_averages();
         if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
         ModelFiles files{{"config.json", config_json_text(model)}};
         if (characters) files["chars.json"] = characters->json();

@@ -10,7 +10,7 @@
 namespace vkf {
 
 Tensor Parameters::get(Graph& graph, const std::string& name, const Shape& shape, Init init) {
-    const Tensor tensor = graph.state(name, {DType::f32, shape});
+    const Tensor tensor = graph.state(prefix_ + name, {DType::f32, shape});
     for (Parameter& known : list_) {
         if (known.name != name) continue;
         require(known.shape == shape, "parameter '", name, "' has shape ", known.shape, ", asked for as ", shape);

@@ -32,6 +32,10 @@ struct Parameter {
 /// A model's parameters in the order its layers ask for them.
 class Parameters {
 public:
+    Parameters() = default;
+    /// Those whose values are the states "PREFIX/NAME".
+    explicit Parameters(const std::string& prefix) : prefix_(prefix + "/") {}
+
     /// Gets or creates. Throws InputError if the name is known with another shape.
     Tensor get(Graph& graph, const std::string& name, const Shape& shape, Init init);
 
@@ -39,6 +43,7 @@ public:
     std::int64_t count() const;  // numbers in all of them
 
 private:
+    std::string prefix_;
     std::vector<Parameter> list_;
 };
 

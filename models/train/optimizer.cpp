@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "ops/loss_scale.h"
+#include "ops/moving_average.h"
 #include "ops/optimize.h"
 #include "ops/optimizers.h"
 
@@ -13,9 +14,24 @@ namespace {
 
 constexpr std::array<std::string_view, 3> names{"adamw", "setadam", "sgd"};
 
+/// Of the optimiser's moments.
 std::vector<std::string> prefixes(const OptimizerConfig& config) {
     if (config.kind != OptimizerKind::sgd) return {"m/", "v/"};
     return config.momentum == 0.0 ? std::vector<std::string>{} : std::vector<std::string>{"m/"};
+}
+
+/// The optimiser's own part: the new parameters.
+std::vector<Tensor> step(std::span<const Slot> slots, Tensor rates, Tensor clip, const OptimizerConfig& config) {
+    const AdamOptions adam{config.beta1, config.beta2, config.eps};
+    switch (config.kind) {
+        case OptimizerKind::adamw:
+            return adamw(slots, rates, clip, adam);
+        case OptimizerKind::setadam:
+            return setadam(slots, rates, clip, adam);
+        case OptimizerKind::sgd:
+            return sgd(slots, rates, clip, {.momentum = static_cast<float>(config.momentum)});
+    }
+    return {};
 }
 
 }  // namespace
@@ -30,9 +46,10 @@ std::string_view name_of(OptimizerKind kind) {
     return names[static_cast<std::size_t>(kind)];
 }
 
-std::vector<std::string> moment_names(std::span<const Parameter> parameters, const OptimizerConfig& config) {
-    std::vector<std::string> list;
-    for (const std::string& prefix : prefixes(config))
+std::vector<std::string> update_states(std::span<const Parameter> parameters, const OptimizerConfig& config) {
+    std::vector<std::string> list, kept = prefixes(config);
+    if (config.ema_decay > 0) kept.push_back(text(ema_prefix, "/"));
+    for (const std::string& prefix : kept)
         for (const Parameter& parameter : parameters) list.push_back(prefix + parameter.name);
     return list;
 }
@@ -69,17 +86,12 @@ Tensor append_update(std::span<const Parameter> parameters, std::span<const Tens
         slot.v = moment(1);
         slots.push_back(slot);
     }
-    const AdamOptions adam{config.beta1, config.beta2, config.eps};
-    switch (config.kind) {
-        case OptimizerKind::adamw:
-            adamw(slots, rates, norm.clip, adam);
-            break;
-        case OptimizerKind::setadam:
-            setadam(slots, rates, norm.clip, adam);
-            break;
-        case OptimizerKind::sgd:
-            sgd(slots, rates, norm.clip, {.momentum = static_cast<float>(config.momentum)});
-            break;
+    const std::vector<Tensor> stepped = step(slots, rates, norm.clip, config);
+    if (config.ema_decay > 0) {
+        std::vector<Tensor> kept;
+        for (const Parameter& p : parameters)
+            kept.push_back(graph.state(text(ema_prefix, "/", p.name), {DType::f32, p.shape}));
+        moving_average(kept, stepped, norm.clip, config.ema_decay);
     }
     return norm.norm;
 }

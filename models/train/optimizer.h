@@ -28,6 +28,7 @@ struct OptimizerConfig {
     double weight_decay = 0.1;
     bool decay_all = false;  // else only tensors of two or more dimensions decay, as nanoGPT
     double grad_clip = 1.0;  // global norm; 0: none
+    double ema_decay = 0;    // of the parameters' exponential moving averages; 0: there are none
 };
 
 /// Dynamic loss scaling, which gradients in fp16 need: see unscale(). The defaults are those of PyTorch's GradScaler.
@@ -38,15 +39,18 @@ struct LossScaling {
 
 /// Appends the update of every parameter by its gradient. `rates` is the f32[4] input of step_rates. Moments are states
 /// called "m/NAME" and "v/NAME". Gradients that were scaled are unscaled on the way: their scale is the state
-/// "loss_scale" of unscale(), and where their norm is not finite nothing else moves. Returns the global norm of the
-/// gradients before clipping, [].
+/// "loss_scale" of unscale(), and where their norm is not finite nothing else moves. Moving averages are states called
+/// "ema/NAME". Returns the global norm of the gradients before clipping, [].
 Tensor append_update(std::span<const Parameter> parameters, std::span<const Tensor> gradients, Tensor rates,
                      const OptimizerConfig& config, const std::optional<LossScaling>& scaling = {});
 
 /// The state "loss_scale".
 Tensor loss_scale_state(Graph& graph);
 
-/// Names of the states the optimiser keeps for these parameters, in order.
-std::vector<std::string> moment_names(std::span<const Parameter> parameters, const OptimizerConfig& config);
+/// Names of the states that updates keep of these parameters, in order: moments, then moving averages.
+std::vector<std::string> update_states(std::span<const Parameter> parameters, const OptimizerConfig& config);
+
+/// What moving averages are called before their parameter's name.
+inline constexpr const char* ema_prefix = "ema";
 
 }  // namespace vkf

@@ -67,14 +67,18 @@ void RunDirectory::describe(ModelFiles files, const std::string& train_toml) {
     train_toml_ = train_toml;
 }
 
-void RunDirectory::write_model(const fs::path& folder, const Trainer& trainer) const {
+void RunDirectory::write_model(const fs::path& folder, const Trainer& trainer,
+                               const std::vector<std::string>& states) const {
     for (const auto& [name, text] : files_) write_atomically(folder / name, text);
-    write_safetensors(folder / "model.safetensors", state_sources(trainer.state(), parameter_names(trainer)));
+    std::vector<TensorSource> sources = state_sources(trainer.state(), states);
+    const std::vector<std::string> names = parameter_names(trainer);
+    for (std::size_t i = 0; i < sources.size(); ++i) sources[i].name = names[i];
+    write_safetensors(folder / "model.safetensors", sources);
 }
 
 void RunDirectory::save(const Trainer& trainer, const RunProgress& progress) {
     const auto fill = [&](const fs::path& folder) {
-        write_model(folder, trainer);
+        write_model(folder, trainer, parameter_names(trainer));
         if (!begun_) write_atomically(folder / "metrics.jsonl", std::string_view());
         write_atomically(folder / "train.toml", train_toml_);
         std::ostringstream best;
@@ -90,7 +94,8 @@ void RunDirectory::save(const Trainer& trainer, const RunProgress& progress) {
 }
 
 void RunDirectory::save_best(const Trainer& trainer) {
-    publish_files(path_ / "best", [&](const fs::path& folder) { write_model(folder, trainer); });
+    publish_files(path_ / "best",
+                  [&](const fs::path& folder) { write_model(folder, trainer, trainer.evaluated_states()); });
 }
 
 RunProgress RunDirectory::restore(Trainer& trainer) {

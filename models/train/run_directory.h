@@ -1,10 +1,11 @@
 // A training run on disk: a model directory with the optimiser's state and the run's history beside it.
 //
 //     config.json model.safetensors …              the last weights: a model directory
-//     optimizer.safetensors                        moments; step, evaluation and best loss in its metadata
+//     optimizer.safetensors                        moments, moving averages; where the run stands in its metadata
 //     train.toml                                   the full configuration
 //     metrics.jsonl                                one object per logged step and per evaluation
-//     best/                                        the model directory of the best evaluation
+//     best/                                        the model directory of the best evaluation, as it was evaluated:
+//                                                  of moving averages, where the run keeps them
 //
 // Everything but metrics.jsonl is published as one set (publish_files): a kill at any moment leaves the last checkpoint
 // whole. A fresh run's first checkpoint is the moment at which it takes the place of whatever the directory held: until
@@ -63,7 +64,9 @@ public:
 
 private:
     explicit RunDirectory(std::filesystem::path path);
-    void write_model(const std::filesystem::path& folder, const Trainer& trainer) const;
+    /// `states` hold the parameters, in their order.
+    void write_model(const std::filesystem::path& folder, const Trainer& trainer,
+                     const std::vector<std::string>& states) const;
     void cut_metrics(const RunProgress& progress) const;
 
     std::filesystem::path path_;

@@ -34,7 +34,7 @@ struct StepResult {
 class Trainer {
 public:
     /// Parameters begin at their initial values, drawn from the seed; moments at zero. Evaluation has a graph of its
-    /// own, without randomness.
+    /// own, without randomness, of the parameters' moving averages where they are kept.
     Trainer(Device& device, const LossGraph& training, const LossGraph& evaluation, const TrainerConfig& config);
     Trainer(const Trainer&) = delete;  // programs refer to their graphs
 
@@ -57,11 +57,16 @@ public:
     double evaluate(const Feed& feed, std::uint64_t first, std::int64_t count,
                     const std::function<void(Program&)>& look = {});
 
+    /// Lets the moving averages begin at the parameters as they are now, if any are kept; so they do at first.
+    void begin_averages();
+
     State& state() { return state_; }
     const State& state() const { return state_; }
     const Parameters& parameters() const { return graphs_.parameters; }
-    /// All states that a resumed run needs: parameters, moments, and "loss_scale" if the loss is scaled.
+    /// All states that a resumed run needs: parameters, what updates keep, and "loss_scale" if the loss is scaled.
     std::vector<std::string> kept_states() const;
+    /// The states that hold what evaluation takes for the parameters, in their order.
+    std::vector<std::string> evaluated_states() const;
     /// The step's programs, for reports: one, or two with accumulation.
     std::vector<const Program*> programs() const;
     /// Where update `it` gets the first number from that is not finite; empty if it does not happen again.
@@ -74,6 +79,7 @@ private:
         std::int64_t left;
     };
 
+    bool averaged() const { return config_.optimizer.ema_decay > 0; }
     void take_back(bool begun);
     Program& last() { return update_ ? *update_ : step_; }
     void write_micro_batch(std::uint64_t number, const Feed& feed);
@@ -85,6 +91,7 @@ private:
     StepGraphs graphs_;
     Program step_;
     std::optional<Program> update_;  // with accumulation only
+    Parameters averages_{ema_prefix};
     Graph evaluation_graph_;
     std::optional<Program> evaluation_;
     std::deque<Update> updates_;
