@@ -126,7 +126,7 @@ void add_optimizers(Cases& list) {
                                 return [=, graph = &operands.graph()] {
                                     std::vector<Parameter> current = parameters->list();
                                     for (Parameter& p : current) p.tensor = graph->state(p.name, {DType::f32, p.shape});
-                                    return std::vector{append_update(current, d, rates, {.kind = kind})};
+                                    return std::vector{append_update(current, d, rates, {.kind = kind}).norm};
                                 };
                             }});
         }

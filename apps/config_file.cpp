@@ -1,5 +1,6 @@
 #include "apps/config_file.h"
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -7,7 +8,6 @@
 #include <cstring>
 #include <optional>
 #include <sstream>
-#include <toml++/toml.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -40,7 +40,18 @@ std::string syntax_error(const std::string& where, std::string_view line, std::s
     return text(key, "not TOML: ", reason);
 }
 
-std::optional<ConfigValue> plain_value(const toml::node& node) {
+/// Of text alone.
+std::optional<ConfigValue> list_value(const toml::array& list) {
+    std::vector<std::string> words;
+    for (const toml::node& node : list) {
+        if (!node.is_string()) return {};
+        words.push_back(node.as_string()->get());
+    }
+    return words;
+}
+
+std::optional<ConfigValue> config_value(const toml::node& node) {
+    if (const auto* list = node.as_array()) return list_value(*list);
     if (const auto* flag = node.as_boolean()) return ConfigValue(flag->get());
     if (const auto* whole = node.as_integer()) return ConfigValue(whole->get());
     if (const auto* number = node.as_floating_point()) return ConfigValue(number->get());
@@ -68,7 +79,7 @@ std::vector<ConfigEntry> read_config(const std::filesystem::path& path) {
         const std::string name(std::string_view{key});
         const std::size_t line = node.source().begin.line;
         const std::string where = text(path.string(), ':', line, ": ", name);
-        const std::optional<ConfigValue> value = plain_value(node);
+        const std::optional<ConfigValue> value = config_value(node);
         require(value.has_value(), where, ": found ", kind_of(node),
                 ", wanted one value: text in quotes, a number, true or false");
         found.emplace_back(line, ConfigEntry{name, *value, where});
@@ -82,10 +93,21 @@ std::vector<ConfigEntry> read_config(const std::filesystem::path& path) {
 std::string toml_line(std::string_view key, const ConfigValue& value) {
     std::ostringstream line;
     line << key << " = ";
-    if (const std::string* words = std::get_if<std::string>(&value))
-        line << toml::toml_formatter(toml::value<std::string>(*words), toml::format_flags::none);
-    else
+    const auto quote = [&](const std::string& words) {
+        line << toml::toml_formatter(toml::value<std::string>(words), toml::format_flags::none);
+    };
+    if (const std::string* words = std::get_if<std::string>(&value)) {
+        quote(*words);
+    } else if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
+        line << '[';
+        for (const std::string& item : *list) {
+            if (&item != &list->front()) line << ", ";
+            quote(item);
+        }
+        line << ']';
+    } else {
         line << argument(value);  // the fewest digits
+    }
     line << '\n';
     return line.str();
 }
@@ -94,6 +116,11 @@ std::string argument(const ConfigValue& value) {
     if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
     if (const std::string* words = std::get_if<std::string>(&value)) return *words;
     if (const std::int64_t* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
+    if (const auto* list = std::get_if<std::vector<std::string>>(&value)) {
+        std::string joined;
+        for (const std::string& item : *list) joined += (joined.empty() ? "" : ",") + item;
+        return joined;
+    }
     std::array<char, 64> buffer;
     const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::get<double>(value));
     std::string words(buffer.data(), end);

@@ -102,15 +102,15 @@ void ImageRunOptions::take_origin(const Common& common) {
 void ImageRunOptions::check() {
     const bool by_step = schedule_kind == "by-step";
     require(!by_step || warmup_epochs <= epochs, "--warmup-epochs ", warmup_epochs, " is more than --epochs ", epochs);
-    check_run();
+    check_run((epochs + eval_interval - 1) / eval_interval);
     require_effect("--warmup-epochs", schedule.decay_lr || warmup_epochs == 0, "beside --no-decay-lr");
     for (const char* name : {"--warmup-epochs", "--min-lr"})
         require_effect(name, by_step, "on --schedule by-epoch, wanted --schedule by-step with it");
 }
 
-ImageSet ImageRunOptions::images() const {
-    require(!data.empty(), "--data is missing: a directory of images");
-    return open_images(data, {.side = static_cast<std::size_t>(image_size), .coarse = coarse_labels});
+ImageSet ImageRunOptions::images(const std::string& path) const {
+    require(!path.empty(), "--data is missing: a directory of images");
+    return open_images(path, {.side = static_cast<std::size_t>(image_size), .coarse = coarse_labels});
 }
 
 ModelConfig ImageRunOptions::fresh_model(std::int64_t side, std::int64_t classes) const {

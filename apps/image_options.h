@@ -36,7 +36,8 @@ struct ImageRunOptions : RunOptions {
     void take_origin(const Common& common);
     /// Throw InputError naming the option, its value and what is wanted.
     void check();
-    ImageSet images() const;
+    /// Throws InputError without a path, or naming what is wrong with it.
+    ImageSet images(const std::string& path) const;
     /// The model that the flags describe, for images of that side and so many classes.
     ModelConfig fresh_model(std::int64_t side, std::int64_t classes) const;
     ImageBatchOptions batches() const;

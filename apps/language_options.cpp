@@ -38,7 +38,7 @@ void LanguageRunOptions::take_origin(const Common& common) {
 void LanguageRunOptions::check() {
     require(schedule.lr_decay_iters >= schedule.warmup_iters, "--lr-decay-iters ", schedule.lr_decay_iters,
             " is before the end of --warmup-iters ", schedule.warmup_iters);
-    check_run();
+    check_run((max_iters + eval_interval - 1) / eval_interval);
     require_effect("--warmup-iters", schedule.decay_lr || schedule.warmup_iters == 0, "beside --no-decay-lr");
     require_effect("--lr-decay-iters", schedule.decay_lr, "beside --no-decay-lr");
 }

@@ -17,7 +17,7 @@ bool on_line(const CLI::App* app, const std::string& name) {
 
 /// Options that no file gives.
 bool command_line_only(const std::string& key) {
-    return key == "config" || key == "help" || key == "resume" || key == "overwrite";
+    return key == "config" || key == "help" || key == "resume" || key == "overwrite" || key == "dry-run";
 }
 
 /// Which command beside this one has the option, or "; did you mean X?".
@@ -91,6 +91,28 @@ void OptionSet::path(CLI::App& app, const char* name, std::string& value, const 
     };
 }
 
+void OptionSet::named_paths(CLI::App& app, const char* name, std::vector<NamedPath>& value, const char* help) {
+    app_ = &app;
+    remember(name + 2, [&value]() -> std::optional<ConfigValue> {
+        std::vector<std::string> list;
+        for (const NamedPath& at : value)
+            list.push_back(text(at.name, '=', std::filesystem::absolute(at.path).string()));
+        return list.empty() ? std::nullopt : std::optional<ConfigValue>(std::move(list));
+    });
+    const auto take = [&value](const CLI::results_t& words) {
+        value.clear();
+        for (const std::string& word : words)
+            value.push_back({word.substr(0, word.find('=')), word.substr(word.find('=') + 1)});
+        return true;
+    };
+    app.add_option(name, CLI::callback_t(take), help)
+        ->type_name("NAME=PATH")
+        ->allow_extra_args(false)
+        ->check(named_path())
+        ->expected(1, CLI::detail::expected_max_vector_size)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void OptionSet::flag(CLI::App& app, const char* name, bool& value, const char* help) {
     app_ = &app;
     const std::string names = name + 2;
@@ -145,7 +167,11 @@ void OptionSet::apply(const std::filesystem::path& file, Source source) {
 }
 
 void OptionSet::take(CLI::Option& option, const ConfigEntry& entry, Source source) {
-    const bool words = std::holds_alternative<std::string>(entry.value);
+    const auto* list = std::get_if<std::vector<std::string>>(&entry.value);
+    const bool wants_list = option.get_items_expected_max() > 1;
+    require(!list || wants_list, entry.where,
+            ": found a list, wanted one value: text in quotes, a number, true or false");
+    const bool words = list || std::holds_alternative<std::string>(entry.value);
     const std::string word = argument(entry.value);
     const std::string found = entry.where + ": found " + (words ? '"' + word + '"' : word);
     if (is_flag(option))
@@ -157,7 +183,10 @@ void OptionSet::take(CLI::Option& option, const ConfigEntry& entry, Source sourc
     if (words && word.empty()) return;  // as if it were not there
     given_.insert_or_assign(&option, Given{source, entry.where});
     try {
-        option.add_result(word);
+        if (list)
+            option.add_result(*list);
+        else
+            option.add_result(word);
         option.run_callback();
     } catch (const CLI::ParseError& error) {
         const std::string message = error.what(), name = option.get_name() + ": ";

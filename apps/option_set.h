@@ -19,6 +19,12 @@
 
 namespace vkf {
 
+/// What an option NAME=PATH was given.
+struct NamedPath {
+    std::string name;  // of letters, digits, '-' and '_'
+    std::filesystem::path path;
+};
+
 class OptionSet {
 public:
     OptionSet() = default;
@@ -65,6 +71,8 @@ protected:
     void field(CLI::App& app, const Field& field);
     /// A file or directory; kept as an absolute path.
     void path(CLI::App& app, const char* name, std::string& value, const char* help);
+    /// Files or directories under names, NAME=PATH, as often as it is given; kept with absolute paths.
+    void named_paths(CLI::App& app, const char* name, std::vector<NamedPath>& value, const char* help);
     void flag(CLI::App& app, const char* name, bool& value, const char* help);
     /// A flag that stays open until it is given, and until then is no part of the configuration.
     void flag(CLI::App& app, const char* name, std::optional<bool>& value, const char* help);

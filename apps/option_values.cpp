@@ -133,6 +133,17 @@ CLI::Validator words() {
         "");
 }
 
+CLI::Validator named_path() {
+    return CLI::Validator(
+        [](const std::string& word) -> std::string {
+            constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+            const std::size_t end = word.find_first_not_of(letters);
+            const bool named = end != std::string::npos && end > 0 && word[end] == '=' && end + 1 < word.size();
+            return named && !invalid_utf8(word) ? "" : text("found ", visible(word), ", wanted NAME=PATH");
+        },
+        "");
+}
+
 bool wants_number(CLI::Option& option) {
     try {
         return option.get_validator("number") != nullptr;

@@ -33,6 +33,9 @@ CLI::Validator one_of(std::vector<std::string> words);
 /// Not empty, and UTF-8, in which files keep it.
 CLI::Validator words();
 
+/// NAME=PATH, the name of letters, digits, '-' and '_'.
+CLI::Validator named_path();
+
 /// Whether the option wants a number; whether it is a flag.
 bool wants_number(CLI::Option& option);
 bool is_flag(const CLI::Option& option);

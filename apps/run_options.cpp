@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "apps/model.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "ops/outlier.h"
 
 namespace vkf {
 
@@ -37,6 +39,21 @@ void RunOptions::declare_run(CLI::App& app) {
          "continue the run in --out-dir, bit for bit; all may change but the model, the optimizer and float16");
     flag(app, "--overwrite", overwrite, "replace the run, model or data that is in --out-dir");
     option(app, "--log-interval", log_interval, "steps between lines of metrics.jsonl", whole(1, most_steps));
+
+    named_paths(app, "--eval-data", eval_data,
+                "another set to evaluate on, by its validation part, as NAME_loss; may be given several times");
+    option(app, "--save-total-limit", save_total_limit,
+           "so many of the latest checkpoints are also kept, as checkpoint-STEP; 0: none", whole(0, 1'000'000));
+    option(app, "--save-minutes", limits.save_minutes,
+           "minutes between checkpoints, beside those of evaluations; 0: no others", at_least(0));
+    option(app, "--max-minutes", limits.max_minutes, "minutes after which to stop, for --resume to go on; 0: no limit",
+           at_least(0));
+    option(app, "--early-stopping-patience", limits.early_stopping_patience,
+           "evaluations without improvement after which to stop; 0: never", whole(0, most_steps));
+    flag(app, "--overfit-one-batch", overfit_one_batch,
+         "the same batch at every step, which a sound model learns by heart");
+    app.add_flag("--dry-run", dry_run,
+                 "say what the run would take of memory and time, by a few steps; leaves no file");
 
     choice(app, "--attention", attention, "what feeds the output map", mixer_names());
     for (const Mixer* mixer : mixers())
@@ -69,6 +86,9 @@ void RunOptions::declare_run(CLI::App& app) {
     option(app, "--momentum", trainer.optimizer.momentum, "of sgd", number(below_one));
     option(app, "--grad-clip", trainer.optimizer.grad_clip, "limit of the gradient's global norm; 0: none",
            at_least(0));
+    option(app, "--skip-outlier-gradients", trainer.optimizer.skip_outliers,
+           "skip a step whose gradient's norm is so many standard deviations above the last 128's mean; 0: none",
+           number({.least = 0, .most = 11}));
     option(app, "--model-ema-decay", trainer.optimizer.ema_decay,
            "decay of the weights' moving average, which evaluations and best/ then take; 0: none", number(below_one));
     remember("precision", [this] { return std::optional<ConfigValue>(precision); });
@@ -93,8 +113,19 @@ void RunOptions::require_effect(const std::string& name, bool effective, const s
     require(effective || !on_command_line(name), name, " has no effect ", why);
 }
 
-void RunOptions::check_run() {
+void RunOptions::check_run(std::int64_t evaluations) {
     require(!(resume && overwrite), "--resume and --overwrite exclude each other");
+    require(!(resume && dry_run),
+            "--resume and --dry-run exclude each other: a dry run is of a run from its beginning");
+    for (auto set = eval_data.begin(); set != eval_data.end(); ++set) {
+        const auto same = [&](const NamedPath& other) { return other.name == set->name; };
+        require(set->name != "train" && set->name != "val" && std::none_of(eval_data.begin(), set, same),
+                "--eval-data ", set->name, "=", set->path.string(), ": there is a set named ", set->name,
+                " already, wanted another");
+    }
+    require_effect("--early-stopping-patience",
+                   limits.early_stopping_patience == 0 || limits.early_stopping_patience < evaluations,
+                   text("on a run with ", evaluations, " evaluations after the first: wanted less than that"));
     require(half.empty() || precision == "mixed", "--half is ", half, ", but --precision is ", precision,
             "; wanted --precision mixed with it");
     const bool sgd = optimizer == "sgd";
@@ -118,6 +149,13 @@ void RunOptions::check_run() {
 }
 
 // --- A model or a run that is there already ------------------------------------------------------
+
+Feed RunOptions::training_feed(Feed feed, std::int64_t steps) const {
+    require_effect(
+        "--skip-outlier-gradients", trainer.optimizer.skip_outliers == 0 || steps > outlier_window,
+        text("on a run of ", steps, " steps: the first ", outlier_window, " are what later ones are compared with"));
+    return overfit_one_batch ? first_update_only(std::move(feed), trainer.gradient_accumulation_steps) : feed;
+}
 
 std::string RunOptions::read_origin(const Common& common) {
     const std::filesystem::path folder = origin(), file = folder / "config.json", kept = folder / "train.toml";
@@ -162,6 +200,13 @@ void RunOptions::require_same_states(const std::string& run) const {
     const std::string average = was("model-ema-decay", "0"), decay = argument(trainer.optimizer.ema_decay);
     same("--model-ema-decay", (read_number(average).value_or(0) > 0) == (trainer.optimizer.ema_decay > 0), decay,
          average);
+    const std::string skipping = was("skip-outlier-gradients", "0"), limit = argument(trainer.optimizer.skip_outliers);
+    same("--skip-outlier-gradients", (read_number(skipping).value_or(0) > 0) == (trainer.optimizer.skip_outliers > 0),
+         limit, skipping);
+    const std::string one_batch = was("overfit-one-batch", "false");
+    require(overfit_one_batch == (one_batch == "true"), origin_of("--overfit-one-batch"), " is ",
+            overfit_one_batch ? "true" : "false", ", but ", run, " says ", one_batch,
+            ": wanted the same, or a fresh run with --init-from ", out_dir);
     const auto format = [](const std::string& p, const std::string& h) {
         return p != "mixed" ? p : h.empty() ? "bfloat16" : h;
     };

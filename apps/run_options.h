@@ -11,6 +11,7 @@
 #include "apps/common.h"
 #include "apps/option_set.h"
 #include "models/family.h"
+#include "models/train/run_progress.h"
 #include "models/train/schedule.h"
 #include "models/train/trainer.h"
 
@@ -31,6 +32,7 @@ public:
 
     // training
     std::string data;
+    std::vector<NamedPath> eval_data;  // more sets to evaluate on
     std::int64_t batch_size = 12;
     TrainerConfig trainer;
     std::string optimizer = "adamw";
@@ -46,11 +48,19 @@ public:
     bool resume = false;
     bool overwrite = false;
     std::int64_t log_interval = 1;
+    RunLimits limits;
+    std::int64_t save_total_limit = 0;
+    bool overfit_one_batch = false;
+    bool dry_run = false;
 
     /// Takes what --config gives, and what stands among the options that every command has.
     void settle(const Common& common);
     /// Where the starting weights come from: nowhere, --init-from, or the run itself.
     std::string origin() const { return resume ? out_dir : init_from; }
+
+    /// What a run of so many steps feeds its updates: `feed`'s batches, or only the first one. Throws InputError if an
+    /// option was given that has no effect on so few.
+    Feed training_feed(Feed feed, std::int64_t steps) const;
 
     const Family& family() const { return model.family(); }
 
@@ -58,8 +68,9 @@ protected:
     /// An option for every field of the model that has one.
     void declare_model(CLI::App& app);
     void declare_run(CLI::App& app);
-    /// Settles what depends on other options. Throws InputError naming the option, its value and what is wanted.
-    void check_run();
+    /// Settles what depends on other options, of a run with so many evaluations after its first. Throws InputError
+    /// naming the option, its value and what is wanted.
+    void check_run(std::int64_t evaluations);
     /// The config.json of origin(), which holds a model of this family; a run that is resumed gives its train.toml too.
     /// Throws InputError for other models, and if the run's optimizer keeps other states than these options'.
     std::string read_origin(const Common& common);

@@ -4,9 +4,12 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "apps/dry_run.h"
 #include "apps/image_evaluation.h"
 #include "apps/image_options.h"
 #include "apps/model.h"
@@ -23,15 +26,45 @@ namespace vkf {
 
 namespace {
 
-/// Loss, smoothed as in training, and accuracy over the test images.
-Evaluation evaluate(Trainer& trainer, const ImageSet& set, const ImageRunOptions& o, const Watch& watch) {
-    ImageEvaluation found(set, set.test, statistics_named(o.statistics), o.batch_size, o.label_smoothing);
-    trainer.evaluate(watch([&](Program& program, std::uint64_t number) { found.feed(program, number); }), 0,
-                     found.batches(), [&](Program& program) { found.update(program); });
-    const double accuracy = found.confusions().accuracy();
-    return {{{"val_loss", found.loss()}, {"val_accuracy", accuracy}},
-            text("val loss ", fixed(found.loss(), 4), ", accuracy ", percent_text(accuracy)),
-            1 - accuracy};
+/// What evaluations are made on: the test images of a set.
+struct EvalSet {
+    std::string name;
+    const ImageSet* set;
+};
+
+/// Loss, smoothed as in training, and accuracy over each set's test images; those of the run's own data, called "val",
+/// tell which model is the best.
+Evaluation evaluate(Trainer& trainer, const std::vector<EvalSet>& sets, const ImageRunOptions& o, const Watch& watch) {
+    Evaluation made;
+    for (const auto& [name, set] : sets) {
+        ImageEvaluation found(*set, set->test, statistics_named(o.statistics), o.batch_size, o.label_smoothing);
+        trainer.evaluate(watch([&](Program& program, std::uint64_t number) { found.feed(program, number); }), 0,
+                         found.batches(), [&](Program& program) { found.update(program); });
+        const double accuracy = found.confusions().accuracy();
+        made.metrics[name + "_loss"] = found.loss();
+        made.metrics[name + "_accuracy"] = accuracy;
+        made.lines.push_back(text(name, " loss ", fixed(found.loss(), 4), ", accuracy ", percent_text(accuracy)));
+        if (name == "val") made.score = 1 - accuracy;
+    }
+    return made;
+}
+
+/// The sets of --eval-data.
+std::vector<ImageSet> open_eval_data(const ImageRunOptions& o, const ModelConfig& model, const std::string& config) {
+    std::vector<ImageSet> list;
+    for (const NamedPath& at : o.eval_data) {
+        const std::string path = at.path.string();
+        const ImageSet& set = list.emplace_back(o.images(path));
+        require(set.test.size() > 0, "data ", path, ": there are no test images");
+        require_fit(set, path, model, config);
+    }
+    return list;
+}
+
+std::int64_t batches_of(const std::vector<EvalSet>& sets, std::int64_t batch_size) {
+    std::int64_t count = 0;
+    for (const EvalSet& at : sets) count += (std::ssize(at.set->test.labels()) + batch_size - 1) / batch_size;
+    return count;
 }
 
 /// The model to train: a known one's configuration, or a fresh one for the data.
@@ -52,45 +85,51 @@ void train_images(const ImageRunOptions& o, const Common& common) {
         run = RunDirectory::reopen(o.out_dir);
     else
         claim_directory(o.out_dir, o.overwrite, o.data);  // which create() does, before the long part
-    const ImageSet set = o.images();
+    const ImageSet set = o.images(o.data);
     require(set.test.size() > 0, "data ", o.data, ": there are no test images");
     ImageBatches batches(set, set.train, o.batches());
     const ModelConfig model = model_config(o, set);
+    const std::vector<ImageSet> others =
+        open_eval_data(o, model, (std::filesystem::path(o.out_dir) / "config.json").string());
+    std::vector<EvalSet> sets{{"val", &set}};
+    for (std::size_t i = 0; i < others.size(); ++i) sets.push_back({o.eval_data[i].name, &others[i]});
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool evaluation) {
             return [&, rows, evaluation](const Scope& scope) { return image_loss(scope, model, rows, evaluation); };
         };
-        require_memory(device, o, loss);
+        const std::int64_t bytes = require_memory(device, o, loss);
         Trainer trainer(device, loss(o.batch_size, false), loss(o.batch_size, true), o.trainer);
         RunProgress at;
-        if (run)
+        if (run) {
             at = run->restore(trainer);
-        else if (!o.init_from.empty())
+        } else if (!o.init_from.empty()) {
             Model{o.init_from, model}.load(trainer.parameters(), trainer.state());
-        if (!run) trainer.begin_averages();
-        if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
-        run->describe({{"config.json", config_json_text(model)},
-                       {"preprocessor_config.json",
-                        image_processor_text(statistics_named(o.statistics), model.size(Dimension::image_size))}},
-                      o.toml());
+            trainer.begin_averages();
+        }
         const std::int64_t micro_steps = o.trainer.gradient_accumulation_steps;
         const std::int64_t steps_per_epoch = std::max<std::int64_t>(1, batches.per_epoch() / micro_steps);
         const EpochSchedule schedule = o.epoch_schedule(steps_per_epoch);
-        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant(), " attention, on ",
-                          device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));
         const TrainLoop loop{.steps = o.epochs * steps_per_epoch,
                              .steps_option = "--epochs",
                              .eval_interval = o.eval_interval * steps_per_epoch,
                              .log_interval = o.log_interval,
+                             .limits = o.limits,
                              .items = "images",
                              .items_per_step = static_cast<double>(o.batch_size * micro_steps),
                              .learning_rate = [&](std::int64_t step) { return schedule.at(step); },
-                             .feed = batches.feed(),
-                             .eval_batches = (std::ssize(set.test.labels()) + o.batch_size - 1) / o.batch_size,
-                             .evaluate = [&](const Watch& watch) { return evaluate(trainer, set, o, watch); }};
+                             .feed = o.training_feed(batches.feed(), o.epochs * steps_per_epoch),
+                             .eval_batches = batches_of(sets, o.batch_size),
+                             .evaluate = [&](const Watch& watch) { return evaluate(trainer, sets, o, watch); }};
+        if (o.dry_run) return dry_run(trainer, loop, bytes, common);
+        if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
+        run->describe({{"config.json", config_json_text(model)},
+                       {"preprocessor_config.json",
+                        image_processor_text(statistics_named(o.statistics), model.size(Dimension::image_size))}},
+                      o.toml(), o.save_total_limit);
+        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant, " attention, on ",
+                          device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));
         at = run_training(trainer, *run, loop, at, common);
-        if (common.json)
-            print_json({{"out_dir", o.out_dir}, {"steps", loop.steps}, {"best_val_accuracy", 1 - at.best}});
+        if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", at.step}, {"best_val_accuracy", 1 - at.best}});
     });
 }
 

@@ -2,9 +2,13 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "apps/dry_run.h"
 #include "apps/language_options.h"
 #include "apps/model.h"
 #include "apps/train_loop.h"
@@ -21,18 +25,15 @@ namespace vkf {
 
 namespace {
 
-/// Where a run's data comes from: batches by number for the two splits, and the same ones at every evaluation.
-struct Splits {
-    Batches train, eval_train, eval_val;
+/// Batches to train on, by number.
+Batches::Options batch_options(const LanguageRunOptions& o, Order order) {
+    return {order, static_cast<std::size_t>(o.batch_size), static_cast<std::size_t>(o.block_size), o.seed};
+}
 
-    Splits(const TokenDataset& data, const LanguageRunOptions& o)
-        : train("train", data.train(), options(o, order_named(o.order))),
-          eval_train("eval-train", data.train(), options(o, Order::random)),
-          eval_val("eval-val", data.val(), options(o, Order::random)) {}
-
-    static Batches::Options options(const LanguageRunOptions& o, Order order) {
-        return {order, static_cast<std::size_t>(o.batch_size), static_cast<std::size_t>(o.block_size), o.seed};
-    }
+/// What evaluations are made on: a name, and the same batches each time.
+struct EvalSet {
+    std::string name;
+    Batches batches;
 };
 
 /// The model to train: the one to start from, or a fresh one for the data's vocabulary.
@@ -49,12 +50,37 @@ ModelConfig model_config(const LanguageRunOptions& o, const std::optional<Langua
     return c;
 }
 
-Evaluation evaluate(Trainer& trainer, const Splits& splits, std::int64_t batches, const Watch& watch) {
-    const double train = trainer.evaluate(watch(feed_of(splits.eval_train)), 0, batches);
-    const double val = trainer.evaluate(watch(feed_of(splits.eval_val)), 0, batches);
-    return {{{"train_loss", train}, {"val_loss", val}},
-            text("train loss ", fixed(train, 4), ", val loss ", fixed(val, 4)),
-            val};
+/// The other sets of --eval-data, in the model's tokens.
+std::vector<TokenDataset> open_eval_data(const LanguageRunOptions& o, const LanguageModel& model) {
+    std::vector<TokenDataset> list;
+    for (const NamedPath& set : o.eval_data) list.push_back(open_data(model, set.path));
+    return list;
+}
+
+std::vector<EvalSet> eval_sets(const LanguageRunOptions& o, const TokenDataset& data,
+                               const std::vector<TokenDataset>& others) {
+    const Batches::Options options = batch_options(o, Order::random);
+    std::vector<EvalSet> sets{{"train", {"eval-train", data.train(), options}},
+                              {"val", {"eval-val", data.val(), options}}};
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        const std::string& name = o.eval_data[i].name;
+        sets.push_back({name, {"eval-" + name, others[i].val(), options}});
+    }
+    return sets;
+}
+
+/// The losses of all sets; the validation loss tells which model is the best.
+Evaluation evaluate(Trainer& trainer, const std::vector<EvalSet>& sets, std::int64_t batches, const Watch& watch) {
+    Evaluation found;
+    for (const EvalSet& set : sets) {
+        const double loss = trainer.evaluate(watch(feed_of(set.batches)), 0, batches);
+        found.metrics[set.name + "_loss"] = loss;
+        found.lines.push_back(text(set.name, " loss ", fixed(loss, 4)));
+        if (set.name == "val") found.score = loss;
+    }
+    found.lines[0] += ", " + found.lines[1];  // of the run's own data
+    found.lines.erase(found.lines.begin() + 1);
+    return found;
 }
 
 void train_language(const LanguageRunOptions& o, const Common& common) {
@@ -68,39 +94,44 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
     if (!o.origin().empty()) origin = open_language_model(o.origin());
     const TokenDataset data = origin ? open_data(*origin, o.data) : TokenDataset::open(o.data);
     const std::optional<Characters>& characters = origin ? origin->characters : data.characters();
-    const Splits splits(data, o);
+    const Batches training("train", data.train(), batch_options(o, order_named(o.order)));
     const ModelConfig model = model_config(o, origin, data);
+    const std::vector<TokenDataset> others = open_eval_data(o, {{o.out_dir, model}, characters});
+    const std::vector<EvalSet> sets = eval_sets(o, data, others);
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool) {
             return [&, rows](const Scope& scope) { return language_loss(scope, model, rows, o.block_size); };
         };
-        require_memory(device, o, loss);
+        const std::int64_t bytes = require_memory(device, o, loss);
         Trainer trainer(device, loss(o.batch_size, false), loss(o.batch_size, true), o.trainer);
         RunProgress at;
-        if (run)
+        if (run) {
             at = run->restore(trainer);
-        else if (origin)
+        } else if (origin) {
             origin->load(trainer.parameters(), trainer.state());
-        if (!run) trainer.begin_averages();
-        if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
-        ModelFiles files{{"config.json", config_json_text(model)}};
-        if (characters) files["chars.json"] = characters->json();
-        run->describe(std::move(files), o.toml());
-        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant(), " attention, on ",
-                          device.info().name, "; ", data.train().size(), " tokens"));
+            trainer.begin_averages();
+        }
         const TrainLoop loop{
             .steps = o.max_iters,
             .steps_option = "--max-iters",
             .eval_interval = o.eval_interval,
             .log_interval = o.log_interval,
+            .limits = o.limits,
             .items = "tokens",
             .items_per_step = static_cast<double>(o.batch_size * o.block_size * o.trainer.gradient_accumulation_steps),
             .learning_rate = [&](std::int64_t step) { return o.schedule.at(step); },
-            .feed = feed_of(splits.train),
-            .eval_batches = 2 * o.eval_iters,
-            .evaluate = [&](const Watch& watch) { return evaluate(trainer, splits, o.eval_iters, watch); }};
+            .feed = o.training_feed(feed_of(training), o.max_iters),
+            .eval_batches = std::ssize(sets) * o.eval_iters,
+            .evaluate = [&](const Watch& watch) { return evaluate(trainer, sets, o.eval_iters, watch); }};
+        if (o.dry_run) return dry_run(trainer, loop, bytes, common);
+        if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
+        ModelFiles files{{"config.json", config_json_text(model)}};
+        if (characters) files["chars.json"] = characters->json();
+        run->describe(std::move(files), o.toml(), o.save_total_limit);
+        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant, " attention, on ",
+                          device.info().name, "; ", data.train().size(), " tokens"));
         at = run_training(trainer, *run, loop, at, common);
-        if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", o.max_iters}, {"best_val_loss", at.best}});
+        if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", at.step}, {"best_val_loss", at.best}});
     });
 }
 

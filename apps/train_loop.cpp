@@ -16,9 +16,16 @@ namespace {
 
 using nlohmann::ordered_json;
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
+/// The time since it was made.
+class Timer {
+public:
+    /// Whether there is a limit, and it is over.
+    bool past(double minutes) const { return minutes > 0 && seconds() >= 60 * minutes; }
+    double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 /// Says which step it was where a number is not finite.
 Error at_step(std::int64_t step, const NotFinite& found) {
@@ -53,31 +60,37 @@ void checkpoint(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunP
     ordered_json line{{"step", at.step}};
     line.update(found.metrics);
     run.log(line);
-    progress.line(text("step ", at.step, ": ", found.words));
-    at.evaluated = at.step;
-    if (found.score < at.best) {
-        at.best = found.score;
-        run.save_best(trainer);
-    }
+    for (const std::string& words : found.lines) progress.line(text("step ", at.step, ": ", words));
+    if (at.take_score(found.score)) run.save_best(trainer);
     run.save(trainer, at);
 } catch (const NotFinite& found) {
     throw at_step(at.step, found);
 }
 
-/// Ctrl-C: the run is kept as it stands, unless that would only take another's place.
-void keep(Trainer& trainer, RunDirectory& run, const RunProgress& at, Progress& progress) try {
-    if (!run.begun() && run.replaces())
-        return progress.line(text("interrupted before the first checkpoint; ", run.path().string(), " is as it was"));
+/// The run as it stands.
+void save(Trainer& trainer, RunDirectory& run, const RunProgress& at) try {
     run.save(trainer, at);
-    progress.line(text("interrupted at step ", at.step, "; go on with --resume"));
 } catch (const NotFinite& found) {
     throw at_step(at.step, found);
+}
+
+/// Ctrl-C: the run is kept, unless that would only take another's place.
+void keep(Trainer& trainer, RunDirectory& run, const RunProgress& at, Progress& progress) {
+    if (!run.begun() && run.replaces())
+        return progress.line(text("interrupted before the first checkpoint; ", run.path().string(), " is as it was"));
+    save(trainer, run, at);
+    progress.line(text("interrupted at step ", at.step, "; go on with --resume"));
 }
 
 /// The step's line of metrics.jsonl, numbers rounded to what they can mean.
-ordered_json metrics(const TrainLoop& loop, std::int64_t step, const StepResult& result, double rate, double seconds) {
+ordered_json metrics(const TrainLoop& loop, std::int64_t step, const StepResult& result, std::int64_t outliers,
+                     double rate, double seconds) {
     ordered_json line{{"step", step}, {"loss", result.loss}, {"lr", rate}, {"grad_norm", result.grad_norm}};
     if (result.loss_scale) line["loss_scale"] = *result.loss_scale;
+    if (result.norm_z_score) {
+        line["grad_norm_z_score"] = *result.norm_z_score;
+        line["outliers"] = outliers;
+    }
     line["ms"] = std::round(seconds * 1e6) / 1e3;
     line[std::string(loop.items) + "_per_s"] = std::round(loop.items_per_step / seconds);
     return line;
@@ -98,11 +111,12 @@ void require_finite(Trainer& trainer, const TrainLoop& loop, std::int64_t step, 
 /// The updates under way, two at most: while the device makes one, the host prepares the next and reports the last.
 class Pipeline {
 public:
-    Pipeline(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, Progress& progress)
-        : trainer_(trainer), run_(run), loop_(loop), progress_(progress), feed_(interruptible(loop)) {}
+    /// Counts skipped outliers in `at`.
+    Pipeline(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress& at, Progress& progress)
+        : trainer_(trainer), run_(run), loop_(loop), at_(at), progress_(progress), feed_(interruptible(loop)) {}
 
     void start(std::int64_t step) {
-        if (rates_.empty()) since_ = std::chrono::steady_clock::now();
+        if (rates_.empty()) since_ = Timer();
         const double rate = loop_.learning_rate(step);
         trainer_.start(step, rate, feed_);
         rates_.emplace_back(step, rate);
@@ -117,12 +131,17 @@ private:
         const auto [step, rate] = rates_.front();
         rates_.pop_front();
         const StepResult result = trainer_.finish();
-        const double seconds = seconds_since(std::exchange(since_, std::chrono::steady_clock::now()));
+        const double seconds = std::exchange(since_, Timer()).seconds();
         require_finite(trainer_, loop_, step, result);
         if (result.skipped)
             progress_.line(text("step ", step, ": skipped, ", std::isfinite(result.loss) ? "gradients" : "activations",
                                 " overflow in float16; the loss scale is now ", *result.loss_scale));
-        if (step % loop_.log_interval == 0) run_.log(metrics(loop_, step, result, rate, seconds));
+        if (result.outlier) {
+            ++at_.outliers;
+            progress_.line(text("step ", step, ": skipped, the gradient's norm ", result.grad_norm, " is ",
+                                fixed(*result.norm_z_score, 2), " standard deviations above that of the steps before"));
+        }
+        if (step % loop_.log_interval == 0) run_.log(metrics(loop_, step, result, at_.outliers, rate, seconds));
         progress_.update(step + 1, text("loss ", fixed(result.loss, 4), ", ",
                                         std::llround(loop_.items_per_step / seconds), ' ', loop_.items, "/s"));
     }
@@ -130,34 +149,68 @@ private:
     Trainer& trainer_;
     RunDirectory& run_;
     const TrainLoop& loop_;
+    RunProgress& at_;
     Progress& progress_;
     Feed feed_;
     std::deque<std::pair<std::int64_t, double>> rates_;  // of the updates under way
-    std::chrono::steady_clock::time_point since_;        // when the last one ended, or the first began
+    Timer since_;                                        // when the last one ended, or the first began
 };
+
+/// Why there is nothing to do; or "".
+std::string finished(const RunDirectory& run, const TrainLoop& loop, const RunProgress& at) {
+    const std::string name = text("the run in ", run.path().string());
+    if (at.step >= loop.steps && at.evaluated == at.step)
+        return text(name, " is finished: ", at.step, " of ", loop.steps, " steps; a higher ", loop.steps_option,
+                    " goes on");
+    if (loop.limits.stops_early(at))
+        return text(name, " stopped early, after ", at.without_improvement,
+                    " evaluations without improvement; a higher --early-stopping-patience goes on");
+    return {};
+}
+
+/// Steps until the end or a limit; at Ctrl-C what it throws passes through.
+void step_until_end(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress& at, Pipeline& pipeline,
+                    Progress& progress, const Common& common) {
+    const Timer begun;
+    const std::int64_t first = at.step;  // which is made whatever an evaluation before it takes
+    Timer saved;
+    for (; at.step < loop.steps; ++at.step) {
+        if (at.step % loop.eval_interval == 0 && at.evaluated != at.step) {
+            pipeline.drain();
+            checkpoint(trainer, run, loop, at, progress, common);
+            saved = Timer();
+            if (loop.limits.stops_early(at))
+                return progress.line(text("stopped early at step ", at.step, ": ", at.without_improvement,
+                                          " evaluations without improvement"));
+        }
+        const bool over = at.step > first && begun.past(loop.limits.max_minutes);
+        if (over || saved.past(loop.limits.save_minutes)) {
+            pipeline.drain();
+            save(trainer, run, at);
+            saved = Timer();
+        }
+        if (over)
+            return progress.line(text("stopped after --max-minutes ", loop.limits.max_minutes, " at step ", at.step,
+                                      "; go on with --resume"));
+        pipeline.start(at.step);
+    }
+    pipeline.drain();
+    if (at.evaluated != at.step) checkpoint(trainer, run, loop, at, progress, common);
+}
 
 }  // namespace
 
 RunProgress run_training(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress at,
                          const Common& common) {
-    if (at.step >= loop.steps && at.evaluated == at.step) {
-        note(common, text("the run in ", run.path().string(), " is finished: ", at.step, " of ", loop.steps,
-                          " steps; a higher ", loop.steps_option, " goes on"));
+    if (const std::string why = finished(run, loop, at); !why.empty()) {
+        note(common, why);
         return at;
     }
     Progress progress(common, "train", "step", loop.steps, at.step);
-    Pipeline pipeline(trainer, run, loop, progress);
+    Pipeline pipeline(trainer, run, loop, at, progress);
     catch_interrupts();
     try {
-        for (; at.step < loop.steps; ++at.step) {
-            if (at.step % loop.eval_interval == 0 && at.evaluated != at.step) {
-                pipeline.drain();
-                checkpoint(trainer, run, loop, at, progress, common);
-            }
-            pipeline.start(at.step);
-        }
-        pipeline.drain();
-        if (at.evaluated != at.step) checkpoint(trainer, run, loop, at, progress, common);
+        step_until_end(trainer, run, loop, at, pipeline, progress, common);
     } catch (const Interrupted&) {
         pipeline.drain();
         keep(trainer, run, at, progress);

@@ -69,11 +69,11 @@ std::vector<std::vector<Savings>> rounds_of_savings(const RunOptions& o) {
 
 }  // namespace
 
-void require_memory(const Device& device, const RunOptions& o, const BatchLoss& loss) {
+std::int64_t require_memory(const Device& device, const RunOptions& o, const BatchLoss& loss) {
     const auto room = static_cast<std::int64_t>(device.free_bytes());
     const auto size = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
     const std::int64_t wanted = bytes_of(device, o, loss, {});
-    if (wanted <= room) return;
+    if (wanted <= room) return wanted;
     std::string fits, least;
     std::int64_t fewest = wanted;
     for (const std::vector<Savings>& round : rounds_of_savings(o)) {

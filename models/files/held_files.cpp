@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "models/data/cifar.h"
+#include "models/files/numbered_checkpoints.h"
 
 namespace vkf {
 
@@ -44,7 +45,9 @@ bool same(const fs::path& a, const fs::path& b) {
 std::vector<HeldFile> held_files(const fs::path& directory) {
     std::vector<HeldFile> found;
     std::error_code ignored;
-    for (const fs::path& folder : {fs::path(), fs::path("best")}) {
+    std::vector<fs::path> folders{"", "best"};
+    for (const fs::path& checkpoint : numbered_checkpoints(directory)) folders.push_back(checkpoint.filename());
+    for (const fs::path& folder : folders) {
         settle_files(directory / folder);
         for (const HeldFile& file : names_of_all())
             if (fs::is_regular_file(directory / folder / file.name, ignored))

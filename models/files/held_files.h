@@ -14,7 +14,8 @@ struct HeldFile {
     Kind kind;
 };
 
-/// The files of runs, models and data that are in the directory and in its best/, a run's first. Finishes a publication
+/// The files of runs, models and data that are in the directory, in its best/ and in its numbered checkpoints, a run's
+/// first. Finishes a publication
 /// that was cut short.
 std::vector<HeldFile> held_files(const std::filesystem::path& directory);
 

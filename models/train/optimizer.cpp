@@ -7,11 +7,13 @@
 #include "ops/moving_average.h"
 #include "ops/optimize.h"
 #include "ops/optimizers.h"
+#include "ops/outlier.h"
 
 namespace vkf {
 
 namespace {
 
+constexpr const char* last_norms = "grad_norms";
 constexpr std::array<std::string_view, 3> names{"adamw", "setadam", "sgd"};
 
 /// Of the optimiser's moments.
@@ -51,6 +53,7 @@ std::vector<std::string> update_states(std::span<const Parameter> parameters, co
     if (config.ema_decay > 0) kept.push_back(text(ema_prefix, "/"));
     for (const std::string& prefix : kept)
         for (const Parameter& parameter : parameters) list.push_back(prefix + parameter.name);
+    if (config.skip_outliers > 0) list.emplace_back(last_norms);
     return list;
 }
 
@@ -58,8 +61,8 @@ Tensor loss_scale_state(Graph& graph) {
     return graph.state("loss_scale", {DType::f32, {2}});
 }
 
-Tensor append_update(std::span<const Parameter> parameters, std::span<const Tensor> gradients, Tensor rates,
-                     const OptimizerConfig& config, const std::optional<LossScaling>& scaling) {
+AppendedUpdate append_update(std::span<const Parameter> parameters, std::span<const Tensor> gradients, Tensor rates,
+                             const OptimizerConfig& config, const std::optional<LossScaling>& scaling) {
     Graph& graph = rates.graph();
     graph.scope = "optimizer";
     const auto limit = static_cast<float>(config.grad_clip);
@@ -68,6 +71,14 @@ Tensor append_update(std::span<const Parameter> parameters, std::span<const Tens
         const Unscaled unscaled =
             unscale(norm.norm, loss_scale_state(graph), {.limit = limit, .growth_interval = scaling->growth_interval});
         norm = {unscaled.norm, unscaled.clip};
+    }
+    AppendedUpdate update{norm.norm, {}};
+    if (config.skip_outliers > 0) {
+        const OutlierCheck check =
+            skip_outliers(norm.norm, norm.clip, graph.state(last_norms, {DType::f32, {1 + outlier_window}}),
+                          static_cast<float>(config.skip_outliers));
+        norm.clip = check.clip;
+        update.norm_z_score = check.z_score;
     }
     std::vector<Slot> slots;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -93,7 +104,7 @@ Tensor append_update(std::span<const Parameter> parameters, std::span<const Tens
             kept.push_back(graph.state(text(ema_prefix, "/", p.name), {DType::f32, p.shape}));
         moving_average(kept, stepped, norm.clip, config.ema_decay);
     }
-    return norm.norm;
+    return update;
 }
 
 }  // namespace vkf

@@ -1,6 +1,7 @@
 #include "models/train/run_directory.h"
 
 #include <cmath>
+#include <optional>
 #include <sstream>
 
 #include "base/error.h"
@@ -8,6 +9,7 @@
 #include "base/json.h"
 #include "base/safetensors.h"
 #include "models/files/held_files.h"
+#include "models/files/numbered_checkpoints.h"
 #include "models/files/weights.h"
 
 namespace vkf {
@@ -28,8 +30,10 @@ std::vector<std::string> moments_of(const Trainer& trainer) {
     return names;
 }
 
-std::int64_t integer_in(const Safetensors& file, const std::string& key) {
+/// `otherwise` is for what earlier versions did not keep.
+std::int64_t integer_in(const Safetensors& file, const std::string& key, std::optional<std::int64_t> otherwise = {}) {
     const auto found = file.metadata().find(key);
+    if (found == file.metadata().end() && otherwise) return *otherwise;
     require(found != file.metadata().end(), file.path().string(), ": metadata has no '", key, "'");
     try {
         return std::stoll(found->second);
@@ -62,9 +66,10 @@ RunDirectory RunDirectory::reopen(const fs::path& path) {
     return made;
 }
 
-void RunDirectory::describe(ModelFiles files, const std::string& train_toml) {
+void RunDirectory::describe(ModelFiles files, const std::string& train_toml, std::int64_t numbered) {
     files_ = std::move(files);
     train_toml_ = train_toml;
+    numbered_ = numbered;
 }
 
 void RunDirectory::write_model(const fs::path& folder, const Trainer& trainer,
@@ -86,11 +91,17 @@ void RunDirectory::save(const Trainer& trainer, const RunProgress& progress) {
         write_safetensors(folder / "optimizer.safetensors", state_sources(trainer.state(), moments_of(trainer)),
                           {{"step", std::to_string(progress.step)},
                            {"evaluated", std::to_string(progress.evaluated)},
-                           {"best", best.str()}});
+                           {"best", best.str()},
+                           {"without_improvement", std::to_string(progress.without_improvement)},
+                           {"outliers", std::to_string(progress.outliers)}});
     };
     publish_files(path_, fill, obsolete_);
     begun_ = true;
     obsolete_.clear();
+    if (numbered_ == 0) return;
+    std::vector<fs::path> names{"model.safetensors", "optimizer.safetensors", "train.toml"};
+    for (const auto& [name, text] : files_) names.emplace_back(name);
+    keep_numbered(path_, names, progress.step, numbered_);
 }
 
 void RunDirectory::save_best(const Trainer& trainer) {
@@ -104,6 +115,8 @@ RunProgress RunDirectory::restore(Trainer& trainer) {
     RunProgress progress;
     progress.step = integer_in(file, "step");
     progress.evaluated = integer_in(file, "evaluated");
+    progress.without_improvement = integer_in(file, "without_improvement", 0);
+    progress.outliers = integer_in(file, "outliers", 0);
     require(progress.step >= 0, file.path().string(), ": step is ", progress.step);
     const auto best = file.metadata().find("best");
     if (best != file.metadata().end()) progress.best = std::strtod(best->second.c_str(), nullptr);

@@ -6,6 +6,8 @@
 //     metrics.jsonl                                one object per logged step and per evaluation
 //     best/                                        the model directory of the best evaluation, as it was evaluated:
 //                                                  of moving averages, where the run keeps them
+//     checkpoint-STEP/                             the latest checkpoints, where it is to keep some: runs to resume,
+//                                                  or models
 //
 // Everything but metrics.jsonl is published as one set (publish_files): a kill at any moment leaves the last checkpoint
 // whole. A fresh run's first checkpoint is the moment at which it takes the place of whatever the directory held: until
@@ -15,23 +17,16 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
+#include "models/train/run_progress.h"
 #include "models/train/trainer.h"
 
 namespace vkf {
-
-/// Where a run stands.
-struct RunProgress {
-    std::int64_t step = 0;                                  // updates done
-    std::int64_t evaluated = -1;                            // step of the last evaluation
-    double best = std::numeric_limits<double>::infinity();  // lowest score of an evaluation
-};
 
 /// The text files of a model directory by name: config.json, and what turns data into the model's input and back.
 using ModelFiles = std::map<std::string, std::string>;
@@ -44,8 +39,9 @@ public:
     /// For continuing: finishes an interrupted publication. Throws InputError if there is no run.
     static RunDirectory reopen(const std::filesystem::path& path);
 
-    /// What every checkpoint carries beside the weights: the model's small files, and train.toml.
-    void describe(ModelFiles files, const std::string& train_toml);
+    /// What every checkpoint carries beside the weights: the model's small files, and train.toml. So many of the latest
+    /// are kept under their numbers, too.
+    void describe(ModelFiles files, const std::string& train_toml, std::int64_t numbered = 0);
 
     /// Throw NotFinite, and leave what is there, if a weight or moment is not finite.
     void save(const Trainer& trainer, const RunProgress& progress);
@@ -73,6 +69,7 @@ private:
     FileLock lock_;  // one process trains into a directory at a time
     ModelFiles files_;
     std::string train_toml_;
+    std::int64_t numbered_ = 0;  // checkpoints kept
     std::ofstream metrics_;
     bool begun_ = false;
     std::vector<std::filesystem::path> obsolete_;  // what the first checkpoint takes the place of

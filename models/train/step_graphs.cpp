@@ -82,7 +82,9 @@ void append_optimizer(Graph& graph, const Parameters& parameters, std::span<cons
                       const TrainerConfig& config) {
     const Tensor rates = graph.input("rates", {DType::f32, {4}});
     const std::optional scaling = config.scales_loss() ? std::optional(config.loss_scaling) : std::nullopt;
-    graph.output("grad_norm", append_update(parameters.list(), gradients, rates, config.optimizer, scaling));
+    const AppendedUpdate update = append_update(parameters.list(), gradients, rates, config.optimizer, scaling);
+    graph.output("grad_norm", update.norm);
+    if (update.norm_z_score) graph.output("grad_norm_z_score", update.norm_z_score);
     if (scaling) graph.output("loss_scale", scale(loss_scale_of(graph), 1.0f));
 }
 

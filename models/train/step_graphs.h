@@ -59,8 +59,8 @@ std::string gradient_sums(std::size_t bucket);
 /// the buckets in order, before anything is made of them.
 ///
 /// Inputs: the loss's own; "seed", i32[2], if the config has dropout; "rates" of step_rates. Outputs: "loss" and
-/// "grad_norm". If the config scales the loss, all gradients before the update are larger by the first number of the
-/// state "loss_scale", which changes in the update only.
+/// "grad_norm", and "grad_norm_z_score" if outliers are skipped. If the config scales the loss, all gradients before
+/// the update are larger by the first number of the state "loss_scale", which changes in the update only.
 struct StepGraphs {
     Parameters parameters;
     std::vector<GradientBucket> buckets;

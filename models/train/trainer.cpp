@@ -95,6 +95,11 @@ StepResult Trainer::finish() {
         result.loss_scale = static_cast<double>(last().read_scalar("loss_scale"));
         result.skipped = !std::isfinite(result.grad_norm);
     }
+    if (config_.optimizer.skip_outliers > 0) {
+        const float z_score = last().read_scalar("grad_norm_z_score");
+        result.norm_z_score = static_cast<double>(z_score);
+        result.outlier = z_score > static_cast<float>(config_.optimizer.skip_outliers);
+    }
     return result;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/train/step_graphs.h"
@@ -15,6 +16,13 @@ namespace vkf {
 
 /// Writes a micro-batch, found by its number, into a program's inputs.
 using Feed = std::function<void(Program&, std::uint64_t number)>;
+
+/// The micro-batches of the first update, of which there are so many, for every update.
+inline Feed first_update_only(Feed feed, std::int64_t micro_batches) {
+    return [feed = std::move(feed), micro_batches](Program& program, std::uint64_t number) {
+        feed(program, number % static_cast<std::uint64_t>(micro_batches));
+    };
+}
 
 /// Gets the gradients of an update, bucket by bucket, when they are there and nothing has been made of them: summed
 /// over micro-batches, larger by the loss scale where the loss is scaled, not clipped. May change them, and wait for
@@ -28,6 +36,10 @@ struct StepResult {
     /// step's overflowed, so that parameters and moments stayed as they were.
     std::optional<double> loss_scale;
     bool skipped = false;
+    /// Where outliers are skipped: the z-score of grad_norm among the last ones, and whether this step was skipped for
+    /// it.
+    std::optional<double> norm_z_score;
+    bool outlier = false;
 };
 
 /// Runs StepGraphs, and evaluation beside it.

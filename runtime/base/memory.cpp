@@ -89,6 +89,12 @@ std::string memory_limits() {
     return words;
 }
 
+std::uint64_t peak_memory() {
+    rusage use = {};
+    ::getrusage(RUSAGE_SELF, &use);
+    return static_cast<std::uint64_t>(use.ru_maxrss) * 1024;
+}
+
 std::uint64_t free_memory() {
     const auto available = entry("/proc/meminfo", "MemAvailable:");
     return std::min({available ? *available * 1024 : no_limit, free_in_groups(), free_address_space()});

@@ -13,6 +13,9 @@ namespace vkf {
 /// tell nothing of these, no limit.
 std::uint64_t free_memory();
 
+/// The most bytes that this process has had in memory so far.
+std::uint64_t peak_memory();
+
 /// What this process's control groups, and those that they lie in, leave of their limits; of either version of them. In
 /// a container the paths in `self` may be those outside it, where nothing is found: then the root is its own group.
 std::uint64_t free_in_groups(const std::filesystem::path& self = "/proc/self/cgroup",

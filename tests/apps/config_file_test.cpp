@@ -42,7 +42,8 @@ TEST_F(HostConfigFile, ReadsValuesInTheirOrder) {
 }
 
 TEST_F(HostConfigFile, WhatIsWrittenIsReadAgain) {
-    const ConfigValue values[] = {std::string("a # b.txt"),
+    const ConfigValue values[] = {std::vector<std::string>{"a=/b \"c\", d", "e=/f"},
+                                  std::string("a # b.txt"),
                                   std::string("quote \" apostrophe ' backslash \\ end"),
                                   std::string("two\nlines\tand a tab\r\x01\x7f"),
                                   std::string("x\"\nn-layer = 9\ny = \"'''\"\"\""),
@@ -76,6 +77,7 @@ TEST_F(HostConfigFile, ComplaintsNameLineAndKey) {
     EXPECT_EQ(complaint("a = 1\n[model]\nb = 2\n"),
               "2: model: found a table, wanted one value: text in quotes, a number, true or false");
     EXPECT_TRUE(complaint("a = [1, 2]\n").starts_with("1: a: found a list"));
+    EXPECT_TRUE(complaint("a = [\"b\", 2]\n").starts_with("1: a: found a list"));
     EXPECT_TRUE(complaint("a = 2026-01-01\n").starts_with("1: a: found a date"));
     EXPECT_TRUE(complaint("a = 1\na = 2\n").starts_with("2: a: not TOML"));
     EXPECT_TRUE(complaint("a = 99999999999999999999\n").starts_with("1: a: not TOML"));

@@ -19,13 +19,15 @@ TEST(DeviceRunDirectory, RestoresProgressToTheLastBit) {
     {
         RunDirectory run = RunDirectory::create(scratch.path(), false, {});
         run.describe({}, "");
-        run.save(trainer, {.step = 7, .evaluated = 5, .best = 1.0 / 3});
+        run.save(trainer, {.step = 7, .evaluated = 5, .best = 1.0 / 3, .without_improvement = 2, .outliers = 3});
     }
     RunDirectory run = RunDirectory::reopen(scratch.path());
     const RunProgress found = run.restore(trainer);
     EXPECT_EQ(found.step, 7);
     EXPECT_EQ(found.evaluated, 5);
     EXPECT_EQ(found.best, 1.0 / 3);
+    EXPECT_EQ(found.without_improvement, 2);
+    EXPECT_EQ(found.outliers, 3);
 }
 
 }  // namespace
