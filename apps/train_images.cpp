@@ -126,7 +126,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
                        {"preprocessor_config.json",
                         image_processor_text(statistics_named(o.statistics), model.size(Dimension::image_size))}},
                       o.toml(), o.save_total_limit);
-        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant, " attention, on ",
+        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant(), " attention, on ",
                           device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));
         at = run_training(trainer, *run, loop, at, common);
         if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", at.step}, {"best_val_accuracy", 1 - at.best}});

@@ -128,7 +128,7 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
         ModelFiles files{{"config.json", config_json_text(model)}};
         if (characters) files["chars.json"] = characters->json();
         run->describe(std::move(files), o.toml(), o.save_total_limit);
-        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant, " attention, on ",
+        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant(), " attention, on ",
                           device.info().name, "; ", data.train().size(), " tokens"));
         at = run_training(trainer, *run, loop, at, common);
         if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", at.step}, {"best_val_loss", at.best}});

@@ -59,7 +59,9 @@ TEST_P(DeviceMovingAverage, FollowsManyTensorsAndSkipsWithTheStep) {
                 const auto x = static_cast<double>(value(k, i));
                 // Three steps of three roundings each, of numbers below 5.
                 ASSERT_NEAR(found[i], x + left * (4 - x), 9 * 5 * 0x1p-24) << "tensor " << k << ", element " << i;
-                if (left == decay) ASSERT_NEAR(once.at(text("new", k)).at[i], x + left * (4 - x), 1e-12);
+                if (left == decay) {
+                    ASSERT_NEAR(once.at(text("new", k)).at[i], x + left * (4 - x), 1e-12);
+                }
             }
         }
     }

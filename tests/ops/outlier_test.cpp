@@ -59,20 +59,19 @@ struct Wanted {
     }
 };
 
-Graph graph_of(std::int64_t window) {
-    Graph graph;
+void add_check(Graph& graph, std::int64_t window) {
     const Tensor norm = graph.input("norm", {DType::f32, {}}), clip = graph.input("clip", {DType::f32, {}});
     const OutlierCheck made = skip_outliers(norm, clip, graph.state("state", {DType::f32, {1 + window}}), limit);
     graph.output("z", made.z_score);
     graph.output("new clip", made.clip);
-    return graph;
 }
 
 class HostOutlier : public ::testing::TestWithParam<std::int64_t> {};
 class DeviceOutlier : public ::testing::TestWithParam<std::int64_t> {};
 
 TEST_P(HostOutlier, IsWhatLiesFarAboveTheLastNorms) {
-    const Graph graph = graph_of(GetParam());
+    Graph graph;
+    add_check(graph, GetParam());
     const Shape shape{1 + GetParam()};
     Wanted wanted{static_cast<std::size_t>(GetParam())};
     std::vector<double> state(static_cast<std::size_t>(shape.elements()));
@@ -91,7 +90,8 @@ TEST_P(HostOutlier, IsWhatLiesFarAboveTheLastNorms) {
 
 TEST_P(DeviceOutlier, IsWhatLiesFarAboveTheLastNorms) {
     for (const bool cpu : {true, false}) {
-        Graph graph = graph_of(GetParam());
+        Graph graph;
+    add_check(graph, GetParam());
         DeviceTraits lowering = traits(shared_device());
         lowering.cpu = cpu;
         State state(shared_device());
