@@ -34,8 +34,7 @@ TEST_P(DeviceMovingAverage, FollowsManyTensorsAndSkipsWithTheStep) {
         averages.push_back(graph.state(text("average", k), type));
         values.push_back(graph.input(text('x', k), type));
     }
-    const std::vector<Tensor> made = moving_average(averages, values, graph.input("clip", {DType::f32, {}}), decay);
-    for (std::size_t k = 0; k < GetParam(); ++k) graph.output(text("new", k), made[k]);
+    moving_average(averages, values, graph.input("clip", {DType::f32, {}}), decay);
     State state(shared_device());
     Program program(shared_device(), graph, state, {.guarded = true});
     Arrays inputs{{"clip", {{}, {0.5}}}};
@@ -60,14 +59,14 @@ TEST_P(DeviceMovingAverage, FollowsManyTensorsAndSkipsWithTheStep) {
                 // Three steps of three roundings each, of numbers below 5.
                 ASSERT_NEAR(found[i], x + left * (4 - x), 9 * 5 * 0x1p-24) << "tensor " << k << ", element " << i;
                 if (left == decay) {
-                    ASSERT_NEAR(once.at(text("new", k)).at[i], x + left * (4 - x), 1e-12);
+                    ASSERT_NEAR(once.at(text("average", k)).at[i], x + left * (4 - x), 1e-12);
                 }
             }
         }
     }
     EXPECT_EQ(program.damaged_guards(), "");
     inputs["clip"] = {{}, {-1.0}};
-    EXPECT_EQ(interpret(graph, inputs).at("new0").at, inputs.at("average0").at);
+    EXPECT_EQ(interpret(graph, inputs).at("average0").at, inputs.at("average0").at);
 }
 
 INSTANTIATE_TEST_SUITE_P(Counts, DeviceMovingAverage, ::testing::Values(1, 2, 7, 100));

@@ -28,11 +28,11 @@ struct Step {
 /// Norms around 1 that grow slowly, with some four times as large, and some that are not finite.
 std::vector<Step> steps(std::int64_t window) {
     std::vector<Step> list;
-    for (std::int64_t i = 0; i < 3 * window + 5; ++i) {
+    for (std::int64_t i = 0; i < 4 * window + 5; ++i) {
         const auto t = static_cast<double>(i);
         Step step{static_cast<double>(static_cast<float>(1 + 0.01 * t + 0.125 * std::sin(7 * t))), 0.5};
         if (i % (window + 3) == window + 1) step.norm *= 4;
-        if (i % 9 == 4) step = {std::numeric_limits<double>::infinity(), -1};
+        if (i % 9 == 5) step = {std::numeric_limits<double>::infinity(), -1};
         list.push_back(step);
     }
     return list;
@@ -59,7 +59,7 @@ struct Wanted {
     }
 };
 
-void add_check(Graph& graph, std::int64_t window) {
+void describe(Graph& graph, std::int64_t window) {
     const Tensor norm = graph.input("norm", {DType::f32, {}}), clip = graph.input("clip", {DType::f32, {}});
     const OutlierCheck made = skip_outliers(norm, clip, graph.state("state", {DType::f32, {1 + window}}), limit);
     graph.output("z", made.z_score);
@@ -71,7 +71,7 @@ class DeviceOutlier : public ::testing::TestWithParam<std::int64_t> {};
 
 TEST_P(HostOutlier, IsWhatLiesFarAboveTheLastNorms) {
     Graph graph;
-    add_check(graph, GetParam());
+    describe(graph, GetParam());
     const Shape shape{1 + GetParam()};
     Wanted wanted{static_cast<std::size_t>(GetParam())};
     std::vector<double> state(static_cast<std::size_t>(shape.elements()));
@@ -91,7 +91,7 @@ TEST_P(HostOutlier, IsWhatLiesFarAboveTheLastNorms) {
 TEST_P(DeviceOutlier, IsWhatLiesFarAboveTheLastNorms) {
     for (const bool cpu : {true, false}) {
         Graph graph;
-    add_check(graph, GetParam());
+        describe(graph, GetParam());
         DeviceTraits lowering = traits(shared_device());
         lowering.cpu = cpu;
         State state(shared_device());
