@@ -49,7 +49,7 @@ MixerOutput mix(const AttentionContext& at) {
     const auto both = split(reshape(o, {rows[0], 2 * value_width}), std::array{value_width, value_width});
     const Tensor weighted = mul(both[1], lambda(at.scope, head_width / 2, lambda_init));
     const Tensor weight = (at.scope / "subln").parameter("weight", {value_width}, Init::ones());
-    const Tensor y = scale(rms_norm(sub(both[0], weighted), weight, norm_eps), 1.0f - lambda_init);
+    const Tensor y = rms_norm(sub(both[0], weighted), scale(weight, 1.0f - lambda_init), norm_eps);
     return {reshape(y, {o.shape()[0], o.shape()[1], heads * value_width})};
 }
 
