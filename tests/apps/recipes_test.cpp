@@ -26,6 +26,9 @@ using Rows = std::vector<Row>;
 
 const Rows ours{
     {"attention", "standard", "ours"},
+    {"model-ema-decay", "0", "ours"},       {"skip-outlier-gradients", "0", "ours"},
+    {"save-total-limit", "0", "ours"},      {"save-minutes", "0", "ours"},   {"max-minutes", "0", "ours"},
+    {"early-stopping-patience", "0", "ours"}, {"overfit-one-batch", "false", "ours"},
     {"recompute", "false", "ours"},         {"momentum", "0.9", "ours"},     {"precision", "fp32", "ours"},
     {"decay-lr", "true", "decay_lr"}, {"log-interval", "1", "log_interval"},
     {"seed", "1337", "torch.manual_seed"},
