@@ -98,7 +98,7 @@ Parameters BenchModel::parameters() const {
 std::vector<std::string> bench_model_names(bool generating) {
     std::vector<std::string> names;
     for (const Entry& entry : ENTRIES)
-        if (!generating || !config_of(entry).family().images()) names.emplace_back(entry.name);
+        if (!generating || config_of(entry).family().generates()) names.emplace_back(entry.name);
     return names;
 }
 

@@ -21,7 +21,7 @@ struct BenchModel {
     std::function<void(Program&)> fill;  // the inputs of the loss
     TrainerConfig trainer = {};
 
-    bool generates() const { return !config.family().images(); }
+    bool generates() const { return config.family().generates(); }
     /// Names and shapes, without a graph.
     Parameters parameters() const;
 };

@@ -54,13 +54,18 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
     model.load(parameters, state);
 
     const auto rows = static_cast<std::size_t>(windows.rows), length = static_cast<std::size_t>(windows.length);
-    const Batches random(o.split, tokens, {Order::random, rows, length, common.seed});
+    const Objective objective = language_objective(model.config);
+    const Batches random(o.split, tokens, {Order::random, rows, length, common.seed, objective});
     Result result;
     double sum = 0;
     Progress progress(common, "eval", "batches", windows.count);
     while (result.batches < windows.count) {
         const auto number = static_cast<std::size_t>(result.batches);
-        const Batch batch = o.all ? window(tokens, number, rows * length) : random.at(number);
+        Batch batch = o.all ? window(tokens, number, rows * length) : random.at(number);
+        if (o.all && objective) {
+            Random draws(common.seed, "objective/all", number);
+            objective(batch, draws);
+        }
         program.write("tokens", batch.tokens);
         program.write("targets", batch.targets);
         program.run();

@@ -182,6 +182,8 @@ void add_generate(CLI::App& app, Common& common) {
     command->callback([options, &common] {
         validate(options->sampling);
         const LanguageModel model = open_language_model(options->model);
+        require(model.family().generates(), "model ", options->model, ": a ", model.family().title,
+                " does not continue text");
         const std::vector<std::int32_t> prompt = read_prompt(*options, model);
         catch_interrupts();
         with_device(common, [&](Device& device) { run(device, common, *options, model, prompt); });

@@ -37,7 +37,7 @@ InspectedModel inspected_language_model(const ModelConfig& config, std::int64_t 
     made.loss = [=](const Scope& scope) { return language_loss(scope, config, batch, block); };
     made.items = static_cast<double>(batch * block);
     made.batch = text(batch, " sequences of ", block, " tokens");
-    made.cache = static_cast<double>(cache_bytes(config, activations));
+    if (config.family().generates()) made.cache = static_cast<double>(cache_bytes(config, activations));
     made.block_size = block;
     return made;
 }

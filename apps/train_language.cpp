@@ -26,8 +26,9 @@ namespace vkf {
 namespace {
 
 /// Batches to train on, by number.
-Batches::Options batch_options(const LanguageRunOptions& o, Order order) {
-    return {order, static_cast<std::size_t>(o.batch_size), static_cast<std::size_t>(o.block_size), o.seed};
+Batches::Options batch_options(const LanguageRunOptions& o, const ModelConfig& model, Order order) {
+    return {order, static_cast<std::size_t>(o.batch_size), static_cast<std::size_t>(o.block_size), o.seed,
+            language_objective(model)};
 }
 
 /// What evaluations are made on: a name, and the same batches each time.
@@ -57,9 +58,9 @@ std::vector<TokenDataset> open_eval_data(const LanguageRunOptions& o, const Lang
     return list;
 }
 
-std::vector<EvalSet> eval_sets(const LanguageRunOptions& o, const TokenDataset& data,
+std::vector<EvalSet> eval_sets(const LanguageRunOptions& o, const ModelConfig& model, const TokenDataset& data,
                                const std::vector<TokenDataset>& others) {
-    const Batches::Options options = batch_options(o, Order::random);
+    const Batches::Options options = batch_options(o, model, Order::random);
     std::vector<EvalSet> sets{{"train", {"eval-train", data.train(), options}},
                               {"val", {"eval-val", data.val(), options}}};
     for (std::size_t i = 0; i < others.size(); ++i) {
@@ -94,10 +95,10 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
     if (!o.origin().empty()) origin = open_language_model(o.origin());
     const TokenDataset data = origin ? open_data(*origin, o.data) : TokenDataset::open(o.data);
     const std::optional<Characters>& characters = origin ? origin->characters : data.characters();
-    const Batches training("train", data.train(), batch_options(o, order_named(o.order)));
     const ModelConfig model = model_config(o, origin, data);
+    const Batches training("train", data.train(), batch_options(o, model, order_named(o.order)));
     const std::vector<TokenDataset> others = open_eval_data(o, {{o.out_dir, model}, characters});
-    const std::vector<EvalSet> sets = eval_sets(o, data, others);
+    const std::vector<EvalSet> sets = eval_sets(o, model, data, others);
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool) {
             return [&, rows](const Scope& scope) { return language_loss(scope, model, rows, o.block_size); };

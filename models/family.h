@@ -18,7 +18,9 @@
 
 namespace vkf {
 
+class Random;
 struct AttentionProbe;
+struct Batch;
 struct KeyValueCache;
 
 /// What a language model's logits are made of: logits = features · tableᵀ.
@@ -31,6 +33,9 @@ struct Features {
 /// cache of the positions before, if there is one.
 struct LanguageGraph {
     Features (*features)(const Scope&, const ModelConfig&, Tensor tokens, const KeyValueCache* cache, bool last_only);
+    /// What it learns from a batch instead of the next token, if it does: see Objective. Such a model does not continue
+    /// text, and its graph is never given a cache.
+    void (*objective)(const ModelConfig&, Batch&, Random&) = nullptr;
 };
 
 /// A vision model's graph: images f32 [B, channels, side, side], normalised → logits [B, classes]. `attention`, if
@@ -64,6 +69,11 @@ struct Family {
     std::variant<LanguageGraph, ImageGraph> graph;
 
     bool images() const { return std::holds_alternative<ImageGraph>(graph); }
+    /// Whether it continues text token by token.
+    bool generates() const {
+        const auto* language = std::get_if<LanguageGraph>(&graph);
+        return language && !language->objective;
+    }
     Task task() const { return images() ? Task::images : Task::language; }
 };
 

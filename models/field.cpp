@@ -15,15 +15,9 @@ namespace {
 /// What sizes are multiplied in.
 constexpr std::int64_t largest = (std::int64_t{1} << 31) - 1;
 
-/// The shortest words that read back as the number.
-std::string words_of(float value) {
-    std::array<char, 32> buffer;
-    return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
-}
-
 struct Shown {
     std::string operator()(const Whole& whole) const { return std::to_string(whole.resolved()); }
-    std::string operator()(const Number& number) const { return words_of(*number.value); }
+    std::string operator()(const Number& number) const { return shortest(*number.value); }
     std::string operator()(const bool* flag) const { return *flag ? "true" : "false"; }
     std::string operator()(const Choice& choice) const { return choice.get(); }
     std::string operator()(const ClassNames& classes) const { return listed(*classes.names); }
@@ -59,6 +53,11 @@ std::string Field::option_name() const {
     std::string name = "--" + std::string(option.empty() ? key : option);
     std::ranges::replace(name, '_', '-');
     return name;
+}
+
+std::string shortest(float value) {
+    std::array<char, 32> buffer;
+    return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
 }
 
 std::string shown(const Field& field) {

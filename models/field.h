@@ -83,6 +83,8 @@ struct Field {
     bool has_option() const { return !help.empty(); }
 };
 
+/// The shortest decimal that reads back as the number.
+std::string shortest(float value);
 /// The value as people write it.
 std::string shown(const Field& field);
 /// Takes the value of the same field in another configuration.

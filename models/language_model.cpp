@@ -32,6 +32,12 @@ Tensor language_loss(const Scope& scope, const ModelConfig& config, std::int64_t
     return head_loss(made.features, made.table, targets, {.d_loss = scope.d_loss()});
 }
 
+Objective language_objective(const ModelConfig& config) {
+    const auto objective = std::get<LanguageGraph>(config.family().graph).objective;
+    if (!objective) return {};
+    return [config, objective](Batch& batch, Random& random) { objective(config, batch, random); };
+}
+
 void prefill_chunk(const Scope& scope, const ModelConfig& config, std::int64_t length, Format activations) {
     Graph& graph = scope.graph();
     const Tensor tokens = graph.input("tokens", {DType::i32, {1, length}});

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "models/data/dataset.h"
 #include "models/family.h"
 
 namespace vkf {
@@ -24,6 +25,9 @@ Tensor language_logits(const Scope& scope, const ModelConfig& config, Tensor tok
 
 /// Mean cross-entropy of a micro-batch; declares its inputs `tokens` and `targets`, i32 [batch, length].
 Tensor language_loss(const Scope& scope, const ModelConfig& config, std::int64_t batch, std::int64_t length);
+
+/// What a model of this configuration learns from batches, for Batches::Options; empty: to tell the next token.
+Objective language_objective(const ModelConfig& config);
 
 /// Appends the reading of `length` tokens into the cache: inputs `tokens`, i32 [1, length], `positions`, i32 [length],
 /// and `length`, i32 [1], the tokens then read in all; output `logits` of the token that follows. The cache is kept in

@@ -104,22 +104,19 @@ std::vector<std::size_t> Batches::starts(std::uint64_t t) const {
     return starts;
 }
 
-void Batches::fill(std::uint64_t t, std::span<std::int32_t> tokens, std::span<std::int32_t> targets) const {
-    const std::size_t length = options_.length;
-    require(tokens.size() == options_.rows * length && targets.size() == tokens.size(), name_, " batch: room for ",
-            tokens.size(), " tokens and ", targets.size(), " targets, wanted ", options_.rows, " x ", length);
+Batch Batches::at(std::uint64_t t) const {
+    const std::size_t length = options_.length, count = options_.rows * length;
+    Batch batch{std::vector<std::int32_t>(count), std::vector<std::int32_t>(count)};
     std::size_t row = 0;
     for (const std::size_t start : starts(t)) {
-        tokens_.subspan(start, length).copy_to(tokens.subspan(row * length, length));
-        tokens_.subspan(start + 1, length).copy_to(targets.subspan(row * length, length));
-        ++row;
+        tokens_.subspan(start, length).copy_to(std::span(batch.tokens).subspan(row, length));
+        tokens_.subspan(start + 1, length).copy_to(std::span(batch.targets).subspan(row, length));
+        row += length;
     }
-}
-
-Batch Batches::at(std::uint64_t t) const {
-    const std::size_t count = options_.rows * options_.length;
-    Batch batch{std::vector<std::int32_t>(count), std::vector<std::int32_t>(count)};
-    fill(t, batch.tokens, batch.targets);
+    if (options_.objective) {
+        Random random(options_.seed, "objective/" + name_, t);
+        options_.objective(batch, random);
+    }
     return batch;
 }
 

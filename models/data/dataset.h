@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random.h"
 #include "models/data/text.h"
 #include "models/data/tokens.h"
 
@@ -72,6 +73,10 @@ struct Batch {
     std::vector<std::int32_t> tokens, targets;
 };
 
+/// Makes of a batch of next tokens whatever else a model learns from text, such as words that it hides. A negative
+/// target asks nothing.
+using Objective = std::function<void(Batch&, Random&)>;
+
 /// The micro-batches of one split, each found by its number, so that a run resumes from the number alone.
 ///
 /// Row b of micro-batch t starts at token ((t·B + b)·T) mod (N − T) in sequential order, else at a
@@ -84,6 +89,7 @@ public:
         std::size_t rows = 1;    // B
         std::size_t length = 1;  // T
         std::uint64_t seed = 0;
+        Objective objective = {};  // else to tell the next token; draws from (seed, "objective/" + name, t)
     };
 
     Batches(std::string name, TokenSpan tokens, const Options& options);
@@ -91,9 +97,7 @@ public:
     /// First token of every row of micro-batch t.
     std::vector<std::size_t> starts(std::uint64_t t) const;
 
-    /// Writes micro-batch t.
-    /// Shapes: tokens, targets [B, T].
-    void fill(std::uint64_t t, std::span<std::int32_t> tokens, std::span<std::int32_t> targets) const;
+    /// Micro-batch t.
     Batch at(std::uint64_t t) const;
 
 private:

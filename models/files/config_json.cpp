@@ -106,7 +106,8 @@ struct Write {
     void operator()(const Whole& whole) const {
         object[key] = whole.resolved() ? ordered_json(whole.resolved()) : ordered_json();
     }
-    void operator()(const Number& number) const { object[key] = static_cast<double>(*number.value); }
+    /// 1e-5 as such, not with the digits that its nearest float has beyond.
+    void operator()(const Number& number) const { object[key] = std::stod(shortest(*number.value)); }
     void operator()(const bool* flag) const { object[key] = *flag; }
     void operator()(const Choice& choice) const {
         if (const std::string word = choice.get(); word != "none") object[key] = word;

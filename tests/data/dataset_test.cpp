@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "base/file.h"
 #include "models/data/corpus.h"
@@ -178,6 +179,27 @@ TEST(HostDataset, TheShortestDataHasOneWindow) {
     }
 }
 
+TEST(HostDataset, AnObjectiveMakesAnotherTaskOfEveryBatch) {
+    const Tokens tokens = counting(100);
+    const auto hide_one = [](Batch& batch, Random& random) {
+        const std::size_t hidden = random.below(batch.tokens.size());
+        batch.targets.assign(batch.tokens.size(), -1);
+        std::swap(batch.tokens[hidden], batch.targets[hidden]);
+    };
+    const Batches next("train", tokens, {Order::random, 4, 8, 1}),
+        hiding("train", tokens, {Order::random, 4, 8, 1, hide_one});
+    std::set<std::ptrdiff_t> hidden;
+    for (std::uint64_t t = 0; t < 20; ++t) {
+        const Batch plain = next.at(t), batch = hiding.at(t), again = hiding.at(t);
+        EXPECT_EQ(batch.tokens, again.tokens);
+        EXPECT_EQ(batch.targets, again.targets);
+        const auto at = std::ranges::find(batch.tokens, -1) - batch.tokens.begin();
+        EXPECT_EQ(batch.targets[static_cast<std::size_t>(at)], plain.tokens[static_cast<std::size_t>(at)]);
+        hidden.insert(at);
+    }
+    EXPECT_GT(hidden.size(), 5);  // of 32 places; drawn anew for every batch
+}
+
 TEST(HostDataset, ImpossibleBatchesAreRefused) {
     const Tokens tokens = counting(4);
     const auto attempt = [&](std::size_t rows, std::size_t length) {
@@ -186,9 +208,6 @@ TEST(HostDataset, ImpossibleBatchesAreRefused) {
     expect_holds(attempt(1, 4), "val data: 4 tokens, wanted more than the block size 4");
     expect_holds(attempt(0, 1), "0 x 1");
     expect_holds(attempt(1, 0), "1 x 0");
-    const Batches batches("val", tokens, {Order::random, 1, 2, 1});
-    std::vector<std::int32_t> small(1), right(2);
-    expect_holds(complaint([&] { batches.fill(0, small, right); }), "wanted 1 x 2");
     expect_holds(complaint([] { order_named("shuffled"); }), "'shuffled' is unknown");
     EXPECT_EQ(order_named("random"), Order::random);
     EXPECT_EQ(order_named("sequential"), Order::sequential);
