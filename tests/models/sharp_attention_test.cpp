@@ -16,16 +16,20 @@
 namespace vkf::test {
 namespace {
 
-constexpr std::int64_t ROWS = 2, LENGTH = 24;
+constexpr std::int64_t ROWS = 2;
 
-Gpt2Config sharp_gpt2(std::string_view variant) {
-    Gpt2Config c = tiny_gpt2(variant);
-    c.n_positions = LENGTH;
-    c.n_embd = 64;
-    c.n_head = 2;
-    c.attention = attention_of(variant);
-    return c;
-}
+struct SharpModel {
+    std::int64_t length, width, heads;
+
+    Gpt2Config config(std::string_view variant) const {
+        Gpt2Config c = tiny_gpt2(variant);
+        c.n_positions = length;
+        c.n_embd = width;
+        c.n_head = heads;
+        c.attention = attention_of(variant);
+        return c;
+    }
+};
 
 /// Initial values but for queries, which are equal to keys, and both so long that a position sees little but itself.
 std::vector<float> sharp_values(const Parameter& p, std::uint64_t seed) {
@@ -42,10 +46,12 @@ struct MapGradients {
     Graph graph;
     Parameters parameters;
     std::vector<std::string> names;
+    Batch batch;
 
     /// With `rounded`, queries, keys and values are kept in that format, and nothing else.
-    explicit MapGradients(const Gpt2Config& model, Format rounded = Format::f32) {
-        const Tensor loss = language_loss(Scope(graph, parameters), model, ROWS, LENGTH);
+    explicit MapGradients(const Gpt2Config& model, Format rounded = Format::f32)
+        : batch(sharp_batch(model.n_positions)) {
+        const Tensor loss = language_loss(Scope(graph, parameters), model, ROWS, model.n_positions);
         std::int64_t found = 0;
         for (const Node& node : graph.nodes())
             if (node.op->name() == "matmul" && node.scope.ends_with("c_attn"))
@@ -60,14 +66,14 @@ struct MapGradients {
     }
 
     Arrays interpreted(std::uint64_t seed) const {
-        const Batch batch = sharp_batch();
+        const Shape shape{ROWS, std::ssize(batch.tokens) / ROWS};
         Arrays leaves;
         for (const Parameter& p : parameters.list()) {
             const std::vector<float> x = sharp_values(p, seed);
             leaves[p.name] = {p.shape, {x.begin(), x.end()}};
         }
-        leaves["tokens"] = {{ROWS, LENGTH}, {batch.tokens.begin(), batch.tokens.end()}};
-        leaves["targets"] = {{ROWS, LENGTH}, {batch.targets.begin(), batch.targets.end()}};
+        leaves["tokens"] = {shape, {batch.tokens.begin(), batch.tokens.end()}};
+        leaves["targets"] = {shape, {batch.targets.begin(), batch.targets.end()}};
         return interpret(graph, leaves);
     }
 
@@ -76,7 +82,7 @@ struct MapGradients {
         State state(shared_device());
         Program program(shared_device(), graph, state);
         for (const Parameter& p : parameters.list()) state.write(p.name, sharp_values(p, seed));
-        write_batch(program, sharp_batch());
+        write_batch(program, batch);
         program.run();
         Arrays made;
         for (const std::string& name : names) {
@@ -86,9 +92,9 @@ struct MapGradients {
         return made;
     }
 
-    static Batch sharp_batch() {
+    static Batch sharp_batch(std::int64_t length) {
         Batch batch;
-        for (std::int32_t i = 0; i < ROWS * LENGTH; ++i) {
+        for (std::int32_t i = 0; i < ROWS * length; ++i) {
             batch.tokens.push_back(i * i * 7 % 17);
             batch.targets.push_back((i + 1) * (i + 1) * 7 % 17);
         }
@@ -105,14 +111,9 @@ double distance(const Arrays& x, const Arrays& wanted, const std::vector<std::st
     return sum;
 }
 
-class DeviceSharpModel : public ::testing::TestWithParam<std::string> {};
-
-/// All that mixed precision rounds may make the output maps' gradients 2.1 times as wrong as rounding queries, keys and
-/// values alone does, which every implementation has to. Where o is rounded before v is taken away it is 3.2 to 4.0
-/// times. Variants whose maps read o itself are not asked: rounded values make it wrong by 2^-9.7 only, as much as each
-/// of a step's other roundings does, whatever the weights.
-TEST_P(DeviceSharpModel, IsNotMuchWorseThanRoundedQueriesKeysAndValues) {
-    const Gpt2Config model = sharp_gpt2(GetParam());
+/// How much more wrong than by rounding queries, keys and values alone, which every implementation has to, the output
+/// maps' gradients are by all that mixed precision rounds.
+double excess(const Gpt2Config& model) {
     double mixed = 0, inevitable = 0;
     for (const std::uint64_t seed : {1, 2, 3}) {
         const MapGradients exact(model), rounded(model, Format::bf16);
@@ -120,10 +121,29 @@ TEST_P(DeviceSharpModel, IsNotMuchWorseThanRoundedQueriesKeysAndValues) {
         inevitable += distance(rounded.interpreted(seed), wanted, exact.names);
         mixed += distance(MapGradients(model).computed(seed, Format::bf16), wanted, exact.names);
     }
-    EXPECT_LE(std::sqrt(mixed / inevitable), 2.1);
+    return std::sqrt(mixed / inevitable);
 }
 
-INSTANTIATE_TEST_SUITE_P(Differences, DeviceSharpModel,
+class DeviceSharpModel : public ::testing::TestWithParam<std::string> {};
+
+/// With o rounded before v is taken away it is 2.3 times for belief-head.
+TEST_P(DeviceSharpModel, IsNotMuchWorseThanRoundedQueriesKeysAndValues) {
+    const SharpModel model{.length = 48, .width = 48, .heads = 3};
+    EXPECT_LE(excess(model.config(GetParam())), 2.1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, DeviceSharpModel, ::testing::ValuesIn(mixer_names()), variant_id);
+
+/// Wider heads on shorter rows see less but themselves: with o rounded first it is 3.2 to 4.0 times. Variants whose
+/// maps read o itself are not asked: a small difference is not what they make.
+class DeviceSharperModel : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(DeviceSharperModel, IsNotMuchWorseThanRoundedQueriesKeysAndValues) {
+    const SharpModel model{.length = 24, .width = 64, .heads = 2};
+    EXPECT_LE(excess(model.config(GetParam())), 2.1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Differences, DeviceSharperModel,
                          ::testing::Values("attentionx", "belief", "belief-head", "belief-star"), variant_id);
 
 }  // namespace
