@@ -1,6 +1,7 @@
 // What is left beside products and attention: mostly bound by memory.
 
 #include <array>
+#include <cmath>
 #include <memory>
 
 #include "apps/bench_cases.h"
@@ -13,10 +14,12 @@
 #include "ops/discrepancy.h"
 #include "ops/dropout.h"
 #include "ops/embedding.h"
+#include "ops/glu.h"
 #include "ops/norm.h"
 #include "ops/optimizers.h"
 #include "ops/project_out.h"
 #include "ops/reduce.h"
+#include "ops/rope.h"
 #include "ops/softmax.h"
 #include "ops/view.h"
 
@@ -71,6 +74,19 @@ void add_belief(Cases& list, std::int64_t rows, std::int64_t width, std::int64_t
                              [](std::span<const Tensor> in) { return discrepancy(in[0], in[1], 0.5f, GammaOn::sum); }});
 }
 
+void add_rope(Cases& list, std::int64_t rows, std::int64_t width, std::int64_t heads) {
+    add_with_gradient(
+        list, {"rope", "rope", text(rows, 'x', width, ", ", heads, " heads"), numbers({{1, rows, width}}),
+               [=](std::span<const Tensor> in) {
+                   std::vector<double> frequencies;
+                   const std::int64_t head = width / heads;
+                   for (std::int64_t i = 0; i < head / 2; ++i)
+                       frequencies.push_back(std::pow(1e4, -2.0 * static_cast<double>(i) / static_cast<double>(head)));
+                   const Tensor table = rope_table(in[0].graph(), frequencies, rows);
+                   return rope(in[0], table, {.heads = heads});
+               }});
+}
+
 }  // namespace
 
 void add_rows(Cases& list) {
@@ -85,6 +101,7 @@ void add_rows(Cases& list) {
     add_embedding(list, 1024, 50257, 768);
     add_belief(list, 768, 128, 4);
     add_belief(list, 8320, 192, 12);
+    add_rope(list, 1024, 768, 12);
 }
 
 void add_elements(Cases& list) {
@@ -100,6 +117,8 @@ void add_elements(Cases& list) {
                             return [apply, in = numbers(shapes)(operands)] { return std::vector{apply(in)}; };
                         }});
     };
+    add_with_gradient(list, {"elementwise", "swiglu", "1024x3072", numbers({{1024, 3072}, {1024, 3072}}),
+                             [](std::span<const Tensor> in) { return glu(in[0], in[1], Activation::silu); }});
     using In = const std::vector<Tensor>&;
     one("add", "8320x192", {{8320, 192}, {8320, 192}}, [](In in) { return add(in[0], in[1]); });
     one("column_sum", "8320x576", {{8320, 576}}, [](In in) { return column_sum(in[0]); });
