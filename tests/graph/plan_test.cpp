@@ -171,8 +171,9 @@ TEST(HostPlan, AnInputMayBeginItsLifeInTheOutputsPlace) {
 TEST(HostPlan, OnlyWholeValuesAreWrittenOver) {
     Graph graph;
     const Tensor t = graph.input("t", {DType::f32, {8, 4}}), x = graph.input("x", {DType::f32, {8, 4}});
-    // The sum is as large as what the row, repeated, lies in.
+    // One sum is as large as what the row, repeated, lies in; the other as the row.
     graph.output("y", add(t, reshape(slice(scale(x, 2.0f), 0, 0, 1), {4})));
+    graph.output("z", add(slice(scale(x, 3.0f), 0, 1, 1), slice(t, 0, 0, 1)));
     const Plan made = plan(graph, live_nodes(graph), std::vector<std::vector<std::int64_t>>(graph.nodes().size()));
     EXPECT_EQ(made.aliased, 0);
 }
