@@ -15,6 +15,11 @@ void LanguageRunOptions::declare(CLI::App& app) {
     option(app, "--block-size", block_size, "tokens in a sequence; a model that is there limits it",
            whole(1, 10'000'000));
     option(app, "--max-iters", max_iters, "steps", whole(0, most_steps));
+    choice(app, "--schedule", schedule_kind,
+           "cosine: from the warm-up to the decay's end; trapezoid: a line over the last --warmdown-iters",
+           {"cosine", "trapezoid"});
+    option(app, "--warmdown-iters", schedule.warmdown_iters, "steps of the trapezoid's descent", whole(0, most_steps));
+    keep_if([this] { return schedule_kind == "trapezoid"; });
     option(app, "--warmup-iters", schedule.warmup_iters, "steps of linear warm-up", whole(0, most_steps));
     option(app, "--lr-decay-iters", schedule.lr_decay_iters, "step at which the decay ends", whole(0, most_steps));
     option(app, "--eval-interval", eval_interval, "steps between evaluations; each writes a checkpoint",
@@ -36,11 +41,17 @@ void LanguageRunOptions::take_origin(const Common& common) {
 }
 
 void LanguageRunOptions::check() {
-    require(schedule.lr_decay_iters >= schedule.warmup_iters, "--lr-decay-iters ", schedule.lr_decay_iters,
-            " is before the end of --warmup-iters ", schedule.warmup_iters);
+    const bool trapezoid = schedule_kind == "trapezoid";
+    schedule.kind = trapezoid ? Schedule::Kind::trapezoid : Schedule::Kind::cosine;
+    require_effect("--warmdown-iters", trapezoid, "on --schedule cosine, wanted --schedule trapezoid with it");
+    const std::int64_t warmdown = trapezoid ? schedule.warmdown_iters : 0;
+    require(schedule.lr_decay_iters >= schedule.warmup_iters + warmdown, "--lr-decay-iters ", schedule.lr_decay_iters,
+            warmdown ? text(" is less than --warmdown-iters ", warmdown, " after") : " is before",
+            " the end of --warmup-iters ", schedule.warmup_iters);
     check_run((max_iters + eval_interval - 1) / eval_interval);
     require_effect("--warmup-iters", schedule.decay_lr || schedule.warmup_iters == 0, "beside --no-decay-lr");
     require_effect("--lr-decay-iters", schedule.decay_lr, "beside --no-decay-lr");
+    require_effect("--schedule", schedule.decay_lr, "beside --no-decay-lr");
 }
 
 ModelConfig LanguageRunOptions::fresh_model(std::int64_t data_vocabulary) const {

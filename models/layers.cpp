@@ -36,7 +36,7 @@ Tensor linear(const Scope& scope, Tensor x, std::int64_t out, const LinearOption
     const Tensor weight = scope.parameter("weight", options.weight_shape.value_or(matrix), options.init);
     const Tensor bias = options.bias ? scope.parameter("bias", {out}, options.bias_init) : Tensor();
     return matmul(
-        x, reshape(weight, matrix),
+        x, reshape(options.weight_as ? options.weight_as(weight) : weight, matrix),
         {.transpose_b = options.out_in, .bias = bias, .addend = options.addend, .row_scale = options.row_scale});
 }
 

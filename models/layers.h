@@ -17,6 +17,7 @@ struct LinearOptions {
     bool out_in = false;  // W is stored [out, in], as PyTorch's Linear and most others do, not [in, out] as GPT-2
     Init init = Init::normal(0.02f);
     Init bias_init = Init::zeros();
+    std::function<Tensor(Tensor)> weight_as = {};  // what W is multiplied as, if not as it is
     std::optional<Shape> weight_shape = {};  // how W is stored, where that has more axes than two (a convolution's)
     Tensor addend = {};                      // added to the result, as a residual
     Tensor row_scale = {};                   // scales all but that: a factor for each sample, [B, 1, ..., 1]

@@ -8,18 +8,28 @@
 
 namespace vkf {
 
-/// nanoGPT's schedule: linear warm-up, then a cosine down to min_lr at lr_decay_iters, then min_lr.
+/// Of language models: linear warm-up, then a descent to min_lr at lr_decay_iters, then min_lr. The descent is
+/// nanoGPT's cosine, or, in a trapezoid, a line over the last `warmdown_iters` steps, before which the rate stays.
 struct Schedule {
+    enum class Kind { cosine, trapezoid } kind = Kind::cosine;
     double learning_rate = 6e-4;
     double min_lr = 6e-5;
     std::int64_t warmup_iters = 2000;
     std::int64_t lr_decay_iters = 600000;
+    std::int64_t warmdown_iters = 0;
     bool decay_lr = true;  // false: learning_rate throughout
 
     /// The rate of iteration `it`, counted from 0.
     double at(std::int64_t it) const {
         if (!decay_lr) return learning_rate;
         const auto i = static_cast<double>(it), warmup = static_cast<double>(warmup_iters);
+        if (kind == Kind::trapezoid) {
+            if (it < warmup_iters) return learning_rate * (i + 1) / warmup;
+            if (it < lr_decay_iters - warmdown_iters) return learning_rate;
+            if (it >= lr_decay_iters) return min_lr;
+            const auto left = static_cast<double>(lr_decay_iters - it);
+            return min_lr + (learning_rate - min_lr) * left / static_cast<double>(warmdown_iters);
+        }
         if (it < warmup_iters) return learning_rate * (i + 1) / (warmup + 1);
         if (it >= lr_decay_iters) return min_lr;
         const double done = (i - warmup) / (static_cast<double>(lr_decay_iters) - warmup);

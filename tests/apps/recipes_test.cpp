@@ -37,6 +37,7 @@ const Rows ours{
 /// karpathy/nanoGPT: train.py; activation is model.py's nn.GELU, weight decay is configure_optimizers'.
 const Rows nanogpt{
     {"order", "random", "get_batch"},
+    {"schedule", "cosine", "get_lr"},
     {"n-layer", "12", "n_layer"},
     {"n-head", "12", "n_head"},
     {"n-embd", "768", "n_embd"},

@@ -34,7 +34,17 @@ def by_epoch_rate(step, learning_rate, epochs, steps_per_epoch):
     return learning_rate if epoch == 0 else learning_rate * (1 + math.cos(math.pi * (epoch - 2) / epochs)) / 2
 
 
-SCHEDULES = {"nanogpt": nanogpt_rate, "by-step": by_step_rate, "by-epoch": by_epoch_rate}
+def trapezoid_rate(it, learning_rate, min_lr, warmup_iters, lr_decay_iters, warmdown_iters):
+    """modded-nanogpt's get_lr (its branch `casted`), with a rate to end at."""
+    if it < warmup_iters:
+        return learning_rate * (it + 1) / warmup_iters
+    if it < lr_decay_iters - warmdown_iters:
+        return learning_rate
+    left = max(lr_decay_iters - it, 0)
+    return min_lr + (learning_rate - min_lr) * left / warmdown_iters if left else min_lr
+
+
+SCHEDULES = {"nanogpt": nanogpt_rate, "trapezoid": trapezoid_rate, "by-step": by_step_rate, "by-epoch": by_epoch_rate}
 
 
 def rate(schedule, step):
