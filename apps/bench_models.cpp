@@ -12,38 +12,38 @@ namespace vkf {
 
 namespace {
 
-/// A model that is timed: its config.json, and how many sequences or images a batch has.
+/// A model that is timed: its config.json, how many sequences or images a batch has, and how long sequences are.
 struct Entry {
     const char *name, *title;
-    std::int64_t batch;
+    std::int64_t batch, length;
     const char* config;
 };
 
 constexpr Entry ENTRIES[] = {
     // configs/shakespeare-char-cpu.toml
-    {"small-gpt", "small GPT", 12,
+    {"small-gpt", "small GPT", 12, 64,
      R"({"model_type": "gpt2", "vocab_size": 65, "n_positions": 64, "n_embd": 128, "n_layer": 4, "n_head": 4,
          "activation_function": "gelu", "bias": false})"},
     // the plain one of both published recipes
-    {"vit", "ViT", 128,
+    {"vit", "ViT", 128, 0,
      R"({"model_type": "vit", "image_size": 32, "patch_size": 4, "hidden_size": 192, "num_hidden_layers": 9,
          "num_attention_heads": 12, "intermediate_size": 384, "layer_norm_eps": 1e-5, "qkv_bias": false,
          "num_labels": 10})"},
-    {"gpt2", "GPT-2 124M", 1,
+    {"gpt2", "GPT-2 124M", 1, 256,
      R"({"model_type": "gpt2", "vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12,
          "n_head": 12})"},
+    {"smollm2", "SmolLM2 135M", 1, 128,
+     R"({"model_type": "llama", "vocab_size": 49152, "max_position_embeddings": 8192, "hidden_size": 576,
+         "intermediate_size": 1536, "num_hidden_layers": 30, "num_attention_heads": 9, "num_key_value_heads": 3,
+         "rms_norm_eps": 1e-5, "rope_theta": 100000, "tie_word_embeddings": true})"},
 };
-
-constexpr std::int64_t LONGEST_SEQUENCE = 256;
 
 ModelConfig config_of(const Entry& entry) {
     return parse_config_json(entry.config, entry.name);
 }
 
-/// On whole contexts, or the beginning of long ones.
 BenchModel language_model(const Entry& entry, const ModelConfig& config) {
-    const std::int64_t batch = entry.batch;
-    const std::int64_t length = std::min(config.size(Dimension::context).value, LONGEST_SEQUENCE);
+    const std::int64_t batch = entry.batch, length = entry.length;
     return {.name = entry.name,
             .title = entry.title,
             .config = config,

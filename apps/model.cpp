@@ -5,9 +5,9 @@
 #include "apps/image_options.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/safetensors.h"
 #include "models/files/config_json.h"
 #include "models/files/image_processor.h"
+#include "models/files/stored_weights.h"
 #include "models/files/weights.h"
 
 namespace vkf {
@@ -28,13 +28,14 @@ std::string sizes_of(ModelConfig config) {
 /// Refuses a configuration that the weights cannot possibly fit, before a graph of that size is made; load_weights
 /// judges every tensor afterwards.
 void check_proportion(const Model& model) {
-    const Safetensors file = Safetensors::open(model.path / "model.safetensors");
+    const StoredWeights file = StoredWeights::open(model.path / "model.safetensors");
+    const std::vector<const StoredTensor*> tensors = file.tensors();
     const Size layers = model.config.size(Dimension::layers);
-    require(layers <= std::ssize(file.tensors()), file.path().string(), ": has ", file.tensors().size(),
+    require(layers <= std::ssize(tensors), file.path().string(), ": has ", tensors.size(),
             " tensors, but config.json's ", layers.key, " is ", layers.value);
     const double least = 2 * model.family().matrix_elements(model.config);  // bytes in half precision
     double stored = 0;
-    for (const StoredTensor& tensor : file.tensors()) stored += static_cast<double>(tensor.bytes.size());
+    for (const StoredTensor* tensor : tensors) stored += static_cast<double>(tensor->bytes.size());
     require(least < 1e9 || least < 4 * stored, file.path().string(), ": ", stored,
             " bytes cannot be the weights of a model with ", sizes_of(model.config));
 }

@@ -6,6 +6,7 @@
 // language_model.h and image_model.h.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,7 +66,9 @@ struct Family {
     /// Elements of all matrices, at least: weights of a smaller size cannot be this model's.
     double (*matrix_elements)(const ModelConfig&);
 
-    TensorNames tensors;
+    /// Renames keys of a config.json that other versions of the family's files have to those of the fields.
+    void (*rename_keys)(nlohmann::json& config) = nullptr;
+    TensorNames tensors = {};
     std::variant<LanguageGraph, ImageGraph> graph;
 
     bool images() const { return std::holds_alternative<ImageGraph>(graph); }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "models/any_config.h"
 #include "models/attention/attention_config.h"
 
 namespace vkf {
@@ -22,6 +23,7 @@ struct Shown {
     std::string operator()(const Choice& choice) const { return choice.get(); }
     std::string operator()(const ClassNames& classes) const { return listed(*classes.names); }
     std::string operator()(const AttentionConfig* attention) const { return attention->variant(); }
+    std::string operator()(const AnyConfig* object) const { return std::visit(*this, object->places().front().value); }
 };
 
 void check_all(std::span<const Field> fields, const std::string& prefix);
@@ -41,6 +43,7 @@ struct Check {
     void operator()(const Choice& choice) const { require_known(name, choice.get(), choice.words); }
     void operator()(const ClassNames&) const {}
     void operator()(AttentionConfig* attention) const { check_all(attention->fields(), name + "."); }
+    void operator()(AnyConfig* object) const { check_all(object->fields(), name + "."); }
 };
 
 void check_all(std::span<const Field> fields, const std::string& prefix) {

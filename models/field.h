@@ -13,6 +13,7 @@
 
 namespace vkf {
 
+class AnyConfig;
 class AttentionConfig;
 
 /// A whole number. `most` bounds what is made here; models that are there already may be larger.
@@ -67,7 +68,9 @@ enum class Dimension : std::uint8_t { none, layers, vocab_size, context, image_s
 
 /// A hyper-parameter of one configuration: the value is a place in it.
 struct Field {
-    using Value = std::variant<Whole, Number, bool*, Choice, ClassNames, AttentionConfig*>;
+    /// AnyConfig is an object of its own in a file: its first field is a word, on which it depends what others there
+    /// are, and as long as that is the first of its words the object is left out.
+    using Value = std::variant<Whole, Number, bool*, Choice, ClassNames, AttentionConfig*, AnyConfig*>;
 
     std::string_view key;  // in config.json
     Value value;

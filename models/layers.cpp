@@ -54,6 +54,10 @@ Tensor layer_norm(const Scope& scope, Tensor x, bool bias, float eps) {
     return layer_norm(x, weight, bias ? scope.parameter("bias", {x.width()}, Init::zeros()) : Tensor(), eps);
 }
 
+Tensor rms_norm(const Scope& scope, Tensor x, float eps) {
+    return rms_norm(x, scope.parameter("weight", {x.width()}, Init::ones()), eps);
+}
+
 Tensor stack(const Scope& scope, std::int64_t blocks, Tensor x,
              const std::function<Tensor(const Scope& block, Tensor x)>& block) {
     for (std::int64_t i = 0; i < blocks; ++i) {

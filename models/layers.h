@@ -36,6 +36,9 @@ Tensor output_maps(const Scope& scope, std::string_view name, const MixerOutput&
 /// LayerNorm over the last axis with weight and, if wanted, bias.
 Tensor layer_norm(const Scope& scope, Tensor x, bool bias, float eps);
 
+/// RMSNorm over the last axis with a weight.
+Tensor rms_norm(const Scope& scope, Tensor x, float eps);
+
 /// x through blocks 0, 1, … one after the other, in scopes of those numbers; each is a region of the graph.
 Tensor stack(const Scope& scope, std::int64_t blocks, Tensor x,
              const std::function<Tensor(const Scope& block, Tensor x)>& block);

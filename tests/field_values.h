@@ -10,7 +10,8 @@ namespace vkf::test {
 
 /// Whether a field can be given another value by itself.
 inline bool has_other_value(const Field& field) {
-    return !std::holds_alternative<ClassNames>(field.value) && !std::holds_alternative<AttentionConfig*>(field.value);
+    return !std::holds_alternative<ClassNames>(field.value) && !std::holds_alternative<AttentionConfig*>(field.value) &&
+           !std::holds_alternative<AnyConfig*>(field.value);
 }
 
 /// Gives it one with which the family's default model can still be built, and returns it.

@@ -56,7 +56,7 @@ MixerOutput mix(const AttentionContext& at) {
 }  // namespace
 
 const Mixer& differential_mixer() {
-    static const Mixer mixer{.name = "differential", .mix = mix, .one_map = false};
+    static const Mixer mixer{.name = "differential", .mix = mix, .maps = 2};
     return mixer;
 }
 

@@ -45,7 +45,9 @@ struct Mixer {
     AnyConfig options = NoOptions();  // its own, with the values that config.json means where it is silent
     /// Sets what nobody gave as its paper has it for a task.
     void (*choose)(AttentionConfig&, Task, const Given&) = nullptr;
-    bool one_map = true;  // its weights are softmax(QKᵀ), one map per head, and can be looked at
+    /// Maps softmax(QKᵀ) of a head, whose queries and keys lie side by side. The weights of a single one can be looked
+    /// at.
+    std::int64_t maps = 1;
 };
 
 /// In the order of mixers.def.

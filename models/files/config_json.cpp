@@ -55,14 +55,21 @@ struct Read {
     void operator()(const ClassNames& classes) const {
         *classes.names = read_class_names(keys.inner(key), *classes.count);
     }
-    void operator()(AttentionConfig* attention) const {
+    void operator()(AttentionConfig* attention) const { read_object(*attention, read_other_options); }
+    void operator()(AnyConfig* object) const {
+        read_object(*object, [](const ConfigKeys&, std::span<const Field>) { return std::vector<std::string_view>(); });
+    }
+
+private:
+    /// `others` gives the keys that may stand there although no field has them.
+    void read_object(auto& object, auto others) const {
         const ConfigKeys inner = keys.inner(key);
-        const Field variant = attention->fields().front();  // what else there is depends on it
-        if (inner.has(std::string(variant.key))) std::visit(Read{inner, std::string(variant.key)}, variant.value);
-        const std::vector<Field> fields = attention->fields();
+        const Field word = object.fields().front();  // what else there is depends on it
+        if (inner.has(std::string(word.key))) std::visit(Read{inner, std::string(word.key)}, word.value);
+        const std::vector<Field> fields = object.fields();
         std::vector<std::string_view> known;
         for (const Field& field : fields) known.push_back(field.key);
-        for (const std::string_view other : read_other_options(inner, fields)) known.push_back(other);
+        for (const std::string_view other : others(inner, fields)) known.push_back(other);
         inner.allow(known);
         read_fields(inner, fields);
     }
@@ -122,6 +129,11 @@ struct Write {
     void operator()(AttentionConfig* attention) const {
         if (*attention != AttentionConfig()) object[key] = object_of(attention->fields());
     }
+    void operator()(AnyConfig* inner) const {
+        const std::vector<Field> fields = inner->fields();
+        const Choice& word = std::get<Choice>(fields.front().value);
+        if (word.get() != word.words.front()) object[key] = object_of(fields);
+    }
 };
 
 ordered_json object_of(std::span<const Field> fields) {
@@ -150,8 +162,13 @@ ModelConfig read_config_json(const std::filesystem::path& path) {
 }
 
 ModelConfig parse_config_json(std::string_view text, const std::string& where) {
-    const ConfigKeys keys(where, parse_json(text, where));
-    ModelConfig config = family_of(keys).defaults();
+    nlohmann::json object = parse_json(text, where);
+    const Family& family = family_of(ConfigKeys(where, object));
+    if (family.rename_keys) family.rename_keys(object);
+    const ConfigKeys keys(where, std::move(object));
+    require(!keys.has("quantization_config"), where,
+            ": 'quantization_config' is there, wanted weights in F32, F16 or BF16");
+    ModelConfig config = family.defaults();
     const std::vector<Field> fields = config.fields();
     read_fields(keys, fields);
     try {

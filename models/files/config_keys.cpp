@@ -23,6 +23,12 @@ bool ConfigKeys::has(const std::string& key) const {
     return object_.contains(key) && !object_[key].is_null();
 }
 
+std::vector<std::string> ConfigKeys::names() const {
+    std::vector<std::string> all;
+    for (const auto& [key, value] : object_.items()) all.push_back(key);
+    return all;
+}
+
 ConfigKeys ConfigKeys::inner(const std::string& key) const {
     return ConfigKeys(where_ + ": " + key, object_.at(key));
 }

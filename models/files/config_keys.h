@@ -19,6 +19,7 @@ public:
 
     const std::string& where() const { return where_; }
     bool has(const std::string& key) const;
+    std::vector<std::string> names() const;
     std::int64_t size() const { return static_cast<std::int64_t>(object_.size()); }
     /// A member that is an object of its own.
     ConfigKeys inner(const std::string& key) const;

@@ -18,9 +18,9 @@ using Kind = HeldFile::Kind;
 std::vector<HeldFile> names_of_all() {
     std::vector<HeldFile> all;
     for (const char* name : {"optimizer.safetensors", "train.toml", "metrics.jsonl"}) all.push_back({name, Kind::run});
-    for (const char* name : {"config.json", "model.safetensors", "preprocessor_config.json", "tokenizer.json",
-                             "tokenizer_config.json", "vocab.json", "merges.txt", "special_tokens_map.json",
-                             "generation_config.json"})
+    for (const char* name : {"config.json", "model.safetensors", "model.safetensors.index.json",
+                             "preprocessor_config.json", "tokenizer.json", "tokenizer_config.json", "vocab.json",
+                             "merges.txt", "special_tokens_map.json", "generation_config.json"})
         all.push_back({name, Kind::model});
     for (const char* name : {"train.bin", "val.bin", "chars.json"}) all.push_back({name, Kind::data});
     for (const CifarFormat* format : {&CIFAR10, &CIFAR100}) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "models/files/stored_weights.h"
 
 namespace vkf {
 
@@ -37,7 +38,7 @@ private:
 
 void load_weights(const std::filesystem::path& path, std::span<const Parameter> parameters, State& state,
                   const TensorNames& names) {
-    const Safetensors file = Safetensors::open(path);
+    const StoredWeights file = StoredWeights::open(path);
     List missing, extra, misshapen, mistyped;
     std::set<std::string, std::less<>> used;
     const auto stored_name = [&](const std::string& name) {
@@ -62,8 +63,8 @@ void load_weights(const std::filesystem::path& path, std::span<const Parameter> 
         if (Shape(stored.shape) != parameter.shape)
             misshapen.add(text(name, " ", Shape(stored.shape), " (wanted ", parameter.shape, ")"));
     }
-    for (const StoredTensor& stored : file.tensors())
-        if (!used.contains(stored.name) && !is_known(stored)) extra.add(stored.name);
+    for (const StoredTensor* stored : file.tensors())
+        if (!used.contains(stored->name) && !is_known(*stored)) extra.add(stored->name);
     std::string problems;
     const auto report = [&](const char* what, const List& list) {
         if (!list.empty()) problems += text(problems.empty() ? "" : "; ", what, " ", list.text());
@@ -72,7 +73,7 @@ void load_weights(const std::filesystem::path& path, std::span<const Parameter> 
     report("extra", extra);
     report("misshapen", misshapen);
     report("not F32, F16 or BF16:", mistyped);
-    require(problems.empty(), path.string(), ": tensors do not fit config.json: ", problems);
+    require(problems.empty(), file.path().string(), ": tensors do not fit config.json: ", problems);
     for (const Parameter& parameter : parameters)
         state.write(parameter.name, file.read_f32(stored_name(parameter.name)));
 }

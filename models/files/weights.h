@@ -15,8 +15,9 @@
 
 namespace vkf {
 
-/// Reads every parameter from F32, F16 or BF16 tensors called as ours, or as other programs call them. Throws one
-/// InputError naming the file and all tensors that are missing, extra, misshapen or of another kind.
+/// Reads every parameter from F32, F16 or BF16 tensors called as ours, or as other programs call them, in the file or
+/// in several (stored_weights.h). Throws one InputError naming the file and all tensors that are missing, extra,
+/// misshapen or of another kind.
 void load_weights(const std::filesystem::path& file, std::span<const Parameter> parameters, State& state,
                   const TensorNames& names = {});
 

@@ -33,7 +33,9 @@ TEST_P(ProgramForward, WritesLogitsLossAndEveryGradientUnderItsName) {
 INSTANTIATE_TEST_SUITE_P(Cases, ProgramForward,
                          ::testing::Values("standard", "attentionx-sum", "attentionx-value", "belief", "belief-head",
                                            "belief-star", "concat", "differential", "vit-standard", "vit-belief",
-                                           "vit-kk", "vit-sl", "vit-differential"),
+                                           "vit-kk", "vit-sl", "vit-differential", "llama-standard", "llama-attentionx",
+                                           "llama-belief", "llama-belief-head", "llama-belief-star", "llama-concat",
+                                           "llama-differential"),
                          golden_id);
 
 }  // namespace

@@ -34,17 +34,20 @@ const Rows ours{
     {"seed", "1337", "torch.manual_seed"},
 };
 
-/// karpathy/nanoGPT: train.py; activation is model.py's nn.GELU, weight decay is configure_optimizers'.
-const Rows nanogpt{
-    {"order", "random", "get_batch"},
-    {"schedule", "cosine", "get_lr"},
+/// karpathy/nanoGPT: model.py.
+const Rows nanogpt_model{
     {"n-layer", "12", "n_layer"},
     {"n-head", "12", "n_head"},
     {"n-embd", "768", "n_embd"},
-    {"vocab-size", "0", "meta_vocab_size"},
-    {"block-size", "1024", "block_size"},
     {"bias", "false", "bias"},
     {"activation", "gelu", "nn.GELU()"},
+};
+/// Its train.py; weight decay is configure_optimizers'.
+const Rows nanogpt{
+    {"order", "random", "get_batch"},
+    {"schedule", "cosine", "get_lr"},
+    {"vocab-size", "0", "meta_vocab_size"},
+    {"block-size", "1024", "block_size"},
     {"dropout", "0", "dropout"},
     {"batch-size", "12", "batch_size"},
     {"gradient-accumulation-steps", "40", "gradient_accumulation_steps"},
@@ -87,6 +90,27 @@ const Rows shakespeare_char_cpu{
     {"dropout", "0.0", "--dropout"},     {"batch-size", "12", "--batch_size"},
     {"max-iters", "2000", "--max_iters"}, {"lr-decay-iters", "2000", "--lr_decay_iters"},
     {"eval-iters", "20", "--eval_iters"},
+};
+
+/// hengjiUSTC/learn-llm, pretrain/train_llama.py: the model. What `train llama` does with it is nanoGPT's.
+const Rows learn_llm_model{
+    {"n-layer", "12", "n_layer"},
+    {"n-head", "12", "n_head"},
+    {"n-kv-head", "4", "n_kv_head"},
+    {"n-embd", "768", "n_embd"},
+    {"head-dim", "0", "n_embd / n_head"},
+    {"intermediate-size", "0", "4 * n_embd"},
+    {"activation", "silu", "F.silu"},
+    {"rms-norm-eps", "1e-5", "eps"},
+    {"rope-theta", "500000", "rope_theta"},
+    {"tie-word-embeddings", "false", "lm_head"},
+    {"attention-bias", "false", "bias=False"},
+    {"mlp-bias", "false", "bias=False"},
+};
+/// Nobody's but ours, over nanoGPT's characters on a CPU.
+const Rows llama_char_cpu{
+    {"n-layer", "6", "ours"},     {"n-head", "6", "ours"},   {"n-kv-head", "2", "ours"},
+    {"n-embd", "192", "ours"},    {"intermediate-size", "512", "ours"},
 };
 
 /// What `train vit` does of itself: the plain ViT that the recipes below have in common, over no recipe in particular.
@@ -184,9 +208,12 @@ struct Recipe {
 };
 
 const std::vector<Recipe> recipes{
-    {"gpt", "", {ours, nanogpt}},
-    {"gpt", "shakespeare-char", {ours, nanogpt, shakespeare_char}},
-    {"gpt", "shakespeare-char-cpu", {ours, nanogpt, shakespeare_char, shakespeare_char_cpu}},
+    {"gpt", "", {ours, nanogpt_model, nanogpt}},
+    {"gpt", "shakespeare-char", {ours, nanogpt_model, nanogpt, shakespeare_char}},
+    {"gpt", "shakespeare-char-cpu", {ours, nanogpt_model, nanogpt, shakespeare_char, shakespeare_char_cpu}},
+    {"llama", "", {ours, learn_llm_model, nanogpt}},
+    {"llama", "llama-char-cpu",
+     {ours, learn_llm_model, nanogpt, shakespeare_char, shakespeare_char_cpu, llama_char_cpu}},
     {"vit", "", {ours, plain_vit}},
     {"vit", "cifar-tiny", {ours, plain_vit, cifar_tiny}},
     {"vit", "sl-cifar10", {ours, plain_vit, sl_cifar10_rows}},

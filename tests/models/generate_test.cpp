@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "device_fixture.h"
 #include "models/gpt2.h"
+#include "models/llama.h"
 #include "models/sampling.h"
 #include "ops/softmax.h"
 #include "passes/run_passes.h"
@@ -138,6 +139,22 @@ Gpt2Config small(const std::string& variant, bool mask_diagonal) {
     return c;
 }
 
+/// With as wide a cache; heads of queries share keys and values and are wider together than the model.
+LlamaConfig small_llama(const std::string& variant, bool mask_diagonal) {
+    LlamaConfig c;
+    c.vocab_size = 23;
+    c.max_position_embeddings = 21;
+    c.hidden_size = 20;
+    c.intermediate_size = 28;
+    c.num_hidden_layers = 2;
+    c.num_attention_heads = 6;
+    c.num_key_value_heads = 3;
+    c.head_dim = 8;
+    c.attention = attention_of(variant, 3.0f);
+    c.attention.mask_diagonal = mask_diagonal;
+    return c;
+}
+
 /// Weights large enough for attention to be uneven, the same for every program.
 void fill(const Parameters& parameters, State& state) {
     for (const Parameter& parameter : parameters.list()) {
@@ -156,7 +173,7 @@ std::vector<std::int32_t> words(std::size_t count) {
 }
 
 /// Logits of the last position, computed without a cache.
-std::vector<float> whole(const Gpt2Config& config, std::span<const std::int32_t> tokens,
+std::vector<float> whole(const ModelConfig& config, std::span<const std::int32_t> tokens,
                          Format activations = Format::f32) {
     Graph graph;
     Parameters parameters;
@@ -181,9 +198,13 @@ double worst_difference(std::span<const float> a, std::span<const float> b) {
     return worst / scale;
 }
 
-class DeviceGeneration : public testing::TestWithParam<std::tuple<std::string, bool>> {
+class DeviceGeneration : public testing::TestWithParam<std::tuple<std::string, std::string, bool>> {
 protected:
-    Gpt2Config config() const { return small(std::get<0>(GetParam()), std::get<1>(GetParam())); }
+    ModelConfig config() const {
+        const auto& [family, variant, mask_diagonal] = GetParam();
+        if (family == "llama") return small_llama(variant, mask_diagonal);
+        return small(variant, mask_diagonal);
+    }
 };
 
 // Two ways to sum the same fp32 products: a few ulps per layer, far below 1e-5 of the largest logit.
@@ -248,12 +269,20 @@ TEST_P(DeviceGeneration, KeysAndValuesAreKeptIn16BitsIfActivationsAre) {
     }
 }
 
+std::string generation_id(const testing::TestParamInfo<std::tuple<std::string, std::string, bool>>& of) {
+    const auto& [family, variant, mask_diagonal] = of.param;
+    std::string name = variant;
+    std::erase(name, '-');
+    return name + (mask_diagonal ? "Masked" : "");
+}
+
 INSTANTIATE_TEST_SUITE_P(DeviceVariants, DeviceGeneration,
-                         testing::Combine(testing::ValuesIn(mixer_names()), testing::Bool()), [](const auto& param) {
-                             std::string name = std::get<0>(param.param);
-                             std::erase(name, '-');
-                             return name + (std::get<1>(param.param) ? "Masked" : "");
-                         });
+                         testing::Combine(testing::Values("gpt2"), testing::ValuesIn(mixer_names()), testing::Bool()),
+                         generation_id);
+INSTANTIATE_TEST_SUITE_P(DeviceLlama, DeviceGeneration,
+                         testing::Combine(testing::Values("llama"), testing::ValuesIn(mixer_names()),
+                                          testing::Values(false)),
+                         generation_id);
 
 TEST(DeviceGenerator, OnePositionIsEnoughContext) {
     Gpt2Config config = small("standard", false);

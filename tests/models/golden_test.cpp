@@ -76,7 +76,9 @@ INSTANTIATE_TEST_SUITE_P(Cases, DeviceGolden,
                          ::testing::Values("standard", "attentionx-sum", "attentionx-value", "belief", "belief-head",
                                            "belief-star", "concat", "differential", "vit-standard", "vit-belief",
                                            "vit-kk", "vit-sl", "vit-kk-dropout", "vit-sl-depth", "vit-noise",
-                                           "vit-ramp", "vit-differential"),
+                                           "vit-ramp", "vit-differential", "llama-standard", "llama-attentionx",
+                                           "llama-belief", "llama-belief-head", "llama-belief-star", "llama-concat",
+                                           "llama-differential"),
                          golden_id);
 
 }  // namespace

@@ -1,0 +1,71 @@
+#include "models/files/stored_weights.h"
+
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "models/files/config_keys.h"
+
+namespace vkf {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The file's name by each tensor's. Files lie beside the index, whatever it says.
+std::map<std::string, std::string> read_weight_map(const fs::path& index) {
+    const ConfigKeys keys = ConfigKeys::open(index);
+    require(keys.has("weight_map"), index.string(), ": key 'weight_map' is missing");
+    const ConfigKeys map = keys.inner("weight_map");
+    std::map<std::string, std::string> shards;
+    for (const std::string& name : map.names()) {
+        std::string shard = map.word(name, "");
+        require(!shard.empty() && fs::path(shard).filename() == shard, map.where(), ": '", name, "' is '", shard,
+                "', wanted the name of a file beside it");
+        shards.emplace(name, std::move(shard));
+    }
+    return shards;
+}
+
+}  // namespace
+
+StoredWeights StoredWeights::open(const fs::path& file) {
+    StoredWeights made;
+    const fs::path index = file.string() + ".index.json";
+    std::error_code ignored;
+    if (fs::exists(file, ignored) || !fs::exists(index, ignored)) {
+        made.path_ = file;
+        made.add(Safetensors::open(file));
+        return made;
+    }
+    made.path_ = index;
+    const std::map<std::string, std::string> shard_of = read_weight_map(index);
+    std::set<std::string> shards;
+    for (const auto& [name, shard] : shard_of) shards.insert(shard);
+    for (const std::string& shard : shards)
+        require(fs::exists(index.parent_path() / shard, ignored), index.string(), ": ", shard,
+                " is missing, wanted all ", shards.size(), " of its files");
+    for (const std::string& shard : shards) made.add(Safetensors::open(index.parent_path() / shard));
+    for (const auto& [name, shard] : shard_of)
+        require(made.contains(name) && made.shard(name).path().filename() == shard, index.string(), ": tensor ", name,
+                " is not in ", shard);
+    return made;
+}
+
+void StoredWeights::add(Safetensors shard) {
+    for (const StoredTensor& tensor : shard.tensors()) {
+        const auto [other, fresh] = shard_of_.emplace(tensor.name, shards_.size());
+        require(fresh, path_.string(), ": tensor ", tensor.name, " is in ",
+                shards_[other->second].path().filename().string(), " and in ", shard.path().filename().string());
+    }
+    shards_.push_back(std::move(shard));
+}
+
+std::vector<const StoredTensor*> StoredWeights::tensors() const {
+    std::vector<const StoredTensor*> all;
+    for (const Safetensors& shard : shards_)
+        for (const StoredTensor& tensor : shard.tensors()) all.push_back(&tensor);
+    return all;
+}
+
+}  // namespace vkf

@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+"""Makes the golden cases llama-… beside this file: a small Llama per attention variant, in float64.
+
+  tests/golden/make_llama_golden.py        (Debian's python3-torch and python3-numpy)
+
+The files are those of make_golden.py. Written from the papers' equations, independently of the C++ code: rotary
+positions multiply complex numbers, frequencies are scaled wave length by wave length, shared heads are repeated."""
+import json
+import math
+import os
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from make_golden import HERE, differential, differential_shapes, perpendicular, rounding, save
+
+B, T = 2, 7
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+          "original_max_position_embeddings": 100}
+# What differs from `BASE`; an entry's place is its random seed.
+CASES = {
+    "llama-standard": ({"variant": "standard"}, {}),
+    "llama-attentionx": ({"variant": "attentionx", "gamma": 3.0, "gamma_on": "sum"},
+                         {"rope_theta": 5e5, "rope_scaling": {"rope_type": "linear", "factor": 4.0}}),
+    "llama-belief": ({"variant": "belief"}, {"tie_word_embeddings": True}),
+    "llama-belief-head": ({"variant": "belief-head"}, {"num_key_value_heads": 1, "head_dim": 8, "rope_scaling": LLAMA3}),
+    "llama-belief-star": ({"variant": "belief-star"}, {"rope_theta": 5e5, "head_dim": 6}),
+    "llama-concat": ({"variant": "concat"}, {"num_key_value_heads": 4, "attention_bias": True, "mlp_bias": True,
+                                             "hidden_act": "gelu"}),
+    "llama-differential": ({"variant": "differential"}, {"head_dim": 8, "tie_word_embeddings": True}),
+}
+BASE = {"model_type": "llama", "vocab_size": 13, "max_position_embeddings": T, "hidden_size": 16,
+        "intermediate_size": 20, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+        "head_dim": 4, "hidden_act": "silu", "rms_norm_eps": 1e-5, "rope_theta": 1e4, "tie_word_embeddings": False,
+        "attention_bias": False, "mlp_bias": False}
+
+
+def frequencies(config, width):
+    scaling, made = config.get("rope_scaling"), []
+    for i in range(width // 2):
+        frequency = config["rope_theta"] ** (-2 * i / width)
+        if scaling and scaling["rope_type"] == "linear":
+            frequency /= scaling["factor"]
+        elif scaling:
+            context, length = scaling["original_max_position_embeddings"], 2 * math.pi / frequency
+            low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
+            if length > context / low:
+                frequency /= scaling["factor"]
+            elif length >= context / high:
+                smooth = (context / length - low) / (high - low)
+                frequency = (1 - smooth) * frequency / scaling["factor"] + smooth * frequency
+        made.append(frequency)
+    return torch.tensor(made, dtype=torch.float64)
+
+
+def turned(config, x):
+    """Elements i and i + D/2 of x [B, M, T, D] as complex numbers, turned by their positions' angles."""
+    half = x.shape[-1] // 2
+    angle = torch.arange(T, dtype=torch.float64)[:, None] * frequencies(config, 2 * half)
+    y = torch.complex(x[..., :half].contiguous(), x[..., half:].contiguous()) * torch.exp(1j * angle)
+    return torch.cat([y.real, y.imag], -1)
+
+
+def rms_norm(x, weight, eps):
+    return x / torch.sqrt((x * x).mean(-1, keepdim=True) + eps) * weight
+
+
+def attended(config, p, layer, q, k, v):
+    """What feeds the first and the second output map, [B, T, M·D]; q, k, v [B, M, T, D]."""
+    rows = lambda x: x.permute(0, 2, 1, 3).flatten(2)
+    spec = config["attention"]
+    seen = torch.tril(torch.ones(T, T, dtype=torch.bool))
+    if spec["variant"] == "differential":
+        halves = lambda x: torch.cat([turned(config, half) for half in x.chunk(2, -1)], -1)
+        prefix = f"model.layers.{layer}.self_attn."
+        return rows(differential(p, prefix, layer, halves(q), halves(k), v, seen)), None
+    score = turned(config, q) @ turned(config, k).transpose(-1, -2) / math.sqrt(q.shape[-1])
+    o = torch.softmax(score.masked_fill(~seen, -math.inf), -1) @ v
+    return {
+        "standard": lambda: (rows(o), None),
+        "attentionx": lambda: (rows(v - spec["gamma"] * o), None),
+        "belief": lambda: (perpendicular(rows(o), rows(v)), None),
+        "belief-head": lambda: (rows(perpendicular(o, v)), None),
+        "belief-star": lambda: (perpendicular(rows(o), rows(v)), rows(perpendicular(o, v))),
+        "concat": lambda: (rows(o), rows(v)),
+    }[spec["variant"]]()
+
+
+def forward(config, p, tokens):
+    eps, M, N = config["rms_norm_eps"], config["num_attention_heads"], config["num_key_value_heads"]
+    gate = {"silu": lambda x: x / (1 + torch.exp(-x)), "gelu": lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))}
+    x = p["model.embed_tokens.weight"][tokens]
+    for i in range(config["num_hidden_layers"]):
+        block = f"model.layers.{i}."
+
+        def linear(y, name):
+            return F.linear(y, p[block + name + ".weight"], p.get(block + name + ".bias"))
+
+        def heads(y, name, count):
+            split = linear(y, "self_attn." + name).view(B, T, count, -1).permute(0, 2, 1, 3)
+            return split.repeat_interleave(M // count, 1)
+
+        y = rms_norm(x, p[block + "input_layernorm.weight"], eps)
+        first, second = attended(config, p, i, heads(y, "q_proj", M), heads(y, "k_proj", N), heads(y, "v_proj", N))
+        x = x + linear(first, "self_attn.o_proj")
+        if second is not None:
+            x = x + linear(second, "self_attn.o_proj_s")
+        y = rms_norm(x, p[block + "post_attention_layernorm.weight"], eps)
+        inner = gate[config["hidden_act"]](linear(y, "mlp.gate_proj")) * linear(y, "mlp.up_proj")
+        x = x + linear(inner, "mlp.down_proj")
+    x = rms_norm(x, p["model.norm.weight"], eps)
+    return x @ p.get("lm_head.weight", p["model.embed_tokens.weight"]).T
+
+
+def shapes(config):
+    C, I, D = config["hidden_size"], config["intermediate_size"], config["head_dim"]
+    rows, shared = config["num_attention_heads"] * D, config["num_key_value_heads"] * D
+    two = config["attention"]["variant"] in ("belief-star", "concat")
+    yield "model.embed_tokens.weight", (config["vocab_size"], C)
+    for i in range(config["num_hidden_layers"]):
+        block = f"model.layers.{i}."
+        attention = {"q_proj": (rows, C), "k_proj": (shared, C), "v_proj": (shared, C), "o_proj": (C, rows)}
+        mlp = {"gate_proj": (I, C), "up_proj": (I, C), "down_proj": (C, I)}
+        for part, maps, bias in (("self_attn.", attention, config["attention_bias"]), ("mlp.", mlp, config["mlp_bias"])):
+            for name, shape in maps.items():
+                yield block + part + name + ".weight", shape
+                if bias:
+                    yield block + part + name + ".bias", shape[:1]
+        if two:
+            yield block + "self_attn.o_proj_s.weight", (C, rows)
+        if config["attention"]["variant"] == "differential":
+            for name, shape in differential_shapes(D):
+                yield block + "self_attn." + name, shape
+        for name in ("input_layernorm", "post_attention_layernorm"):
+            yield block + name + ".weight", (C,)
+    yield "model.norm.weight", (C,)
+    if not config["tie_word_embeddings"]:
+        yield "lm_head.weight", (config["vocab_size"], C)
+
+
+def main():
+    for seed, (name, (spec, changes)) in enumerate(CASES.items()):
+        rng = np.random.default_rng(seed)
+        config = {**BASE, **changes, "attention": spec}
+        V = config["vocab_size"]
+        weights = {key: (rng.normal(0, 0.4, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
+                   .astype(np.float32) for key, shape in shapes(config)}
+        tokens, targets = rng.integers(0, V, (B, T)), rng.integers(0, V, (B, T))
+        targets[0, 1] = -1  # ignored
+
+        def run(values):
+            p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in values.items()}
+            logits = forward(config, p, torch.tensor(tokens))
+            loss = F.cross_entropy(logits.reshape(-1, V), torch.tensor(targets).reshape(-1), ignore_index=-1)
+            loss.backward()
+            return logits, loss, {key: q.grad.numpy() for key, q in p.items()}
+
+        logits, loss, d = run(weights)
+        folder = os.path.join(HERE, name)
+        os.makedirs(folder, exist_ok=True)
+        with open(folder + "/config.json", "w") as file:
+            json.dump(config, file, indent=1)
+        save(folder + "/model.safetensors", weights)
+        case = {"tokens": tokens.astype(np.int64), "targets": targets.astype(np.int64),
+                "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32),
+                "rounding": rounding(lambda values: run(values)[2], weights)}
+        case.update({"grad." + key: a.astype(np.float32) for key, a in d.items()})
+        save(folder + "/case.safetensors", case)
+
+
+if __name__ == "__main__":
+    main()
