@@ -185,8 +185,8 @@ void run(const Common& common, const Options& o) {
     std::vector<Image> pictures;
     for (const std::string& file : o.images) pictures.push_back(read_square_image(file, static_cast<int>(side)));
     const Mixer& mixer = model.config.attention().mixer();
-    require(o.maps.empty() || mixer.maps == 1, "--attention-maps: the weights of ", mixer.name, " attention in ", o.model,
-            " are differences of maps, wanted a model with one map per head");
+    require(o.maps.empty() || mixer.maps == 1, "--attention-maps: the weights of ", mixer.name, " attention in ",
+            o.model, " are differences of maps, wanted a model with one map per head");
     if (!o.maps.empty()) prepare_maps(o);
     catch_interrupts();
     with_device(common, [&](Device& device) { classify(device, common, o, model, statistics, pictures); });

@@ -5,11 +5,11 @@
 #include "base/error.h"
 #include "models/activation_words.h"
 #include "models/layers.h"
+#include "models/rotary_positions.h"
 #include "models/self_attention.h"
 #include "ops/embedding.h"
 #include "ops/glu.h"
 #include "ops/norm.h"
-#include "ops/rope.h"
 #include "ops/view.h"
 
 namespace vkf {
@@ -21,26 +21,18 @@ LinearOptions linear_options(bool bias) {
     return {.bias = bias, .out_in = true};
 }
 
-/// By what queries and keys are turned. A head of a mixer with several maps is as many, each with all frequencies.
-struct Rotation {
-    Tensor table, positions;
-    std::int64_t maps;
-
-    Tensor operator()(Tensor x, std::int64_t heads) const {
-        return rope(x, table, {.heads = heads * maps, .positions = positions});
-    }
-};
-
-Rotation rotation(const Scope& scope, const LlamaConfig& c, std::int64_t length, const KeyValueCache* cache) {
+RotaryPositions rotary_positions(const Scope& scope, const LlamaConfig& c, std::int64_t length,
+                                 const KeyValueCache* cache) {
     const std::int64_t maps = c.attention.mixer().maps;
     const std::vector<double> frequencies =
         rope_frequencies(c.head_width() / maps, static_cast<double>(c.rope_theta), c.rope_scaling.as<RopeScaling>());
-    return {rope_table(scope.graph(), frequencies, cache ? cache->capacity : length),
-            cache ? cache->positions : Tensor(), maps};
+    RotaryPositions made(scope.graph(), frequencies, length, cache);
+    made.maps = maps;
+    return made;
 }
 
 /// x + attention(norm): [B, T, C].
-Tensor attention_block(const Scope& scope, const LlamaConfig& c, const Rotation& turned, Tensor x, Tensor norm,
+Tensor attention_block(const Scope& scope, const LlamaConfig& c, const RotaryPositions& turned, Tensor x, Tensor norm,
                        const KeyValueCache* cache) {
     const LinearOptions map = linear_options(c.attention_bias);
     const std::int64_t heads = c.num_attention_heads, kv_heads = c.kv_heads(), width = c.head_width();
@@ -73,7 +65,7 @@ Features features(const Scope& scope, const LlamaConfig& c, Tensor tokens, const
     const Init init = Init::normal(0.02f);
     const Scope model = scope / "model", embedded = model / "embed_tokens";
     const Tensor token_table = embedded.parameter("weight", {c.vocab_size, c.hidden_size}, init);
-    const Rotation turned = rotation(model / "rotary_emb", c, length, cache);
+    const RotaryPositions turned = rotary_positions(model / "rotary_emb", c, length, cache);
     Tensor x = embedded.drop(embedding(token_table, tokens));
     x = stack(model / "layers", c.num_hidden_layers, x, [&](const Scope& block, Tensor y) {
         const auto norm = [&](std::string_view name) { return rms_norm(block / name, y, c.rms_norm_eps); };

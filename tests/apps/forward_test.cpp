@@ -35,7 +35,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, ProgramForward,
                                            "belief-star", "concat", "differential", "vit-standard", "vit-belief",
                                            "vit-kk", "vit-sl", "vit-differential", "llama-standard", "llama-attentionx",
                                            "llama-belief", "llama-belief-head", "llama-belief-star", "llama-concat",
-                                           "llama-differential"),
+                                           "llama-differential", "nano-standard", "nano-casted", "nano-belief",
+                                           "nano-belief-star", "nano-differential"),
                          golden_id);
 
 }  // namespace

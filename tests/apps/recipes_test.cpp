@@ -107,6 +107,34 @@ const Rows learn_llm_model{
     {"attention-bias", "false", "bias=False"},
     {"mlp-bias", "false", "bias=False"},
 };
+/// KellerJordan/modded-nanogpt, branch casted, train_gpt2.py: the model. What `train nano-gpt2` does with it is
+/// nanoGPT's.
+const Rows modded_nanogpt_model{
+    {"n-layer", "12", "n_layer"},
+    {"n-head", "12", "n_head"},
+    {"n-embd", "768", "n_embd"},
+    {"rope-theta", "10000", "base"},
+    {"casted-weights", "true", "CastedLinear"},
+};
+/// Its run.sh and, where that is silent, train_gpt2.py's defaults.
+const Rows modded_nanogpt{
+    {"vocab-size", "50257", "vocab_size"},
+    {"order", "sequential", "DistributedDataLoader"},
+    {"batch-size", "64", "--batch_size"},
+    {"gradient-accumulation-steps", "8", "GPUs"},
+    {"max-iters", "9536", "--num_iterations"},
+    {"schedule", "trapezoid", "get_lr"},
+    {"learning-rate", "1.8e-3", "--learning_rate"},
+    {"min-lr", "0", "get_lr"},
+    {"warmup-iters", "256", "--warmup_iters"},
+    {"warmdown-iters", "2048", "--warmdown_iters"},
+    {"lr-decay-iters", "9536", "--num_iterations"},
+    {"weight-decay", "0.1", "--weight_decay"},
+    {"decay-all", "true", "self.parameters()"},
+    {"grad-clip", "0", "none"},
+    {"eval-interval", "128", "--val_loss_every"},
+    {"eval-iters", "20", "--val_max_steps"},
+};
 /// Nobody's but ours, over nanoGPT's characters on a CPU.
 const Rows llama_char_cpu{
     {"n-layer", "6", "ours"},     {"n-head", "6", "ours"},   {"n-kv-head", "2", "ours"},
@@ -214,6 +242,8 @@ const std::vector<Recipe> recipes{
     {"llama", "", {ours, learn_llm_model, nanogpt}},
     {"llama", "llama-char-cpu",
      {ours, learn_llm_model, nanogpt, shakespeare_char, shakespeare_char_cpu, llama_char_cpu}},
+    {"nano-gpt2", "", {ours, modded_nanogpt_model, nanogpt}},
+    {"nano-gpt2", "nano-gpt2", {ours, modded_nanogpt_model, nanogpt, modded_nanogpt}},
     {"vit", "", {ours, plain_vit}},
     {"vit", "cifar-tiny", {ours, plain_vit, cifar_tiny}},
     {"vit", "sl-cifar10", {ours, plain_vit, sl_cifar10_rows}},

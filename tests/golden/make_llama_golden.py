@@ -24,7 +24,8 @@ CASES = {
     "llama-attentionx": ({"variant": "attentionx", "gamma": 3.0, "gamma_on": "sum"},
                          {"rope_theta": 5e5, "rope_scaling": {"rope_type": "linear", "factor": 4.0}}),
     "llama-belief": ({"variant": "belief"}, {"tie_word_embeddings": True}),
-    "llama-belief-head": ({"variant": "belief-head"}, {"num_key_value_heads": 1, "head_dim": 8, "rope_scaling": LLAMA3}),
+    "llama-belief-head": ({"variant": "belief-head"},
+                          {"num_key_value_heads": 1, "head_dim": 8, "rope_scaling": LLAMA3}),
     "llama-belief-star": ({"variant": "belief-star"}, {"rope_theta": 5e5, "head_dim": 6}),
     "llama-concat": ({"variant": "concat"}, {"num_key_value_heads": 4, "attention_bias": True, "mlp_bias": True,
                                              "hidden_act": "gelu"}),
@@ -122,7 +123,8 @@ def shapes(config):
         block = f"model.layers.{i}."
         attention = {"q_proj": (rows, C), "k_proj": (shared, C), "v_proj": (shared, C), "o_proj": (C, rows)}
         mlp = {"gate_proj": (I, C), "up_proj": (I, C), "down_proj": (C, I)}
-        for part, maps, bias in (("self_attn.", attention, config["attention_bias"]), ("mlp.", mlp, config["mlp_bias"])):
+        for part, maps, bias in (("self_attn.", attention, config["attention_bias"]),
+                                 ("mlp.", mlp, config["mlp_bias"])):
             for name, shape in maps.items():
                 yield block + part + name + ".weight", shape
                 if bias:

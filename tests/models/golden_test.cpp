@@ -78,7 +78,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, DeviceGolden,
                                            "vit-kk", "vit-sl", "vit-kk-dropout", "vit-sl-depth", "vit-noise",
                                            "vit-ramp", "vit-differential", "llama-standard", "llama-attentionx",
                                            "llama-belief", "llama-belief-head", "llama-belief-star", "llama-concat",
-                                           "llama-differential"),
+                                           "llama-differential", "nano-standard", "nano-casted", "nano-belief",
+                                           "nano-belief-star", "nano-differential"),
                          golden_id);
 
 }  // namespace

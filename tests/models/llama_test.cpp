@@ -51,7 +51,8 @@ TEST(HostLlama, PublishedModelsHaveTheirNumbersOfParameters) {
 TEST(HostLlama, ParametersHaveHuggingFacesNames) {
     const ModelConfig config = parsed(R"("attention_bias": true, "attention": {"variant": "belief-star"})");
     std::set<std::string> names;
-    for (const Parameter& parameter : parameters_of(config).list()) names.insert(parameter.name);
+    const Parameters parameters = parameters_of(config);
+    for (const Parameter& parameter : parameters.list()) names.insert(parameter.name);
     for (const char* name : {"model.embed_tokens.weight", "model.layers.0.self_attn.q_proj.weight",
                              "model.layers.1.self_attn.k_proj.bias", "model.layers.1.self_attn.v_proj.weight",
                              "model.layers.1.self_attn.o_proj.bias", "model.layers.1.self_attn.o_proj_s.weight",
@@ -64,7 +65,8 @@ TEST(HostLlama, ParametersHaveHuggingFacesNames) {
 }
 
 TEST(HostLlama, BeginsAsThePublishedOne) {
-    for (const Parameter& parameter : parameters_of(parsed("")).list()) {
+    const Parameters parameters = parameters_of(parsed(""));
+    for (const Parameter& parameter : parameters.list()) {
         const bool norm = parameter.shape.rank() == 1;
         EXPECT_EQ(parameter.init.kind, norm ? Init::Kind::constant : Init::Kind::normal) << parameter.name;
         EXPECT_EQ(parameter.init.value, norm ? 1.0f : 0.02f) << parameter.name;

@@ -1,0 +1,143 @@
+#!/usr/bin/python3
+"""Makes the golden cases nano-…: small nano-GPT2s with and without rounded weights, in float64.
+
+  tests/golden/make_nano_golden.py        (Debian's python3-torch and python3-numpy)
+
+The files are those of make_golden.py. Written from modded-nanogpt's description, independently of the C++ code: weights
+are rounded by a table of all numbers there are, rotary positions are rotation matrices."""
+import json
+import math
+import os
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from make_golden import HERE, differential, differential_shapes, perpendicular, rounding, save
+
+B, T = 2, 7
+# An entry's place is its random seed.
+CASES = {
+    "nano-standard": ({"variant": "standard"}, {"casted_weights": False}),
+    "nano-casted": ({"variant": "standard"}, {}),
+    "nano-belief": ({"variant": "belief"}, {"rope_theta": 500.0}),
+    "nano-belief-star": ({"variant": "belief-star"}, {"n_head": 2}),
+    "nano-differential": ({"variant": "differential"}, {"casted_weights": False}),
+}
+BASE = {"model_type": "nano-gpt2", "vocab_size": 13, "n_positions": T, "n_embd": 16, "n_layer": 2, "n_head": 4,
+        "rms_norm_eps": 1e-6, "rope_theta": 1e4, "casted_weights": True}
+
+# All numbers of two binary digits behind the point, and whether the digits are even.
+GRID = [(0.0, True)] + [(m * 2.0**-16, m % 2 == 0) for m in range(1, 4)] + \
+       [((4 + m) * 2.0**(e - 2), m % 2 == 0) for e in range(-14, 17) for m in range(4)]
+NUMBERS = np.array([number for number, _ in GRID])
+
+
+def nearest(x):
+    size = abs(x)
+    at = min(int(np.searchsorted(NUMBERS, size)), len(GRID) - 1)
+    below = max(at - 1, 0)
+    up, down = NUMBERS[at] - size, size - NUMBERS[below]
+    chosen = at if up < down or (up == down and GRID[at][1]) else below
+    return math.copysign(GRID[chosen][0], x)
+
+
+def casted(config, w):
+    if not config["casted_weights"]:
+        return w
+    mean = w.detach().abs().mean()
+    rounded = mean * torch.tensor(np.vectorize(nearest)((w.detach() / mean).numpy()))
+    return w + (rounded - w).detach()
+
+
+def turned(config, x):
+    """x [B, M, T, D]: every pair (i, i + D/2) times a matrix of its position's angle."""
+    D = x.shape[-1]
+    y = torch.empty_like(x)
+    for t in range(T):
+        for i in range(D // 2):
+            angle = t * config["rope_theta"] ** (-2 * i / D)
+            rotation = torch.tensor([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]],
+                                    dtype=torch.float64)
+            pair = torch.stack([x[:, :, t, i], x[:, :, t, i + D // 2]], -1) @ rotation.T
+            y[:, :, t, i], y[:, :, t, i + D // 2] = pair[..., 0], pair[..., 1]
+    return y
+
+
+def attended(config, p, layer, q, k, v):
+    """What feeds the first and the second output map, [B, T, C]; q, k, v [B, M, T, D]."""
+    rows = lambda x: x.permute(0, 2, 1, 3).flatten(2)
+    variant, seen = config["attention"]["variant"], torch.tril(torch.ones(T, T, dtype=torch.bool))
+    if variant == "differential":
+        halves = lambda x: torch.cat([turned(config, half) for half in x.chunk(2, -1)], -1)
+        return rows(differential(p, f"h.{layer}.attn.", layer, halves(q), halves(k), v, seen)), None
+    score = turned(config, q) @ turned(config, k).transpose(-1, -2) / math.sqrt(q.shape[-1])
+    o = torch.softmax(score.masked_fill(~seen, -math.inf), -1) @ v
+    if variant == "standard":
+        return rows(o), None
+    return perpendicular(rows(o), rows(v)), rows(perpendicular(o, v)) if variant == "belief-star" else None
+
+
+def forward(config, p, tokens):
+    norm = lambda x: x / torch.sqrt((x * x).mean(-1, keepdim=True) + config["rms_norm_eps"])
+    share = 1 / math.sqrt(2 * config["n_layer"])
+    x = p["wte.weight"][tokens]
+    for i in range(config["n_layer"]):
+        linear = lambda y, name: F.linear(y, casted(config, p[f"h.{i}.{name}.weight"]))
+        heads = lambda y: y.view(B, T, config["n_head"], -1).permute(0, 2, 1, 3)
+        first, second = attended(config, p, i, *map(heads, linear(norm(x), "attn.c_attn").chunk(3, -1)))
+        y = linear(first, "attn.c_proj")
+        if second is not None:
+            y = y + linear(second, "attn.c_proj_s")
+        x = x + share * y
+        inner = linear(norm(x), "mlp.c_fc")
+        x = x + linear(0.5 * inner * (1 + torch.erf(inner / math.sqrt(2))), "mlp.c_proj")
+    return norm(x) @ p["wte.weight"].T
+
+
+def shapes(config):
+    C = config["n_embd"]
+    yield "wte.weight", (config["vocab_size"], C)
+    for i in range(config["n_layer"]):
+        for name, shape in {"attn.c_attn": (3 * C, C), "attn.c_proj": (C, C), "mlp.c_fc": (4 * C, C),
+                            "mlp.c_proj": (C, 4 * C)}.items():
+            yield f"h.{i}.{name}.weight", shape
+        if config["attention"]["variant"] == "belief-star":
+            yield f"h.{i}.attn.c_proj_s.weight", (C, C)
+        if config["attention"]["variant"] == "differential":
+            for name, shape in differential_shapes(C // config["n_head"]):
+                yield f"h.{i}.attn." + name, shape
+
+
+def main():
+    for seed, (name, (spec, changes)) in enumerate(CASES.items()):
+        rng = np.random.default_rng(seed)
+        config = {**BASE, **changes, "attention": spec}
+        V = config["vocab_size"]
+        weights = {key: (rng.normal(0, 0.4, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
+                   .astype(np.float32) for key, shape in shapes(config)}
+        tokens, targets = rng.integers(0, V, (B, T)), rng.integers(0, V, (B, T))
+        targets[1, 2] = -1  # ignored
+
+        def run(values):
+            p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in values.items()}
+            logits = forward(config, p, torch.tensor(tokens))
+            loss = F.cross_entropy(logits.reshape(-1, V), torch.tensor(targets).reshape(-1), ignore_index=-1)
+            loss.backward()
+            return logits, loss, {key: q.grad.numpy() for key, q in p.items()}
+
+        logits, loss, d = run(weights)
+        folder = os.path.join(HERE, name)
+        os.makedirs(folder, exist_ok=True)
+        with open(folder + "/config.json", "w") as file:
+            json.dump(config, file, indent=1)
+        save(folder + "/model.safetensors", weights)
+        case = {"tokens": tokens.astype(np.int64), "targets": targets.astype(np.int64),
+                "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32),
+                "rounding": rounding(lambda values: run(values)[2], weights)}
+        case.update({"grad." + key: a.astype(np.float32) for key, a in d.items()})
+        save(folder + "/case.safetensors", case)
+
+
+if __name__ == "__main__":
+    main()
