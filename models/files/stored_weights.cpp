@@ -55,8 +55,10 @@ StoredWeights StoredWeights::open(const fs::path& file) {
 void StoredWeights::add(Safetensors shard) {
     for (const StoredTensor& tensor : shard.tensors()) {
         const auto [other, fresh] = shard_of_.emplace(tensor.name, shards_.size());
-        require(fresh, path_.string(), ": tensor ", tensor.name, " is in ",
-                shards_[other->second].path().filename().string(), " and in ", shard.path().filename().string());
+        if (!fresh)
+            throw InputError(path_.string(), ": tensor ", tensor.name, " is in ",
+                             shards_[other->second].path().filename().string(), " and in ",
+                             shard.path().filename().string());
     }
     shards_.push_back(std::move(shard));
 }
