@@ -40,10 +40,13 @@ MixerOutput mix(const AttentionContext& at) {
             " wide: wanted an even width");
     const float lambda_init = 0.8f - 0.6f * std::exp(-0.3f * static_cast<float>(at.scope.layer()));
 
-    AttentionOptions halves = at.options;  // head 2m is the first half of head m, 2m + 1 the second
-    halves.heads = 2 * heads;
-    halves.kv_heads = 2 * kv_heads;
-    const Tensor o = attention(at.q, at.k, repeat_heads(at.v, kv_heads, 2), halves);
+    // Head 2m is the first half of head m, 2m + 1 the second. Attention's own sharing would give both halves of a query
+    // the same half of a shared key, so shared heads are repeated.
+    AttentionOptions halves = at.options;
+    halves.heads = halves.kv_heads = 2 * heads;
+    const std::int64_t sharers = heads / kv_heads;
+    const Tensor k = repeat_heads(at.k, kv_heads, sharers), v = repeat_heads(at.v, kv_heads, 2 * sharers);
+    const Tensor o = attention(at.q, k, v, halves);
 
     const Shape rows{o.rows() * heads, value_width};
     const auto both = split(reshape(o, {rows[0], 2 * value_width}), std::array{value_width, value_width});

@@ -45,7 +45,7 @@ struct Read {
     std::string key;
 
     void operator()(const Whole& whole) const { *whole.value = keys.integer(key); }
-    void operator()(const Number& number) const { *number.value = keys.number(key, 0); }
+    void operator()(const Number& number) const { *number.value = keys.number(key); }
     void operator()(bool* flag) const { *flag = keys.flag(key, false); }
     void operator()(const Choice& choice) const {
         const std::string word = keys.word(key, "");

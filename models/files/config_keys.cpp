@@ -51,6 +51,11 @@ std::int64_t ConfigKeys::integer(const std::string& key, std::int64_t otherwise)
     return has(key) ? integer(key) : otherwise;
 }
 
+float ConfigKeys::number(const std::string& key) const {
+    require(has(key), where_, ": key '", key, "' is missing");
+    return number(key, 0);
+}
+
 float ConfigKeys::number(const std::string& key, float otherwise) const {
     return has(key) ? typed(key, &json::is_number, "a number").get<float>() : otherwise;
 }

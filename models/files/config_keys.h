@@ -26,6 +26,7 @@ public:
 
     std::int64_t integer(const std::string& key) const;  // which must be there
     std::int64_t integer(const std::string& key, std::int64_t otherwise) const;
+    float number(const std::string& key) const;  // which must be there
     float number(const std::string& key, float otherwise) const;
     bool flag(const std::string& key, bool otherwise) const;
     std::string word(const std::string& key, const std::string& otherwise) const;

@@ -55,10 +55,10 @@ StoredWeights StoredWeights::open(const fs::path& file) {
 void StoredWeights::add(Safetensors shard) {
     for (const StoredTensor& tensor : shard.tensors()) {
         const auto [other, fresh] = shard_of_.emplace(tensor.name, shards_.size());
-        if (!fresh)
-            throw InputError(path_.string(), ": tensor ", tensor.name, " is in ",
-                             shards_[other->second].path().filename().string(), " and in ",
-                             shard.path().filename().string());
+        if (fresh) continue;
+        const auto name_of = [](const Safetensors& file) { return file.path().filename().string(); };
+        throw InputError(path_.string(), ": tensor ", tensor.name, " is in ", name_of(shards_[other->second]),
+                         " and in ", name_of(shard));
     }
     shards_.push_back(std::move(shard));
 }
