@@ -21,12 +21,11 @@ LinearOptions linear_options(bool bias) {
     return {.bias = bias, .out_in = true};
 }
 
-RotaryPositions rotary_positions(const Scope& scope, const LlamaConfig& c, std::int64_t length,
-                                 const KeyValueCache* cache) {
+RotaryPositions rotary_positions(Graph& graph, const LlamaConfig& c, std::int64_t length, const KeyValueCache* cache) {
     const std::int64_t maps = c.attention.mixer().maps;
     const std::vector<double> frequencies =
         rope_frequencies(c.head_width() / maps, static_cast<double>(c.rope_theta), c.rope_scaling.as<RopeScaling>());
-    RotaryPositions made(scope.graph(), frequencies, length, cache);
+    RotaryPositions made(graph, frequencies, length, cache);
     made.maps = maps;
     return made;
 }
@@ -65,7 +64,7 @@ Features features(const Scope& scope, const LlamaConfig& c, Tensor tokens, const
     const Init init = Init::normal(0.02f);
     const Scope model = scope / "model", embedded = model / "embed_tokens";
     const Tensor token_table = embedded.parameter("weight", {c.vocab_size, c.hidden_size}, init);
-    const RotaryPositions turned = rotary_positions(model / "rotary_emb", c, length, cache);
+    const RotaryPositions turned = rotary_positions(scope.graph(), c, length, cache);
     Tensor x = embedded.drop(embedding(token_table, tokens));
     x = stack(model / "layers", c.num_hidden_layers, x, [&](const Scope& block, Tensor y) {
         const auto norm = [&](std::string_view name) { return rms_norm(block / name, y, c.rms_norm_eps); };

@@ -34,11 +34,11 @@ LinearOptions linear_options(const NanoGpt2Config& c, std::int64_t in, float fac
 }
 
 /// The other way round than Llama's.
-RotaryPositions rotary_positions(const Scope& scope, const NanoGpt2Config& c, std::int64_t length,
+RotaryPositions rotary_positions(Graph& graph, const NanoGpt2Config& c, std::int64_t length,
                                  const KeyValueCache* cache) {
     const std::int64_t maps = c.attention.mixer().maps, width = c.n_embd / c.n_head / maps;
     const std::vector<double> frequencies = rope_frequencies(width, static_cast<double>(c.rope_theta));
-    RotaryPositions made(scope.graph(), frequencies, length, cache);
+    RotaryPositions made(graph, frequencies, length, cache);
     made.maps = maps;
     made.clockwise = true;
     return made;
@@ -75,7 +75,7 @@ Features features(const Scope& scope, const NanoGpt2Config& c, Tensor tokens, co
     const Tensor table =
         (scope / "wte").parameter("weight", {c.vocab_size, c.n_embd}, uniform_init(c.n_embd));  // the head's, tied
     const std::int64_t length = tokens.shape()[1];
-    const RotaryPositions turned = rotary_positions(scope, c, length, cache);
+    const RotaryPositions turned = rotary_positions(scope.graph(), c, length, cache);
     Tensor x = scope.drop(embedding(table, tokens));
     x = stack(scope / "h", c.n_layer, x, [&](const Scope& block, Tensor y) {
         y = attention_block(block / "attn", c, turned, y, norm(y), cache);

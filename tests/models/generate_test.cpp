@@ -144,8 +144,8 @@ LlamaConfig small_llama(const std::string& variant, bool mask_diagonal) {
     LlamaConfig c;
     c.vocab_size = 23;
     c.max_position_embeddings = 21;
-    c.hidden_size = 20;
-    c.intermediate_size = 28;
+    c.hidden_size = 16;
+    c.intermediate_size = 40;
     c.num_hidden_layers = 2;
     c.num_attention_heads = 6;
     c.num_key_value_heads = 3;
