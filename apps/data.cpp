@@ -10,6 +10,8 @@
 #include "apps/common.h"
 #include "apps/data_images.h"
 #include "apps/data_preview.h"
+#include "apps/data_tokens.h"
+#include "apps/facts.h"
 #include "apps/interrupts.h"
 #include "base/file.h"
 #include "base/random.h"
@@ -23,6 +25,7 @@ namespace vkf {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::ordered_json;
 
 struct Options {
     std::string path, out;
@@ -48,13 +51,6 @@ void publish(const fs::path& out, TokenSpan tokens, const Characters* characters
     publish_files(out, fill, obsolete);
 }
 
-/// What a command tells at its end: lines for people, or one document.
-void report(const Common& common, const nlohmann::ordered_json& facts) {
-    if (common.json) return print_json(facts);
-    for (const auto& [key, value] : facts.items())
-        print(text(key, ' ', value.is_string() ? value.get<std::string>() : value.dump(), '\n'));
-}
-
 void prepare_text(const Common& common, const Options& o) {
     std::error_code ignored;
     const fs::path input = fs::is_directory(o.path, ignored) ? "" : o.path;  // of a directory, only texts are read
@@ -64,10 +60,10 @@ void prepare_text(const Common& common, const Options& o) {
     const TokenList list = characters.tokens_of(words);
     const TokenSpan tokens = list;
     publish(o.out, tokens, &characters, obsolete);
-    report(common, {{"out", o.out},
-                    {"train_tokens", training_share(tokens.size())},
-                    {"val_tokens", tokens.size() - training_share(tokens.size())},
-                    {"vocab_size", characters.size()}});
+    print_facts(common, {{"out", o.out},
+                         {"train_tokens", training_share(tokens.size())},
+                         {"val_tokens", tokens.size() - training_share(tokens.size())},
+                         {"vocab_size", characters.size()}});
 }
 
 /// A Markov chain: after token i comes i's own favourite successor with probability 1/2, the next two with 1/4 and 1/8,
@@ -121,11 +117,11 @@ void make_synthetic(const Common& common, const Options& o) {
         if (visits[token])
             entropy += chain.entropy(token) * static_cast<double>(visits[token]) / static_cast<double>(tokens.size());
     publish(o.out, tokens, nullptr, obsolete);
-    report(common, {{"out", o.out},
-                    {"train_tokens", training_share(tokens.size())},
-                    {"val_tokens", tokens.size() - training_share(tokens.size())},
-                    {"vocab_size", size},
-                    {"least_loss", entropy}});
+    print_facts(common, {{"out", o.out},
+                         {"train_tokens", training_share(tokens.size())},
+                         {"val_tokens", tokens.size() - training_share(tokens.size())},
+                         {"vocab_size", size},
+                         {"least_loss", entropy}});
 }
 
 void find(const Common& common, const Options& o) {
@@ -135,16 +131,17 @@ void find(const Common& common, const Options& o) {
 }
 
 void describe(const Common& common, const Options& o) {
-    if (holds_images(o.path)) return report(common, image_facts(o.path));
+    if (holds_images(o.path)) return print_facts(common, image_facts(o.path));
     const TokenDataset data = TokenDataset::open(o.path);
     const std::size_t size = data.vocabulary_size();
-    report(common, {{"path", o.path},
-                    {"train_tokens", data.train().size()},
-                    {"val_tokens", data.val().size()},
-                    {"vocab_size", size},
-                    {"greatest_token", data.greatest_token()},
-                    {"characters", data.characters().has_value()},
-                    {"uniform_loss", std::log(static_cast<double>(size))}});
+    print_facts(common, {{"path", o.path},
+                         {"train_tokens", data.train().size()},
+                         {"val_tokens", data.val().size()},
+                         {"vocab_size", size},
+                         {"greatest_token", data.greatest_token()},
+                         {"characters", data.tokenizer() && data.tokenizer()->files.contains("chars.json")},
+                         {"tokenizer", data.tokenizer() ? ordered_json(data.tokenizer()->path.string()) : nullptr},
+                         {"uniform_loss", std::log(static_cast<double>(size))}});
 }
 
 }  // namespace
@@ -174,6 +171,7 @@ void add_data(CLI::App& app, Common& common) {
         maker->add_flag("--overwrite", o->overwrite, "Replace the data, model or run that is there");
         add_common(*maker, common);
     }
+    add_data_tokens(*command, common);
     add_data_images(*command, common);
     add_data_preview(*command, common);
     CLI::App* info =
@@ -188,7 +186,8 @@ void add_data(CLI::App& app, Common& common) {
     finder->add_option("name", o->path, "Path below one of these folders")->required()->type_name("NAME");
     add_common(*finder, common);
     command->footer(
-        "Examples:\n  vkformer data text input.txt --out data/chars\n  vkformer data cifar10\n"
+        "Examples:\n  vkformer data text input.txt --out data/chars\n"
+        "  vkformer data tokens books --tokenizer books-bpe --out data/books\n  vkformer data cifar10\n"
         "  vkformer data info data/chars\n"
         "  vkformer data preview --data data/cifar10 --out preview.png\n");
 }

@@ -66,7 +66,7 @@ std::string wrong_kind(const Safetensors& file, const char* input, const Family&
 }
 
 Case text_case(const Options& options, const Safetensors& file) {
-    const auto model = std::make_shared<const LanguageModel>(open_language_model(options.model));
+    const auto model = std::make_shared<const Model>(open_untokenized_model(options.model));
     require(file.contains("tokens"), options.input, ": tensor 'tokens' I64 or I32 [B, T] is missing",
             wrong_kind(file, "images", model->family()));
     const auto& shape = file.at("tokens").shape;

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "models/generate.h"
 #include "models/sampling.h"
+#include "models/tokenizers/text_decoder.h"
 #include "vulkan/device.h"
 
 namespace vkf {
@@ -31,12 +32,16 @@ struct Options {
 std::vector<std::int32_t> read_prompt(const Options& options, const LanguageModel& model) {
     std::vector<std::int32_t> tokens = options.prompt_tokens;
     if (tokens.empty()) {
-        require(model.characters.has_value(), "model ", options.model,
-                " has no chars.json, so it reads no text; give --prompt-tokens");
+        require(model.tokenizer.has_value(), "model ", options.model,
+                " has no tokenizer, so it reads no text; give --prompt-tokens");
         const std::string words = !options.file.empty() ? read_text(options.file == "-" ? "/dev/stdin" : options.file)
                                                         : options.prompt.value_or("\n");
         require(!words.empty(), "the prompt is empty, wanted at least one character");
-        tokens = model.characters->encode(words);
+        const Tokenizer& tokenizer = **model.tokenizer;
+        if (const auto begin = tokenizer.begin_of_text()) tokens.push_back(*begin);
+        const Tokens read = tokenizer.encode(words, SpecialNames::tokens);
+        if (read.front() == tokenizer.begin_of_text()) tokens.clear();  // the prompt says it itself
+        tokens.insert(tokens.end(), read.begin(), read.end());
     }
     for (std::size_t i = 0; i < tokens.size(); ++i)
         require(tokens[i] >= 0 && tokens[i] < model.vocabulary(), "prompt: token ", i, " is ", tokens[i],
@@ -45,13 +50,22 @@ std::vector<std::int32_t> read_prompt(const Options& options, const LanguageMode
     return tokens;
 }
 
-/// How tokens are shown: as text if the model has characters, else as numbers.
-std::string shown(const LanguageModel& model, std::span<const std::int32_t> tokens) {
-    if (model.characters) return model.characters->decode(tokens);
-    std::string numbers;
-    for (const std::int32_t token : tokens) numbers += std::to_string(token) + " ";
-    return numbers;
-}
+/// How tokens are shown as they come: as text if the model has a tokenizer, else as numbers.
+class Transcript {
+public:
+    explicit Transcript(const LanguageModel& model) {
+        if (model.tokenizer) decoder_.emplace(**model.tokenizer);
+    }
+    std::string feed(std::span<const std::int32_t> tokens) {
+        std::string shown;
+        for (const std::int32_t token : tokens) shown += decoder_ ? decoder_->feed(token) : text(token, ' ');
+        return shown;
+    }
+    std::string finish() { return decoder_ ? decoder_->finish() : ""; }
+
+private:
+    std::optional<TextDecoder> decoder_;
+};
 
 /// Tokens and seconds, for the prompt and for what follows it.
 struct Tally {
@@ -110,18 +124,23 @@ void run(Device& device, const Common& common, const Options& options, const Lan
     if (std::ssize(prompt) > context)
         note(common, text("the prompt has ", prompt.size(), " tokens; the model sees its last ", context));
     const auto choices = static_cast<std::size_t>(model.vocabulary());  // the rest is padding
-    const auto show = [&](std::span<const std::int32_t> tokens) {
-        if (!common.json) print(shown(model, tokens));
-    };
     auto samples = nlohmann::ordered_json::array();
     Tally tally;
     for (std::int64_t s = 0; s < options.num_samples && !interrupted(); ++s) {
         if (!common.json && s > 0) print("---------------\n");
         const Random random(common.seed, "sample", static_cast<std::uint64_t>(s));
+        Transcript transcript(model);
+        std::string written;  // after the prompt
+        const auto show = [&](std::span<const std::int32_t> tokens) {
+            const std::string shown = transcript.feed(tokens);
+            if (tokens.data() != prompt.data()) written += shown;
+            if (!common.json) print(shown);
+        };
         const auto tokens = write(generator, options, choices, prompt, random, tally, show);
-        if (!common.json) print("\n");
+        const std::string rest = transcript.finish();
+        if (!common.json) print(rest + "\n");
         samples.push_back({{"tokens", tokens}});
-        if (model.characters) samples.back()["text"] = shown(model, tokens);
+        if (model.tokenizer) samples.back()["text"] = written + rest;
     }
     if (common.json)
         print_json(nlohmann::ordered_json{

@@ -93,7 +93,7 @@ InspectedModel inspected_directory(const ModelOptions& o, Format activations) {
             require(!o.block_size, "--block-size is for language models, ", o.model, " is a ", family.command);
             return inspected_image_model(open_image_model(o.model, false).config, o.batch_size);
         }
-        const ModelConfig config = open_language_model(o.model, false).config;
+        const ModelConfig config = open_untokenized_model(o.model, false).config;
         const std::int64_t block = o.block_size.value_or(config.size(Dimension::context));
         return inspected_language_model(config, o.batch_size, block, activations);
     };

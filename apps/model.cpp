@@ -66,16 +66,18 @@ void Model::load(const Parameters& parameters, State& state) const {
     load_weights(path / "model.safetensors", parameters.list(), state, family().tensors);
 }
 
-LanguageModel open_language_model(const fs::path& path, bool weights) {
-    LanguageModel model{open_model(path, false, weights), {}};
-    const fs::path chars = path / "chars.json";
-    std::error_code ignored;
-    if (!fs::exists(chars, ignored)) return model;
-    model.characters = Characters::load(chars);
+LanguageModel open_language_model(const fs::path& path) {
+    LanguageModel model{open_model(path, false, true), find_tokenizer(path)};
+    if (!model.tokenizer) return model;
+    const Tokenizer& tokenizer = **model.tokenizer;
     const Size vocabulary = model.config.size(Dimension::vocab_size);
-    require(std::cmp_less_equal(model.characters->size(), vocabulary.value), chars.string(), ": has ",
-            model.characters->size(), " characters, but config.json's ", vocabulary.key, " is ", vocabulary.value);
+    require(std::cmp_less_equal(tokenizer.size(), vocabulary.value), model.tokenizer->path.string(), ": has ",
+            tokenizer.size(), " ", tokenizer.unit(), ", but config.json's ", vocabulary.key, " is ", vocabulary.value);
     return model;
+}
+
+Model open_untokenized_model(const fs::path& path, bool weights) {
+    return open_model(path, false, weights);
 }
 
 ImageModel open_image_model(const fs::path& path, bool weights) {
@@ -92,27 +94,26 @@ Statistics ImageModel::statistics(const std::string& name) const {
 }
 
 TokenDataset open_data(const LanguageModel& model, const fs::path& path) {
-    const fs::path chars = model.path / "chars.json";
-    const auto characters_of = [&](std::string_view words) {
+    const std::string file = model.tokenizer ? model.tokenizer->path.string() : "";
+    const auto encode = [&](std::string_view words) {
         try {
-            return model.characters->encode(words);
+            return (*model.tokenizer)->encode(words);
         } catch (const InputError& error) {
-            throw InputError(error.what(), " in ", chars.string());
+            throw InputError(error.what(), " in ", file);
         }
     };
-    TokenDataset::Encode encode;
-    if (model.characters) encode = characters_of;
-    TokenDataset data = TokenDataset::open(path, encode);
+    TokenDataset data = TokenDataset::open(path, model.tokenizer ? encode : TokenDataset::Encode());
     data.require_below(static_cast<std::size_t>(model.vocabulary()),
-                       model.characters ? text(chars.string(), " has ", model.characters->size())
-                                        : text((model.path / "config.json").string(), "'s ",
-                                               model.config.size(Dimension::vocab_size).key));
-    if (!data.characters()) return data;
-    require(model.characters.has_value(), "data ", path.string(), ": is of characters, but model ", model.path.string(),
-            " has no chars.json that says which are its tokens, wanted a token file");
-    const std::string difference = data.characters()->difference(*model.characters);
-    require(difference.empty(), (path / "chars.json").string(), ": its characters are not those of ", chars.string(),
-            ": ", difference);
+                       model.tokenizer ? text(file, " has ", model.vocabulary())
+                                       : text((model.path / "config.json").string(), "'s ",
+                                              model.config.size(Dimension::vocab_size).key));
+    if (!data.tokenizer()) return data;
+    const SavedTokenizer& its = *data.tokenizer();
+    const char* unit = its->unit();
+    require(model.tokenizer.has_value(), "data ", path.string(), ": is of ", unit, ", but model ", model.path.string(),
+            " has no ", its.path.filename().string(), " that says which are its tokens, wanted a token file");
+    const std::string difference = its->difference(**model.tokenizer);
+    require(difference.empty(), its.path.string(), ": its ", unit, " are not those of ", file, ": ", difference);
     return data;
 }
 

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "models/data/dataset.h"
-#include "models/data/text.h"
 #include "models/family.h"
 #include "models/images/normalise.h"
+#include "models/tokenizers/load_tokenizer.h"
 #include "program/state.h"
 
 namespace vkf {
@@ -27,11 +27,11 @@ struct Model {
 
 /// A language model's directory, with its tokenizer.
 struct LanguageModel : Model {
-    std::optional<Characters> characters;  // of chars.json, if there is one
+    std::optional<SavedTokenizer> tokenizer;  // if there is one
 
-    /// Tokens that mean something: the characters, else all.
+    /// Tokens that mean something: the tokenizer's, else all. A table may have more rows, which are padding.
     std::int64_t vocabulary() const {
-        return characters ? static_cast<std::int64_t>(characters->size()) : config.size(Dimension::vocab_size).value;
+        return tokenizer ? static_cast<std::int64_t>((*tokenizer)->size()) : config.size(Dimension::vocab_size).value;
     }
 };
 
@@ -41,17 +41,19 @@ struct ImageModel : Model {
     Statistics statistics(const std::string& name) const;
 };
 
-/// Read what is small: config.json, the tokenizer and, if weights are wanted, their table of contents. Throw InputError
-/// naming what is missing or wrong, also for models of the other kind.
-LanguageModel open_language_model(const std::filesystem::path& path, bool weights = true);
+/// Read what is small: config.json and, if weights are wanted, their table of contents; open_language_model the
+/// tokenizer, too, if there is one. Throw InputError naming what is missing or wrong, also for models of the other
+/// kind.
+LanguageModel open_language_model(const std::filesystem::path& path);
+Model open_untokenized_model(const std::filesystem::path& path, bool weights = true);
 ImageModel open_image_model(const std::filesystem::path& path, bool weights = true);
 
 /// The family of the model that the directory holds. Finishes a publication that was cut short.
 const Family& family_in(const std::filesystem::path& path);
 
 /// The data in the model's tokens, to train it on or to judge it by. Throws InputError where the data's vocabulary is
-/// not the model's: other characters (naming both files and the first that differs), text for a model that has none, or
-/// a token beyond it.
+/// not the model's: other tokens (naming both files and the first that differs), text for a model without a tokenizer,
+/// or a token beyond it.
 TokenDataset open_data(const LanguageModel& model, const std::filesystem::path& path);
 
 }  // namespace vkf

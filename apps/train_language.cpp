@@ -94,10 +94,10 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
     std::optional<LanguageModel> origin;
     if (!o.origin().empty()) origin = open_language_model(o.origin());
     const TokenDataset data = origin ? open_data(*origin, o.data) : TokenDataset::open(o.data);
-    const std::optional<Characters>& characters = origin ? origin->characters : data.characters();
+    const std::optional<SavedTokenizer>& tokenizer = origin ? origin->tokenizer : data.tokenizer();
     const ModelConfig model = model_config(o, origin, data);
     const Batches training("train", data.train(), batch_options(o, model, order_named(o.order)));
-    const std::vector<TokenDataset> others = open_eval_data(o, {{o.out_dir, model}, characters});
+    const std::vector<TokenDataset> others = open_eval_data(o, {{o.out_dir, model}, tokenizer});
     const std::vector<EvalSet> sets = eval_sets(o, model, data, others);
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool) {
@@ -127,7 +127,7 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
         if (o.dry_run) return dry_run(trainer, loop, bytes, common);
         if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
         ModelFiles files{{"config.json", config_json_text(model)}};
-        if (characters) files["chars.json"] = characters->json();
+        if (tokenizer) files.insert(tokenizer->files.begin(), tokenizer->files.end());
         run->describe(std::move(files), o.toml(), o.save_total_limit);
         note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant(), " attention, on ",
                           device.info().name, "; ", data.train().size(), " tokens"));

@@ -27,13 +27,13 @@ TokenDataset TokenDataset::open(const fs::path& path, const Encode& encode) {
             ": does not exist, wanted a text, a token file or a directory of them");
     TokenDataset data;
     data.path_ = path;
-    const fs::path train = path / "train.bin", val = path / "val.bin", chars = path / "chars.json";
+    const fs::path train = path / "train.bin", val = path / "val.bin";
     if (fs::exists(train, ignored) || fs::exists(val, ignored)) {
         data.files_.emplace_back(train);
         data.files_.emplace_back(val);
         data.train_ = data.files_[0].tokens();
         data.val_ = data.files_[1].tokens();
-        if (fs::exists(chars, ignored)) data.characters_ = Characters::load(chars);
+        data.tokenizer_ = find_tokenizer(path);
     } else if (path.extension() == ".bin" && !fs::is_directory(path, ignored)) {
         const auto tokens = data.files_.emplace_back(path).tokens();
         data.train_ = tokens.first(training_share(tokens.size()));
@@ -44,8 +44,8 @@ TokenDataset TokenDataset::open(const fs::path& path, const Encode& encode) {
     data.greatest_ = std::max(vkf::greatest_token(data.train_), vkf::greatest_token(data.val_));
     constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
     data.require_below(most, text("a vocabulary has at most ", most));
-    if (data.characters_)
-        data.require_below(data.characters_->size(), text(chars.string(), " has ", data.characters_->size()));
+    if (const auto& tokenizer = data.tokenizer_)
+        data.require_below((*tokenizer)->size(), text(tokenizer->path.string(), " has ", (*tokenizer)->size()));
     return data;
 }
 
@@ -71,8 +71,9 @@ void TokenDataset::read_text_from(const fs::path& path, const Encode& encode) {
         tokens.insert(tokens.end(), rest.begin(), rest.end());
         encoded_ = packed_tokens(tokens);
     } else {
-        characters_ = Characters::of(text);
-        encoded_ = characters_->tokens_of(text);
+        const auto characters = std::make_shared<const Characters>(Characters::of(text));
+        tokenizer_ = SavedTokenizer{characters, "chars.json", {{"chars.json", characters->json()}}};
+        encoded_ = characters->tokens_of(text);
         training = training_share(TokenSpan(encoded_).size());
     }
     train_ = TokenSpan(encoded_).first(training);

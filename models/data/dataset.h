@@ -14,19 +14,20 @@
 #include "base/random.h"
 #include "models/data/text.h"
 #include "models/data/tokens.h"
+#include "models/tokenizers/load_tokenizer.h"
 
 namespace vkf {
 
 /// What --data names, as tokens for training and for validation.
 ///
-///     directory with train.bin and val.bin    those; with chars.json beside them, its characters
+///     directory with train.bin and val.bin    those; a tokenizer beside them is theirs
 ///     FILE.bin                                one token file, first 90 % for training
 ///     any other file, or directory of texts   text, first 90 % of the characters for training
 ///
 /// Text becomes tokens by `encode`, a model's tokenizer; without one, by the vocabulary of the text's own characters.
 /// All of the data is read once for its greatest token.
-/// Throws: InputError naming the file and what is wrong with it, such as a token that chars.json has no character for,
-/// or one that no vocabulary of less than 2^31 has.
+/// Throws: InputError naming the file and what is wrong with it, such as a token that its tokenizer does not have, or
+/// one that no vocabulary of less than 2^31 has.
 class TokenDataset {
 public:
     using Encode = std::function<std::vector<std::int32_t>(std::string_view)>;
@@ -35,10 +36,11 @@ public:
 
     TokenSpan train() const { return train_; }
     TokenSpan val() const { return val_; }
-    const std::optional<Characters>& characters() const { return characters_; }
+    /// What made the tokens, where the data say so.
+    const std::optional<SavedTokenizer>& tokenizer() const { return tokenizer_; }
 
-    /// The characters' number, else one more than the greatest token.
-    std::size_t vocabulary_size() const { return characters_ ? characters_->size() : std::size_t{greatest_} + 1; }
+    /// The tokenizer's, else one more than the greatest token.
+    std::size_t vocabulary_size() const { return tokenizer_ ? (*tokenizer_)->size() : std::size_t{greatest_} + 1; }
     std::uint32_t greatest_token() const { return greatest_; }
     /// Throws: InputError naming file, place and token if one is not below `size`, that of a vocabulary `whose` file
     /// the message names.
@@ -56,7 +58,7 @@ private:
     std::vector<TokenFile> files_;
     TokenList encoded_;
     TokenSpan train_, val_;
-    std::optional<Characters> characters_;
+    std::optional<SavedTokenizer> tokenizer_;
     std::uint32_t greatest_ = 0;
 };
 

@@ -1,51 +1,21 @@
 #include "models/data/text.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "models/data/files_below.h"
 
 namespace vkf {
 namespace fs = std::filesystem;
 namespace {
 
-// Line ends as Python's text mode gives them: \r\n and lone \r become \n.
-void unify_line_ends(std::string& text) {
-    if (text.find('\r') == std::string::npos) return;
-    std::size_t to = 0;
-    for (std::size_t from = 0; from < text.size(); ++from) {
-        const bool before_newline = from + 1 < text.size() && text[from + 1] == '\n';
-        if (text[from] != '\r') {
-            text[to++] = text[from];
-        } else if (!before_newline) {
-            text[to++] = '\n';
-        }
-    }
-    text.resize(to);
-}
-
 void require_utf8(std::string_view text, const fs::path& path) {
     const auto wrong = invalid_utf8(text);
     require(!wrong, path.string(), ": is not UTF-8 at byte ", wrong.value_or(0));
-}
-
-std::vector<fs::path> files_below(const fs::path& directory) {
-    std::vector<fs::path> files;
-    std::error_code error;
-    fs::recursive_directory_iterator entry(directory, error);
-    for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
-        const bool hidden = entry->path().filename().string().starts_with('.');
-        std::error_code ignored;  // a broken link is no file
-        if (hidden && entry->is_directory(ignored)) entry.disable_recursion_pending();
-        if (!hidden && entry->is_regular_file(ignored)) files.push_back(entry->path());
-    }
-    require(!error, "cannot read ", directory.string(), ": ", error.message());
-    std::sort(files.begin(), files.end());
-    return files;
 }
 
 std::string read_directory(const fs::path& directory) {
@@ -60,17 +30,28 @@ std::string read_directory(const fs::path& directory) {
     return all;
 }
 
-// A character for a message: itself if it shows, and its number.
+// A character for a message.
 std::string shown(char32_t character) {
-    char number[16];
-    std::snprintf(number, sizeof number, "U+%04X", static_cast<unsigned>(character));
     std::string itself;
     append_utf8(itself, character);
-    const bool control = character < 0x20 || (character >= 0x7f && character < 0xa0);
-    return control ? number : text("'", itself, "' (", number, ")");
+    return shown_bytes(itself);
 }
 
 }  // namespace
+
+void unify_line_ends(std::string& text) {
+    if (text.find('\r') == std::string::npos) return;
+    std::size_t to = 0;
+    for (std::size_t from = 0; from < text.size(); ++from) {
+        const bool before_newline = from + 1 < text.size() && text[from + 1] == '\n';
+        if (text[from] != '\r') {
+            text[to++] = text[from];
+        } else if (!before_newline) {
+            text[to++] = '\n';
+        }
+    }
+    text.resize(to);
+}
 
 std::string read_corpus(const fs::path& path) {
     const bool directory = fs::is_directory(path);
@@ -138,14 +119,6 @@ Characters Characters::load(const fs::path& path) {
     return Characters(std::move(characters));
 }
 
-std::string Characters::difference(const Characters& wanted) const {
-    const auto [mine, other] = std::ranges::mismatch(characters_, wanted.characters_);
-    const bool missing = mine == characters_.end(), none_wanted = other == wanted.characters_.end();
-    if (missing && none_wanted) return {};
-    return text("token ", mine - characters_.begin(), " is ", missing ? "missing" : shown(*mine), ", wanted ",
-                none_wanted ? "none" : shown(*other));
-}
-
 std::string Characters::json() const {
     auto chars = nlohmann::ordered_json::array();
     for (const char32_t character : characters_) {
@@ -200,10 +173,8 @@ TokenList Characters::tokens_of(std::string_view text) const {
 }
 
 std::string Characters::bytes(std::int32_t token) const {
-    const auto index = static_cast<std::size_t>(token);  // a negative one becomes huge
-    require(index < size(), "token ", token, " is not among the vocabulary's ", size(), " characters");
     std::string text;
-    append_utf8(text, characters_[index]);
+    append_utf8(text, characters_[index_of(token)]);
     return text;
 }
 

@@ -23,6 +23,9 @@ namespace vkf {
 /// Throws: InputError naming the file and the byte that is not UTF-8, or that there is no text at all.
 std::string read_corpus(const std::filesystem::path& path);
 
+/// Line ends as Python's text mode gives them: \r\n and a lone \r become \n.
+void unify_line_ends(std::string& text);
+
 /// nanoGPT's split: the first int(0.9 n) of n characters for training, the rest for validation.
 std::pair<std::string_view, std::string_view> split_text(std::string_view text);
 
@@ -39,11 +42,8 @@ public:
 
     std::size_t size() const override { return characters_.size(); }
     std::string bytes(std::int32_t token) const override;
+    const char* unit() const override { return "characters"; }
     std::unique_ptr<TextEncoder> text_encoder() const override;
-    /// Where this vocabulary first differs from another: "token 3 is 'z' (U+007A), wanted 'a' (U+0061)"; empty if they
-    /// are the same.
-    std::string difference(const Characters& wanted) const;
-
     /// The tokens of a text as they are kept in memory and on disk.
     /// Throws: InputError naming a character that has no token, and its place.
     TokenList tokens_of(std::string_view text) const;

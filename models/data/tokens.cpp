@@ -1,11 +1,16 @@
 #include "models/data/tokens.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 
@@ -38,6 +43,21 @@ std::span<const std::byte> behind_header(const std::string& file, std::span<cons
     require(header[2] > 0 && static_cast<std::int64_t>(bytes.size()) == wanted, file, ": header says ", header[2],
             " tokens (", wanted, " bytes), but ", bytes.size(), " bytes follow");
     return bytes;
+}
+
+/// Throws InputError where a header cannot count so many tokens.
+void require_countable(const std::filesystem::path& path, std::uint64_t count) {
+    constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
+    require(count <= most, path.string(), ": ", count, " tokens behind llm.c's header, wanted at most ", most);
+}
+
+void write_header(FileWriter& file, const Headed& layout, std::uint64_t count) {
+    require_countable(file.path(), count);
+    Header header{};
+    header[0] = layout.magic;
+    header[1] = layout.version;
+    header[2] = static_cast<std::int32_t>(count);
+    file.write(std::as_bytes(std::span(header)));
 }
 
 /// A mapping starts at a page and the header is 1 KiB, so the tokens are aligned.
@@ -117,21 +137,47 @@ TokenList packed_tokens(std::span<const std::int32_t> tokens) {
 
 void write_tokens(const std::filesystem::path& path, TokenSpan tokens) {
     tokens.visit([&]<class Token>(std::span<const Token> list) {
-        constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
-        constexpr bool wide = sizeof(Token) == HEADED_32.token_bytes;
-        require(!wide || list.size() <= most, path.string(), ": ", list.size(), " tokens of 32 bits, wanted at most ",
-                most);
         write_atomically(path, [&](FileWriter& file) {
-            if (wide) {
-                Header header{};
-                header[0] = HEADED_32.magic;
-                header[1] = HEADED_32.version;
-                header[2] = static_cast<std::int32_t>(list.size());
-                file.write(std::as_bytes(std::span(header)));
-            }
+            if (sizeof(Token) == HEADED_32.token_bytes) write_header(file, HEADED_32, list.size());
             file.write(std::as_bytes(list));
         });
     });
+}
+
+TokenWriter::TokenWriter(const std::filesystem::path& path, std::size_t vocabulary_size)
+    : path_(path),
+      wide_(vocabulary_size > std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1),
+      headed_(wide_ || vocabulary_size > std::size_t{static_cast<std::uint16_t>(HEADED_16.magic)}),
+      descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
+    if (descriptor_ < 0) throw Error("cannot write ", path.string(), ": ", std::strerror(errno));
+    if (headed_) write_header(0);
+}
+
+TokenWriter::~TokenWriter() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void TokenWriter::write_header(std::uint64_t count) {
+    FileWriter file(descriptor_, path_);
+    vkf::write_header(file, wide_ ? HEADED_32 : HEADED_16, count);
+}
+
+void TokenWriter::append(std::span<const std::int32_t> tokens) {
+    FileWriter file(descriptor_, path_);
+    count_ += tokens.size();
+    if (headed_) require_countable(path_, count_);
+    if (wide_) return file.write(std::as_bytes(tokens));
+    const std::vector<std::uint16_t> narrow(tokens.begin(), tokens.end());
+    file.write(std::as_bytes(std::span(narrow)));
+}
+
+void TokenWriter::finish() {
+    const auto failed = [&] { throw Error("cannot write ", path_.string(), ": ", std::strerror(errno)); };
+    if (headed_) {
+        if (::lseek(descriptor_, 0, SEEK_SET) != 0) failed();
+        write_header(count_);
+    }
+    if (::close(std::exchange(descriptor_, -1)) != 0) failed();
 }
 
 }  // namespace vkf

@@ -73,4 +73,29 @@ TokenList packed_tokens(std::span<const std::int32_t> tokens);
 /// tokens than llm.c's header can count, 2^31 − 1.
 void write_tokens(const std::filesystem::path& path, TokenSpan tokens);
 
+/// Token files that grow: of uint16 where a vocabulary of `size` fits, in nanoGPT's layout unless its tokens could be
+/// taken for llm.c's header, which they then have; else of uint32. To be used where files are published together
+/// (publish_files): until finish() the file is none.
+/// Throws: Error naming the file and the system's reason; InputError for more tokens than a header can count.
+class TokenWriter {
+public:
+    TokenWriter(const std::filesystem::path& path, std::size_t vocabulary_size);
+    TokenWriter(const TokenWriter&) = delete;
+    TokenWriter& operator=(const TokenWriter&) = delete;
+    ~TokenWriter();
+
+    /// Tokens of the vocabulary.
+    void append(std::span<const std::int32_t> tokens);
+    void finish();
+    std::uint64_t count() const { return count_; }
+
+private:
+    void write_header(std::uint64_t count);
+
+    std::filesystem::path path_;
+    bool wide_, headed_;
+    int descriptor_;
+    std::uint64_t count_ = 0;
+};
+
 }  // namespace vkf

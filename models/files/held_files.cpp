@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "models/data/cifar.h"
 #include "models/files/numbered_checkpoints.h"
+#include "models/tokenizers/load_tokenizer.h"
 
 namespace vkf {
 
@@ -19,20 +20,30 @@ std::vector<HeldFile> names_of_all() {
     std::vector<HeldFile> all;
     for (const char* name : {"optimizer.safetensors", "train.toml", "metrics.jsonl"}) all.push_back({name, Kind::run});
     for (const char* name : {"config.json", "model.safetensors", "model.safetensors.index.json",
-                             "preprocessor_config.json", "tokenizer.json", "tokenizer_config.json", "vocab.json",
-                             "merges.txt", "special_tokens_map.json", "generation_config.json"})
+                             "preprocessor_config.json", "special_tokens_map.json", "generation_config.json"})
         all.push_back({name, Kind::model});
-    for (const char* name : {"train.bin", "val.bin", "chars.json"}) all.push_back({name, Kind::data});
+    for (const char* name : {"train.bin", "val.bin"}) all.push_back({name, Kind::data});
     for (const CifarFormat* format : {&CIFAR10, &CIFAR100}) {
         for (const CifarFile& file : format->files) all.push_back({file.name, Kind::data});
         for (const auto& names : {format->names, format->coarse_names})
             if (!names.empty()) all.push_back({names, Kind::data});
     }
+    for (const std::string_view name : tokenizer_files()) all.push_back({name, Kind::tokenizer});
     return all;
 }
 
 const char* words_for(Kind kind) {
-    return kind == Kind::run ? "a run" : kind == Kind::model ? "a model" : "data";
+    switch (kind) {
+        case Kind::run:
+            return "a run";
+        case Kind::model:
+            return "a model";
+        case Kind::data:
+            return "data";
+        case Kind::tokenizer:
+            return "a tokenizer";
+    }
+    return "";
 }
 
 bool same(const fs::path& a, const fs::path& b) {

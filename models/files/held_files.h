@@ -1,4 +1,4 @@
-// Which files make a directory a model, a run or data, none of which is replaced unasked.
+// Which files make a directory a model, a run, data or a tokenizer, none of which is replaced unasked.
 #pragma once
 
 #include <filesystem>
@@ -8,15 +8,14 @@ namespace vkf {
 
 /// A file that a directory holds as part of something.
 struct HeldFile {
-    enum class Kind { run, model, data };
+    enum class Kind { run, model, data, tokenizer };
 
     std::filesystem::path name;  // relative to the directory
     Kind kind;
 };
 
-/// The files of runs, models and data that are in the directory, in its best/ and in its numbered checkpoints, a run's
-/// first. Finishes a publication
-/// that was cut short.
+/// The files of runs, models, data and tokenizers that are in the directory, in its best/ and in its numbered
+/// checkpoints, a run's first. Finishes a publication that was cut short.
 std::vector<HeldFile> held_files(const std::filesystem::path& directory);
 
 /// The names of the files that a fresh model, run or data set replaces, for publish_files. Throws InputError naming one

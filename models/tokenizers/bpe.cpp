@@ -106,19 +106,11 @@ BpeTokenizer::BpeTokenizer(BpeModel model)
       characters_(model.characters) {}
 
 std::string BpeTokenizer::bytes(std::int32_t token) const {
-    const auto index = static_cast<std::size_t>(token);  // a negative one becomes huge
-    require(index < size(), "token ", token, " is not among the vocabulary's ", size(), " tokens");
-    return vocabulary_[index];
+    return vocabulary_[index_of(token)];
 }
 
 std::unique_ptr<TextEncoder> BpeTokenizer::text_encoder() const {
     return std::make_unique<BpeEncoder>(*this);
-}
-
-std::string BpeTokenizer::decode(std::span<const std::int32_t> tokens) const {
-    std::string text = Tokenizer::decode(tokens);
-    if (characters_ && characters_->prepend_space && text.starts_with(' ')) text.erase(0, 1);
-    return text;
 }
 
 void BpeTokenizer::initial_tokens(std::string_view word, Tokens& tokens) const {

@@ -54,7 +54,7 @@ public:
     std::size_t size() const override { return vocabulary_.size(); }
     std::string bytes(std::int32_t token) const override;
     std::unique_ptr<TextEncoder> text_encoder() const override;
-    std::string decode(std::span<const std::int32_t> tokens) const override;
+    bool prepends_space() const override { return characters_ && characters_->prepend_space; }
 
 private:
     friend class BpeEncoder;

@@ -1,8 +1,7 @@
 #include "models/tokenizers/load_tokenizer.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
+#include <array>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -18,6 +17,8 @@ namespace vkf {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view CONFIG = "tokenizer_config.json";
 
 std::optional<std::int32_t> added_token(const BpeModel& model, std::string_view name) {
     const auto found = std::ranges::find(model.added, name, &AddedToken::text);
@@ -39,28 +40,88 @@ std::optional<std::int32_t> configured_end(const fs::path& path, const BpeModel&
 
 BpeModel read_directory_json(const fs::path& directory) {
     BpeModel model = read_tokenizer_json(directory / "tokenizer.json");
-    model.end_of_text = configured_end(directory / "tokenizer_config.json", model);
+    model.end_of_text = configured_end(directory / CONFIG, model);
     for (const std::string_view usual : {END_OF_TEXT, std::string_view("<|end_of_text|>"), std::string_view("</s>")}) {
         if (!model.end_of_text) model.end_of_text = added_token(model, usual);
     }
     return model;
 }
 
+/// One way in which a tokenizer lies on disk.
+struct TokenizerFormat {
+    std::string_view file;     // by which it is known
+    std::string_view beside;   // that must be there, too; or ""
+    std::string_view perhaps;  // that is read if it is there; or ""
+    std::shared_ptr<const Tokenizer> (*read)(const fs::path& directory);
+
+    std::vector<std::string_view> files() const {
+        std::vector<std::string_view> names{file};
+        for (const std::string_view name : {beside, perhaps})
+            if (!name.empty()) names.push_back(name);
+        return names;
+    }
+    SavedTokenizer load(const fs::path& directory) const {
+        SavedTokenizer saved{read(directory), directory / file, {}};
+        for (const std::string_view name : files())
+            if (fs::exists(directory / name)) saved.files[std::string(name)] = read_text(directory / name);
+        return saved;
+    }
+};
+
+// The first one that a directory has is its tokenizer.
+constexpr std::array FORMATS{
+    TokenizerFormat{"tokenizer.json", "", CONFIG,
+                    [](const fs::path& in) -> std::shared_ptr<const Tokenizer> {
+                        return std::make_shared<BpeTokenizer>(read_directory_json(in));
+                    }},
+    TokenizerFormat{"vocab.json", "merges.txt", "",
+                    [](const fs::path& in) -> std::shared_ptr<const Tokenizer> {
+                        return std::make_shared<BpeTokenizer>(read_gpt2_files(in / "vocab.json", in / "merges.txt"));
+                    }},
+    TokenizerFormat{"encoder.json", "vocab.bpe", "",
+                    [](const fs::path& in) -> std::shared_ptr<const Tokenizer> {
+                        return std::make_shared<BpeTokenizer>(read_gpt2_files(in / "encoder.json", in / "vocab.bpe"));
+                    }},
+    TokenizerFormat{"tokenizer.model", "", "",
+                    [](const fs::path& in) -> std::shared_ptr<const Tokenizer> {
+                        return SentencePiece::load(in / "tokenizer.model");
+                    }},
+    TokenizerFormat{"chars.json", "", "",
+                    [](const fs::path& in) -> std::shared_ptr<const Tokenizer> {
+                        return std::make_shared<Characters>(Characters::load(in / "chars.json"));
+                    }},
+};
+
+constexpr const char* WANTED =
+    "wanted tokenizer.json, vocab.json and merges.txt, encoder.json and vocab.bpe, tokenizer.model or chars.json";
+
 }  // namespace
 
-std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& directory) {
-    const auto has = [&](const char* name) { return fs::exists(directory / name); };
-    if (has("tokenizer.json")) return std::make_unique<BpeTokenizer>(read_directory_json(directory));
-    for (const auto& [vocabulary, merges] :
-         {std::pair("vocab.json", "merges.txt"), std::pair("encoder.json", "vocab.bpe")}) {
-        if (!has(vocabulary)) continue;
-        return std::make_unique<BpeTokenizer>(read_gpt2_files(directory / vocabulary, directory / merges));
+std::optional<SavedTokenizer> find_tokenizer(const fs::path& directory) {
+    for (const TokenizerFormat& format : FORMATS)
+        if (fs::exists(directory / format.file)) return format.load(directory);
+    return {};
+}
+
+SavedTokenizer load_tokenizer(const fs::path& path) {
+    require(fs::exists(path), "tokenizer ", path.string(), ": does not exist, ", WANTED);
+    if (!fs::is_directory(path)) {
+        for (const TokenizerFormat& format : FORMATS) {
+            const bool named = path.filename() == format.file || path.filename() == format.beside;
+            if (named) return format.load(path.parent_path());
+        }
+        throw InputError("tokenizer ", path.string(), ": has the name of no tokenizer's file, ", WANTED);
     }
-    if (has("tokenizer.model")) return SentencePiece::load(directory / "tokenizer.model");
-    if (has("chars.json")) return std::make_unique<Characters>(Characters::load(directory / "chars.json"));
-    throw InputError(directory.string(),
-                     " has no tokenizer, wanted tokenizer.json, vocab.json and merges.txt, encoder.json ",
-                     "and vocab.bpe, tokenizer.model or chars.json");
+    std::optional<SavedTokenizer> found = find_tokenizer(path);
+    require(found.has_value(), path.string(), " has no tokenizer, ", WANTED);
+    return *found;
+}
+
+std::vector<std::string_view> tokenizer_files() {
+    std::vector<std::string_view> all;
+    for (const TokenizerFormat& format : FORMATS)
+        for (const std::string_view name : format.files()) all.push_back(name);
+    return all;
 }
 
 }  // namespace vkf

@@ -40,7 +40,7 @@ std::string through(const SentencePieceProcessor& processor, std::string_view te
 }
 
 // Whether a space is put before texts. Refuses what is changed in any other way.
-bool prepends_space(const SentencePieceProcessor& processor, const std::string& file) {
+bool adds_space(const SentencePieceProcessor& processor, const std::string& file) {
     const bool prepends = through(processor, "a") == " a";
     for (const char* probe : {"a", " a", "a  b ", "\ufb01 \u2460 \uff21", "\u00a0x\u3000\ty\n\nz", "e\u0301 \u00e9"}) {
         const std::string wanted = (prepends ? " " : "") + std::string(probe), found = through(processor, probe);
@@ -126,7 +126,7 @@ std::unique_ptr<SentencePiece> SentencePiece::load(const std::filesystem::path& 
     }
     if (const int token = processor->bos_id(); token >= 0) added.begin_of_text = token;
     if (const int token = processor->eos_id(); token >= 0) added.end_of_text = token;
-    const bool prepends = prepends_space(*processor, file);
+    const bool prepends = adds_space(*processor, file);
     std::unique_ptr<SentencePiece> tokenizer(new SentencePiece(processor, std::move(added), std::move(bytes)));
     tokenizer->prepends_space_ = prepends;
     return tokenizer;
@@ -139,19 +139,11 @@ SentencePiece::SentencePiece(Processor processor, Added added, std::vector<std::
       splits_(splits_before_spaces(bytes_)) {}
 
 std::string SentencePiece::bytes(std::int32_t token) const {
-    const auto index = static_cast<std::size_t>(token);  // a negative one becomes huge
-    require(index < size(), "token ", token, " is not among the vocabulary's ", size(), " pieces");
-    return bytes_[index];
+    return bytes_[index_of(token)];
 }
 
 std::unique_ptr<TextEncoder> SentencePiece::text_encoder() const {
     return std::make_unique<SentencePieceEncoder>(*this);
-}
-
-std::string SentencePiece::decode(std::span<const std::int32_t> tokens) const {
-    std::string text = Tokenizer::decode(tokens);
-    if (prepends_space_ && text.starts_with(' ')) text.erase(0, 1);
-    return text;
 }
 
 }  // namespace vkf

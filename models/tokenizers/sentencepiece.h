@@ -26,7 +26,8 @@ public:
     std::size_t size() const override { return bytes_.size(); }
     std::string bytes(std::int32_t token) const override;
     std::unique_ptr<TextEncoder> text_encoder() const override;
-    std::string decode(std::span<const std::int32_t> tokens) const override;
+    bool prepends_space() const override { return prepends_space_; }
+    const char* unit() const override { return "pieces"; }
 
 private:
     using Processor = std::shared_ptr<const sentencepiece::SentencePieceProcessor>;

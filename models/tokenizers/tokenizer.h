@@ -22,6 +22,9 @@ struct AddedToken {
     bool special = true;
 };
 
+/// Bytes of a text for a message: a single character with its number, 'z' (U+007A), else in quotes.
+std::string shown_bytes(std::string_view bytes);
+
 /// What a text that contains the name of a special token means by it: these characters, or the token.
 enum class SpecialNames { text, tokens };
 
@@ -48,11 +51,20 @@ public:
     virtual std::string bytes(std::int32_t token) const = 0;
     virtual std::unique_ptr<TextEncoder> text_encoder() const = 0;
 
-    /// The bytes of all tokens, as one text. A tokenizer that begins texts with a space of its own leaves it out.
-    virtual std::string decode(std::span<const std::int32_t> tokens) const;
+    /// Whether every text is given a space to begin with, which is not its own.
+    virtual bool prepends_space() const { return false; }
+    /// What messages call its tokens.
+    virtual const char* unit() const { return "tokens"; }
+
+    /// The bytes of all tokens, as one text, without the space that is not its own.
+    std::string decode(std::span<const std::int32_t> tokens) const;
     /// A whole text at once; `Encoder` takes it in portions.
     /// Throws: InputError naming the byte that is not UTF-8, or a character that has no token.
     Tokens encode(std::string_view text, SpecialNames names = SpecialNames::text) const;
+
+    /// Where this vocabulary first differs from another: "token 3 is 'z' (U+007A), wanted ' the'"; empty if tokens mean
+    /// the same in both.
+    std::string difference(const Tokenizer& wanted) const;
 
     const std::vector<AddedToken>& added_tokens() const { return added_.tokens; }
     /// The added token of that name, if there is one.
@@ -68,6 +80,8 @@ protected:
     };
     Tokenizer() = default;
     explicit Tokenizer(Added added) : added_(std::move(added)) {}
+    /// A token's place in the vocabulary. Throws: InputError naming a token outside it.
+    std::size_t index_of(std::int32_t token) const;
 
 private:
     Added added_;

@@ -36,7 +36,7 @@ TEST(HostDataset, ADirectoryOfTokenFilesIsTakenAsItIs) {
     EXPECT_TRUE((data.train() == Tokens{5, 9, 1}));
     EXPECT_TRUE((data.val() == Tokens{11}));
     EXPECT_EQ(data.vocabulary_size(), 12u);
-    EXPECT_FALSE(data.characters());
+    EXPECT_FALSE(data.tokenizer());
     scratch.file("chars.json", "{\"type\":\"chars\",\"chars\":[\"a\",\"b\"]}");
     expect_holds(complaint([&] { TokenDataset::open(scratch.path()); }), "train.bin: token 0 is 5, wanted 0 to 1 (");
     write_tokens(scratch.path() / "train.bin", Tokens{0, 1, 0});
@@ -94,7 +94,7 @@ TEST(HostDataset, TextBecomesCharacters) {
         const TokenDataset data = std::move(opened);
         EXPECT_TRUE((data.train() == Tokens{3, 1, 2, 3, 1, 2, 3, 1, 2}));
         EXPECT_TRUE((data.val() == Tokens{4, 0}));
-        ASSERT_TRUE(data.characters());
+        ASSERT_TRUE(data.tokenizer());
         EXPECT_EQ(data.vocabulary_size(), 5u);
     }
 }
@@ -106,7 +106,7 @@ TEST(HostDataset, TextIsSplitBeforeATokenizerSeesIt) {
     const TokenDataset data = TokenDataset::open(path, length);
     EXPECT_TRUE((data.train() == Tokens{10, 1}));
     EXPECT_TRUE((data.val() == Tokens{2, 1}));
-    EXPECT_FALSE(data.characters());
+    EXPECT_FALSE(data.tokenizer());
     EXPECT_EQ(data.vocabulary_size(), 11u);
     const auto wide = [](std::string_view) { return std::vector<std::int32_t>{65536}; };
     EXPECT_EQ(TokenDataset::open(path, wide).vocabulary_size(), 65537u);

@@ -58,6 +58,31 @@ TEST(HostTokens, ArePackedInAsFewBitsAsTheyNeed) {
     expect_holds(complaint([] { packed_tokens(std::vector{4, -1}); }), "token -1 is below 0");
 }
 
+TEST(HostTokens, FilesGrowAndAreReadAsTheyWereWritten) {
+    const Scratch scratch;
+    const fs::path path = scratch.path() / "x.bin";
+    struct Case {
+        std::size_t vocabulary;
+        std::int32_t last;
+        std::size_t header, token_bytes;
+    };
+    // 55432 and 308 are how nanoGPT's layout would begin with llm.c's magic.
+    for (const Case& made : {Case{50257, 50256, 0, 2}, Case{55432, 55431, 0, 2}, Case{55433, 55432, 1024, 2},
+                             Case{65536, 65535, 1024, 2}, Case{65537, 65536, 1024, 4}}) {
+        fs::remove(path);
+        TokenWriter writer(path, made.vocabulary);
+        writer.append(std::vector{made.last, 308});
+        writer.append({});
+        writer.append(std::vector{7});
+        EXPECT_EQ(writer.count(), 3u);
+        writer.finish();
+        EXPECT_EQ(fs::file_size(path), made.header + 3 * made.token_bytes);
+        const std::vector<std::uint32_t> wanted{static_cast<std::uint32_t>(made.last), 308, 7};
+        EXPECT_TRUE(TokenFile(path).tokens() == wanted) << made.vocabulary;
+    }
+    expect_holds(complaint<Error>([&] { TokenWriter(path, 5); }), "x.bin: File exists");
+}
+
 TEST(HostTokens, TheGreatestIsFoundWhereverItStands) {
     for (const std::size_t size : {1u, 7u, 1023u, 1024u, 1025u, 5000u}) {
         for (const std::size_t at : {std::size_t{0}, size / 2, size - 1}) {

@@ -1,0 +1,15 @@
+// What a command tells at its end.
+#pragma once
+
+#include "apps/common.h"
+
+namespace vkf {
+
+/// A line for each key, or with --json one document.
+inline void print_facts(const Common& common, const nlohmann::ordered_json& facts) {
+    if (common.json) return print_json(facts);
+    for (const auto& [key, value] : facts.items())
+        print(text(key, ' ', value.is_string() ? value.get<std::string>() : value.dump(), '\n'));
+}
+
+}  // namespace vkf
