@@ -8,6 +8,7 @@
 
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "apps/data_bpe.h"
 #include "apps/data_images.h"
 #include "apps/data_preview.h"
 #include "apps/data_tokens.h"
@@ -172,6 +173,7 @@ void add_data(CLI::App& app, Common& common) {
         add_common(*maker, common);
     }
     add_data_tokens(*command, common);
+    add_data_bpe(*command, common);
     add_data_images(*command, common);
     add_data_preview(*command, common);
     CLI::App* info =
@@ -187,6 +189,7 @@ void add_data(CLI::App& app, Common& common) {
     add_common(*finder, common);
     command->footer(
         "Examples:\n  vkformer data text input.txt --out data/chars\n"
+        "  vkformer data bpe books --vocab-size 4096 --out books-bpe\n"
         "  vkformer data tokens books --tokenizer books-bpe --out data/books\n  vkformer data cifar10\n"
         "  vkformer data info data/chars\n"
         "  vkformer data preview --data data/cifar10 --out preview.png\n");

@@ -11,7 +11,8 @@
 namespace vkf {
 namespace {
 
-constexpr std::int64_t OFTEN = 2;  // a pair that comes but once says nothing about other texts
+constexpr std::size_t ENOUGH = 1 << 16;  // bytes that are worth being cut into words
+constexpr std::int64_t OFTEN = 2;        // a pair that comes but once says nothing about other texts
 
 std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
     return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
@@ -113,20 +114,58 @@ private:
     std::vector<std::uint64_t> fresh_;
 };
 
-}  // namespace
-
-BpeLearner::BpeLearner() : splits_{{Pattern(GPT2_PATTERN, "GPT-2's pattern")}}, pre_tokenizer_(splits_) {}
-
-void BpeLearner::add(std::string_view text) {
-    const auto wrong = invalid_utf8(text);
-    require(!wrong, "text is not UTF-8 at byte ", wrong.value_or(0));
-    pre_tokenizer_.cut(text, false, [&](std::string_view word) { ++words_[std::string(word)]; });
+// Names must differ, for they are what the files call tokens by.
+void add_special(BpeModel& model, std::span<const std::string> special) {
+    std::unordered_set<std::string> names;
+    for (std::int32_t token = 0; static_cast<std::size_t>(token) < model.tokens.size(); ++token)
+        names.insert(token_name(model, token));
+    for (const std::string& name : special) {
+        require(!name.empty(), "a special token is empty, wanted its name");
+        require(names.insert(name).second, "special token ", name, ": another token has this name, wanted a new one");
+        const auto token = static_cast<std::int32_t>(model.tokens.size());
+        model.tokens.push_back(name);
+        model.hidden.push_back(token);
+        model.added.push_back({name, token});
+    }
+    if (!model.added.empty()) model.end_of_text = model.added.front().token;
 }
 
-BpeModel BpeLearner::learn(std::size_t size) const {
-    constexpr std::size_t smallest = 256 + 1;
+}  // namespace
+
+const std::vector<std::string> BpeLearner::ENDS_TEXTS{std::string(END_OF_TEXT)};
+
+BpeLearner::BpeLearner()
+    : splits_{{Pattern(GPT2_PATTERN, "GPT-2's pattern")}}, pre_tokenizer_(splits_), wanted_(ENOUGH) {}
+
+void BpeLearner::feed(std::string_view text) {
+    const auto wrong = invalid_utf8(text);
+    require(!wrong, "text is not UTF-8 at byte ", wrong.value_or(0));
+    pending_ += text;
+    if (pending_.size() >= wanted_) cut(true);
+}
+
+void BpeLearner::finish() {
+    cut(false);
+}
+
+void BpeLearner::cut(bool more) {
+    const std::size_t cut = pre_tokenizer_.cut(pending_, more, [&](std::string_view word) {
+        const auto known = words_.find(word);
+        if (known == words_.end())
+            words_.emplace(word, 1);
+        else
+            ++known->second;
+    });
+    pending_.erase(0, cut);
+    // A word that does not end is looked at again only when it is twice as long.
+    wanted_ = std::max(ENOUGH, 2 * pending_.size());
+}
+
+BpeModel BpeLearner::learn(std::size_t size, std::span<const std::string> special,
+                           const std::function<void(std::size_t)>& watch) const {
+    const std::size_t smallest = 256 + special.size();
     require(size >= smallest, "a vocabulary of ", size, " tokens, wanted ", smallest, " or more: all bytes and ",
-            END_OF_TEXT);
+            special.size() == 1 ? special.front() : text(special.size(), " special tokens"));
     BpeModel model;
     model.splits = splits_;
     std::unordered_map<std::string, std::int32_t> token_of;
@@ -146,10 +185,10 @@ BpeModel BpeLearner::learn(std::size_t size) const {
     }
     pairs.begin();
     std::unordered_set<std::uint64_t> joined;
-    while (model.tokens.size() + 1 < size) {
+    while (model.tokens.size() + special.size() < size) {
         const PairCounts::Candidate best = pairs.best(OFTEN);
         require(best.count >= OFTEN, "a vocabulary of ", size, " tokens is wanted, but these texts have pairs for ",
-                model.tokens.size() + 1, " at most");
+                model.tokens.size() + special.size(), " at most");
         const auto left = static_cast<std::int32_t>(best.pair >> 32), right = static_cast<std::int32_t>(best.pair);
         const std::string bytes =
             model.tokens[static_cast<std::size_t>(left)] + model.tokens[static_cast<std::size_t>(right)];
@@ -157,12 +196,9 @@ BpeModel BpeLearner::learn(std::size_t size) const {
         // A token made in a second way can bring back a pair, which keeps the rank that it has.
         if (joined.insert(best.pair).second) model.merges.push_back({left, right, token});
         pairs.join(best.pair, token);
+        if (watch) watch(model.tokens.size());
     }
-    const auto end = static_cast<std::int32_t>(model.tokens.size());
-    model.tokens.emplace_back(END_OF_TEXT);
-    model.hidden.push_back(end);
-    model.added.push_back({std::string(END_OF_TEXT), end});
-    model.end_of_text = end;
+    add_special(model, special);
     return model;
 }
 

@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "models/tokenizers/bpe.h"
 
@@ -19,19 +22,36 @@ public:
     /// With GPT-2's way of cutting words.
     BpeLearner();
 
-    /// Counts the words of one more text. Throws: InputError naming the byte that is not UTF-8.
-    void add(std::string_view text);
+    /// Counts the words of one more text.
+    void add(std::string_view text) {
+        feed(text);
+        finish();
+    }
+    /// The same in portions of whole characters. Throws: InputError naming the portion's byte that is not UTF-8.
+    void feed(std::string_view text);
+    void finish();
 
-    /// A vocabulary of `size` tokens: all bytes in GPT-2's order, what has been joined in the order of joining, and
-    /// <|endoftext|>, which ends texts.
-    /// Throws: InputError if `size` is too small for bytes and <|endoftext|>, or so large that pairs would be joined
-    /// that come but once, naming the largest possible.
-    BpeModel learn(std::size_t size) const;
+    /// A vocabulary of `size` tokens: all bytes in GPT-2's order, what has been joined in the order of joining, and the
+    /// special tokens, the first of which ends texts. `watch` is told the vocabulary's size as it grows.
+    /// Throws: InputError if `size` is too small for bytes and special tokens, or so large that pairs would be joined
+    /// that come but once, naming the largest possible; for a special token that is empty or has another one's name.
+    BpeModel learn(std::size_t size, std::span<const std::string> special = ENDS_TEXTS,
+                   const std::function<void(std::size_t)>& watch = {}) const;
 
 private:
+    static const std::vector<std::string> ENDS_TEXTS;  // <|endoftext|>
+
+    void cut(bool more);
+
+    struct Hash : std::hash<std::string_view> {
+        using is_transparent = void;
+    };
+
     std::vector<Split> splits_;
     PreTokenizer pre_tokenizer_;
-    std::unordered_map<std::string, std::int64_t> words_;
+    std::unordered_map<std::string, std::int64_t, Hash, std::equal_to<>> words_;
+    std::string pending_;  // may be part of a word
+    std::size_t wanted_;   // bytes that are worth being cut into words
 };
 
 }  // namespace vkf

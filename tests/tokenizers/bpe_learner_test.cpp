@@ -107,5 +107,36 @@ TEST(HostBpeLearner, SizesThatCannotBeHadAreRefused) {
     expect_holds(complaint([] { learnt("ab\xff", 300); }), "text is not UTF-8 at byte 2");
 }
 
+TEST(HostBpeLearner, PortionsMakeNoDifference) {
+    std::string text;
+    for (int i = 0; i < 9; ++i) text += TEXT + std::string(20'000, 'a') + "\n";
+    BpeLearner portions;
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
+        end = std::min(text.size(), at + 777);
+        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) ++end;
+        portions.feed(std::string_view(text).substr(at, end - at));
+    }
+    portions.finish();
+    EXPECT_EQ(portions.learn(400).tokens, learnt(text, 400).tokens);
+}
+
+TEST(HostBpeLearner, SpecialTokensComeLastAndTheFirstEndsTexts) {
+    BpeLearner learner;
+    learner.add(TEXT);
+    std::size_t told = 0;
+    const std::vector<std::string> special{"<end>", "<more>"};
+    const BpeModel model = learner.learn(300, special, [&](std::size_t tokens) { told = tokens; });
+    EXPECT_EQ(told, 298u);
+    ASSERT_EQ(model.tokens.size(), 300u);
+    EXPECT_EQ(model.tokens[298], "<end>");
+    EXPECT_EQ(model.end_of_text, 298);
+    const BpeTokenizer tokenizer{BpeModel(model)};
+    EXPECT_EQ(tokenizer.encode("<end><more>", SpecialNames::tokens), (Tokens{298, 299}));
+    EXPECT_GT(tokenizer.encode("<end><more>").size(), 2u);
+    for (const std::string& name : {std::string("a"), std::string("<end>"), std::string()})
+        expect_holds(complaint([&] { learner.learn(300, std::vector<std::string>{"<end>", name}); }), "special token");
+    expect_holds(complaint([&] { learner.learn(257, special); }), "wanted 258 or more: all bytes and 2 special tokens");
+}
+
 }  // namespace
 }  // namespace vkf

@@ -1,0 +1,117 @@
+// vkformer data bpe: a byte-level byte-pair encoding, learnt from texts.
+
+#include "apps/data_bpe.h"
+
+#include <filesystem>
+#include <limits>
+
+#include "apps/common.h"
+#include "apps/data_progress.h"
+#include "apps/facts.h"
+#include "apps/interrupts.h"
+#include "apps/option_values.h"
+#include "apps/progress.h"
+#include "base/file.h"
+#include "models/data/documents.h"
+#include "models/files/held_files.h"
+#include "models/tokenizers/bpe_learner.h"
+#include "models/tokenizers/byte_level_model.h"
+#include "models/tokenizers/gpt2_files.h"
+#include "models/tokenizers/tokenizer_json.h"
+
+namespace vkf {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+    std::vector<std::string> inputs, special{std::string(END_OF_TEXT)};
+    std::string out, text_key = "text";
+    std::int64_t vocab_size = 0;
+    bool overwrite = false;
+};
+
+/// Counts the words of all documents; returns the texts' bytes.
+std::uint64_t count_words(const Common& common, BpeLearner& learner, const std::vector<TextFile>& files,
+                          const std::string& text_key) {
+    ReadingProgress progress(common, "words", files);
+    Documents documents(files, text_key);
+    std::uint64_t bytes = 0;
+    while (documents.next()) {
+        for (std::string_view part; !(part = documents.read()).empty(); bytes += part.size()) {
+            stop_if_interrupted();
+            learner.feed(part);
+            progress.update(documents);
+        }
+        learner.finish();
+    }
+    return bytes;
+}
+
+BpeModel learn(const Common& common, const BpeLearner& learner, const Options& o) {
+    Progress progress(common, "bpe", "tokens", o.vocab_size);
+    return learner.learn(static_cast<std::size_t>(o.vocab_size), o.special, [&](std::size_t tokens) {
+        stop_if_interrupted();
+        progress.update(static_cast<std::int64_t>(tokens));
+    });
+}
+
+void make_tokenizer(const Common& common, const Options& o) {
+    const std::vector<fs::path> inputs(o.inputs.begin(), o.inputs.end());
+    const std::vector<TextFile> files = text_files(inputs);
+    const std::vector<fs::path> obsolete = claim_directory(o.out, o.overwrite);
+    for (const TextFile& file : files) claim_directory(o.out, o.overwrite, file.path);
+    catch_interrupts();
+    BpeLearner learner;
+    const std::uint64_t bytes = count_words(common, learner, files, o.text_key);
+    const BpeModel model = learn(common, learner, o);
+    const nlohmann::ordered_json config = {{"tokenizer_class", "PreTrainedTokenizerFast"},
+                                           {"eos_token", o.special.front()}};
+    const auto fill = [&](const fs::path& folder) {
+        write_atomically(folder / "tokenizer.json", tokenizer_json(model));
+        write_atomically(folder / "tokenizer_config.json", config.dump(2) + "\n");
+        write_atomically(folder / "vocab.json", vocab_json(model));
+        write_atomically(folder / "merges.txt", merges_txt(model));
+        stop_if_interrupted();
+    };
+    publish_files(o.out, fill, obsolete);
+    print_facts(common, {{"out", o.out},
+                         {"bytes", bytes},
+                         {"vocab_size", model.tokens.size()},
+                         {"merges", model.merges.size()},
+                         {"special", o.special}});
+}
+
+}  // namespace
+
+void add_data_bpe(CLI::App& data, Common& common) {
+    CLI::App* part = data.add_subcommand("bpe", "Learn a byte-level BPE from texts: tokenizer.json, vocab.json, …");
+    auto o = std::make_shared<Options>();
+    part->add_option("input", o->inputs, "Text files, .jsonl files, directories of .txt and .jsonl files")
+        ->required()
+        ->type_name("PATH...");
+    part->add_option("--vocab-size", o->vocab_size, "Tokens, with the 256 bytes and the special ones")
+        ->required()
+        ->type_name("N")
+        ->check(whole(257, std::numeric_limits<std::int32_t>::max()));
+    part->add_option("--out", o->out, "Directory to write to")->required()->type_name("DIR");
+    part->add_option("--special", o->special, "Special tokens; the first one ends texts")
+        ->type_name("TOKEN...")
+        ->check(words())
+        ->capture_default_str();
+    part->add_option("--text-key", o->text_key, "Where an object of a .jsonl file has its text")
+        ->type_name("KEY")
+        ->capture_default_str();
+    part->add_flag("--overwrite", o->overwrite, "Replace the tokenizer, data, model or run that is there");
+    part->footer(
+        "Examples:\n"
+        "  vkformer data bpe books --vocab-size 4096 --out books-bpe\n"
+        "  vkformer data bpe chats.jsonl --vocab-size 8192 --out chats-bpe --special '<|im_end|>' '<|im_start|>'\n"
+        "\n"
+        "Words are cut as GPT-2's are. The result does not depend on the order of the texts.\n");
+    part->callback([o, &common] { make_tokenizer(common, *o); });
+    add_common(*part, common);
+}
+
+}  // namespace vkf
