@@ -15,24 +15,31 @@ namespace vkf {
 namespace {
 
 void run(const Common& common, const EvalOptions& o) {
+    const int subjects = !o.data.empty() + !o.text.empty() + !o.hellaswag.empty();
+    require(subjects == 1, "eval: ", subjects == 0 ? "--data is missing" : "what to judge the model by is given twice",
+            ", wanted one of --data, --text and --hellaswag");
     const auto only = [&](bool given, const char* option, const char* kind) {
         require(!given, option, " is for ", kind, "; ", o.model, " is none");
     };
     if (family_in(o.model).images()) {
         only(o.block_size.has_value(), "--block-size", "language models");
         only(o.iters.has_value(), "--iters", "language models");
+        only(o.stride.has_value(), "--stride", "language models");
+        only(!o.text.empty(), "--text", "language models");
+        only(!o.hellaswag.empty(), "--hellaswag", "language models");
         return eval_images(common, o);
     }
     only(!o.statistics.empty(), "--statistics", "vision models");
     only(o.coarse_labels, "--coarse-labels", "vision models");
     only(!o.confusion_matrix.empty(), "--confusion-matrix", "vision models");
+    require(!o.limit || !o.hellaswag.empty(), "--limit is for --hellaswag");
+    if (!o.hellaswag.empty()) return eval_hellaswag(common, o);
     eval_language(common, o);
 }
 
 void add_options(CLI::App& command, EvalOptions& o) {
     command.add_option("--model,model", o.model, "Model directory")->required()->type_name("DIR");
     command.add_option("--data", o.data, "Text, token file, or a directory of either; a directory of images")
-        ->required()
         ->type_name("PATH");
     command.add_option("--split", o.split, "Part of the data; of images val is the test images")
         ->check(one_of({"train", "val"}))
@@ -48,6 +55,13 @@ void add_options(CLI::App& command, EvalOptions& o) {
         ->type_name("N")
         ->check(whole(1))
         ->group(text);
+    command.add_option("--text", o.text, "Instead of --data: a text, or a directory of texts, as one whole")
+        ->type_name("PATH")
+        ->group(text);
+    command.add_option("--stride", o.stride, "Tokens between windows that slide, with --all or --text (--block-size)")
+        ->type_name("N")
+        ->check(whole(1))
+        ->group(text);
     auto* iters = command.add_option("--iters", o.iters, "Batches drawn at random (200)")
                       ->type_name("N")
                       ->check(whole(1))
@@ -55,6 +69,11 @@ void add_options(CLI::App& command, EvalOptions& o) {
     command.add_flag("--all", o.all, "Instead read the whole split once, in order; images always are")
         ->excludes(iters)
         ->group(text);
+    command
+        .add_option("--hellaswag", o.hellaswag, "Instead of --data: HellaSwag's tasks, .jsonl or groups of six lines")
+        ->type_name("FILE")
+        ->group(text);
+    command.add_option("--limit", o.limit, "HellaSwag's first N tasks")->type_name("N")->check(whole(1))->group(text);
     command.add_option("--confusion-matrix", o.confusion_matrix, "Picture to write: what is taken for what")
         ->type_name("FILE.png")
         ->group(vision);
@@ -66,13 +85,14 @@ void add_options(CLI::App& command, EvalOptions& o) {
 
 void require_finite(const EvalOptions& o, const char* name, double value, const std::string& source) {
     if (o.allow_nonfinite || std::isfinite(value)) return;
-    throw Error("model ", o.model, ": the ", name, " on ", o.data, " is ", value,
+    throw Error("model ", o.model, ": the ", name, " on ", o.subject(), " is ", value,
                 source.empty() ? "" : "; the first number that is not finite: ", source,
                 "; --allow-nonfinite reports it all the same");
 }
 
 void add_eval(CLI::App& app, Common& common) {
-    CLI::App* command = app.add_subcommand("eval", "Loss of a model on data; accuracy and confusions on images");
+    CLI::App* command =
+        app.add_subcommand("eval", "Loss of a model on data, HellaSwag; accuracy and confusions on images");
     auto options = std::make_shared<EvalOptions>();
     add_options(*command, *options);
     add_common(*command, common);
@@ -80,6 +100,8 @@ void add_eval(CLI::App& app, Common& common) {
         "Examples:\n"
         "  vkformer eval --model out --data input.txt\n"
         "  vkformer eval --model out --data data/ --all --json\n"
+        "  vkformer eval --model out --text input.txt --stride 8\n"
+        "  vkformer eval --model out --hellaswag hellaswag_val.jsonl --limit 500\n"
         "  vkformer eval --model vit/best --data data/cifar10 --confusion-matrix confusion.png\n");
     command->callback([options, &common] { run(common, *options); });
 }

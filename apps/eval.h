@@ -10,7 +10,9 @@ namespace vkf {
 struct Common;
 
 struct EvalOptions {
-    std::string model, data, split = "val";
+    std::string model, split = "val";
+    std::string data, text, hellaswag;  // what the model is judged by: one of them
+    const std::string& subject() const { return !data.empty() ? data : !text.empty() ? text : hellaswag; }
     std::int64_t batch_size = 0;  // 0: 12 sequences, 128 images
     bool allow_nonfinite = false;
 
@@ -18,6 +20,8 @@ struct EvalOptions {
     std::optional<std::int64_t> block_size;  // else n_positions
     std::optional<std::int64_t> iters;       // else 200
     bool all = false;
+    std::optional<std::int64_t> stride;  // else block_size
+    std::optional<std::int64_t> limit;   // tasks
 
     // vision models
     std::string statistics;  // else those of preprocessor_config.json
@@ -26,6 +30,7 @@ struct EvalOptions {
 };
 
 void eval_language(const Common& common, const EvalOptions& options);
+void eval_hellaswag(const Common& common, const EvalOptions& options);
 void eval_images(const Common& common, const EvalOptions& options);
 
 /// Throws Error if the result called `name` is not finite and that was not allowed; `source` tells where the first such

@@ -1,4 +1,4 @@
-// vkformer eval on a language model: loss and perplexity.
+// vkformer eval on a language model: loss, perplexity and bits per byte.
 
 #include <algorithm>
 #include <cmath>
@@ -17,30 +17,90 @@ namespace vkf {
 
 namespace {
 
-/// How the split is cut into batches.
+/// How the tokens are cut into batches.
 struct Windows {
-    std::int64_t rows, length, count;
+    std::int64_t rows, length, stride, count;
     std::int64_t tokens() const { return rows * length; }
 };
 
-/// Batch t of the whole split read once, window after window: every token but the first is
-/// predicted exactly once. Rows past the end, and the end of the last window, have no targets.
-Batch window(TokenSpan tokens, std::size_t t, std::size_t size) {
+/// How many batches of windows it takes to predict every token but the first of `size`.
+std::int64_t batches_of_all(std::int64_t size, const Windows& w) {
+    const std::int64_t behind_first = std::max<std::int64_t>(size - 1 - w.length, 0);
+    const std::int64_t windows = 1 + (behind_first + w.stride - 1) / w.stride;
+    return (windows + w.rows - 1) / w.rows;
+}
+
+/// Batch t of windows that begin every `stride` tokens: every token but the first is predicted exactly once. What the
+/// window before has predicted has no target, nor have rows past the end and the end of the last window.
+Batch window(TokenSpan tokens, std::int64_t t, const Windows& w) {
+    const auto size = static_cast<std::size_t>(w.tokens());
     Batch batch{std::vector<std::int32_t>(size), std::vector<std::int32_t>(size, -1)};
-    for (std::size_t i = 0; i < size; ++i) {
-        const std::size_t at = t * size + i;
-        if (at + 1 >= tokens.size()) break;
-        batch.tokens[i] = static_cast<std::int32_t>(tokens[at]);
-        batch.targets[i] = static_cast<std::int32_t>(tokens[at + 1]);
+    for (std::int64_t i = 0; i < w.tokens(); ++i) {
+        const std::int64_t start = (t * w.rows + i / w.length) * w.stride, column = i % w.length;
+        const auto place = static_cast<std::size_t>(i), at = static_cast<std::size_t>(start + column);
+        if (at + 1 >= tokens.size()) continue;
+        batch.tokens[place] = static_cast<std::int32_t>(tokens[at]);
+        const bool predicted = start > 0 && column < w.length - w.stride;
+        if (!predicted) batch.targets[place] = static_cast<std::int32_t>(tokens[at + 1]);
     }
     return batch;
+}
+
+/// How many bytes of text every token stands for: none where it only separates texts.
+std::vector<std::int64_t> bytes_of_tokens(const Tokenizer& tokenizer) {
+    std::vector<std::int64_t> bytes;
+    for (std::size_t token = 0; token < tokenizer.size(); ++token)
+        bytes.push_back(std::ssize(tokenizer.bytes(static_cast<std::int32_t>(token))));
+    for (const AddedToken& added : tokenizer.added_tokens())
+        if (added.special) bytes[static_cast<std::size_t>(added.token)] = 0;
+    return bytes;
+}
+
+/// What a model is judged by.
+struct Subject {
+    std::optional<TokenDataset> data;  // or
+    TokenList text;
+    TokenSpan tokens;
+    std::optional<std::int64_t> bytes;  // that are predicted of a text
+};
+
+Subject open_subject(const EvalOptions& o, const LanguageModel& model) {
+    Subject subject;
+    if (o.text.empty()) {
+        subject.data.emplace(open_data(model, o.data));
+        subject.tokens = o.split == "val" ? subject.data->val() : subject.data->train();
+        return subject;
+    }
+    require(model.tokenizer.has_value(), "model ", o.model, " has no tokenizer, which --text needs");
+    const Tokenizer& tokenizer = **model.tokenizer;
+    const std::string words = read_corpus(o.text);
+    Tokens tokens;
+    try {
+        tokens = tokenizer.encode(words);
+    } catch (const InputError& error) {
+        throw InputError(o.text, ": ", error.what(), " in ", model.tokenizer->path.string());
+    }
+    subject.bytes = std::ssize(words);
+    if (const auto begin = tokenizer.begin_of_text())
+        tokens.insert(tokens.begin(), *begin);
+    else
+        *subject.bytes -= std::ssize(tokenizer.decode(std::span(tokens).first(1)));  // which nothing predicts
+    require(tokens.size() > 1, "text ", o.text, ": is a single token, wanted one more to predict");
+    subject.tokens = subject.text = packed_tokens(tokens);
+    return subject;
 }
 
 struct Result {
     double loss = 0;
     std::int64_t predicted = 0;
     std::int64_t batches = 0;
+    std::optional<std::int64_t> bytes;  // that were predicted, where that is known
 };
+
+/// Whether all tokens are predicted, once.
+bool whole(const EvalOptions& o) {
+    return o.all || !o.text.empty();
+}
 
 /// The mean loss over all predicted tokens.
 Result evaluate(Device& device, const Common& common, const EvalOptions& o, const LanguageModel& model,
@@ -55,14 +115,18 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
 
     const auto rows = static_cast<std::size_t>(windows.rows), length = static_cast<std::size_t>(windows.length);
     const Objective objective = language_objective(model.config);
-    const Batches random(o.split, tokens, {Order::random, rows, length, common.seed, objective});
+    std::optional<Batches> random;
+    if (!whole(o))
+        random.emplace(o.split, tokens, Batches::Options{Order::random, rows, length, common.seed, objective});
+    const auto bytes = model.tokenizer ? bytes_of_tokens(**model.tokenizer) : std::vector<std::int64_t>();
     Result result;
+    if (model.tokenizer) result.bytes = 0;
     double sum = 0;
     Progress progress(common, "eval", "batches", windows.count);
     while (result.batches < windows.count) {
-        const auto number = static_cast<std::size_t>(result.batches);
-        Batch batch = o.all ? window(tokens, number, rows * length) : random.at(number);
-        if (o.all && objective) {
+        const auto number = static_cast<std::uint64_t>(result.batches);
+        Batch batch = random ? random->at(number) : window(tokens, result.batches, windows);
+        if (!random && objective) {
             Random draws(common.seed, "objective/all", number);
             objective(batch, draws);
         }
@@ -74,6 +138,8 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
         if (!o.allow_nonfinite && !std::isfinite(loss)) require_finite(o, "loss", loss, program.find_non_finite());
         sum += loss * static_cast<double>(predicted);
         result.predicted += predicted;
+        for (const std::int32_t target : batch.targets)
+            if (result.bytes && target >= 0) *result.bytes += bytes[static_cast<std::size_t>(target)];
         ++result.batches;
         result.loss = sum / static_cast<double>(result.predicted);
         progress.update(result.batches, text("loss ", result.loss));
@@ -85,33 +151,44 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
 }  // namespace
 
 void eval_language(const Common& common, const EvalOptions& o) {
+    require(!o.stride || whole(o), "--stride is for --all and --text");
+    require(o.text.empty() || !o.iters, "--iters is for --data; --text is read once, in order");
     const LanguageModel model = open_language_model(o.model);
-    const TokenDataset data = open_data(model, o.data);
-    const auto tokens = o.split == "val" ? data.val() : data.train();
+    const Subject subject = open_subject(o, model);
+    const auto size = static_cast<std::int64_t>(subject.tokens.size());
     const Size context = model.config.size(Dimension::context);
-    Windows windows{o.batch_size ? o.batch_size : 12, o.block_size.value_or(context), 0};
+    Windows windows{o.batch_size ? o.batch_size : 12, o.block_size.value_or(context), 0, 0};
     require(windows.length <= context, "--block-size is ", windows.length, ", wanted at most the model's ", context.key,
             " ", context.value);
-    require(static_cast<std::int64_t>(tokens.size()) > windows.length, "data ", o.data, ": the split '", o.split,
-            "' has ", tokens.size(), " tokens, wanted more than the block size ", windows.length);
-    const std::int64_t predictable = static_cast<std::int64_t>(tokens.size()) - 1;
-    windows.count = o.all ? (predictable + windows.tokens() - 1) / windows.tokens() : o.iters.value_or(200);
+    require(!o.stride || *o.stride <= windows.length, "--stride is ", o.stride.value_or(0),
+            ", wanted at most the block size ", windows.length);
+    if (!o.text.empty()) windows.length = std::min(windows.length, size - 1);
+    require(size > windows.length, "data ", o.data, ": the split '", o.split, "' has ", size,
+            " tokens, wanted more than the block size ", windows.length);
+    windows.stride = std::min(o.stride.value_or(windows.length), windows.length);
+    windows.count = whole(o) ? batches_of_all(size, windows) : o.iters.value_or(200);
     Result result;
     catch_interrupts();
-    with_device(common, [&](Device& device) { result = evaluate(device, common, o, model, windows, tokens); });
+    with_device(common, [&](Device& device) { result = evaluate(device, common, o, model, windows, subject.tokens); });
+    if (subject.bytes) result.bytes = subject.bytes;
     const double perplexity = std::exp(result.loss);
     require_finite(o, "perplexity", perplexity);
-    if (common.json)
-        print_json(nlohmann::ordered_json{{"model", o.model},
-                                          {"data", o.data},
-                                          {"split", o.split},
-                                          {"loss", result.loss},
-                                          {"perplexity", perplexity},
-                                          {"bits_per_token", result.loss / std::numbers::ln2},
-                                          {"tokens", result.predicted},
-                                          {"batches", result.batches}});
+    const double bits = result.loss / std::numbers::ln2;
+    nlohmann::ordered_json facts{{"model", o.model}};
+    if (o.text.empty())
+        facts.update({{"data", o.data}, {"split", o.split}});
     else
-        print(text("loss ", result.loss, "\nperplexity ", perplexity, "\ntokens ", result.predicted, "\n"));
+        facts["text"] = o.text;
+    facts.update({{"loss", result.loss}, {"perplexity", perplexity}, {"bits_per_token", bits}});
+    if (result.bytes.value_or(0) > 0) {
+        facts["bits_per_byte"] = bits * static_cast<double>(result.predicted) / static_cast<double>(*result.bytes);
+        facts["bytes"] = *result.bytes;
+    }
+    facts.update({{"tokens", result.predicted}, {"batches", result.batches}});
+    if (common.json) return print_json(facts);
+    for (const char* key : {"loss", "perplexity", "bits_per_byte"})
+        if (facts.contains(key)) print(text(key, ' ', facts[key].get<double>(), '\n'));
+    print(text("tokens ", result.predicted, '\n'));
 }
 
 }  // namespace vkf
