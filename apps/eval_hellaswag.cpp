@@ -141,6 +141,8 @@ Score evaluate(Device& device, const Common& common, const EvalOptions& o, const
 
 void eval_hellaswag(const Common& common, const EvalOptions& o) {
     const LanguageModel model = open_language_model(o.model);
+    require(model.family().generates(), "model ", o.model, ": a ", model.family().title,
+            " does not continue text, so it has no loss of an ending");
     require(model.tokenizer.has_value(), "model ", o.model, " has no tokenizer, which --hellaswag needs");
     std::vector<HellaswagTask> tasks = read_hellaswag(o.hellaswag);
     if (o.limit && *o.limit < std::ssize(tasks)) tasks.resize(static_cast<std::size_t>(*o.limit));
