@@ -141,6 +141,22 @@ const Rows llama_char_cpu{
     {"n-embd", "192", "ours"},    {"intermediate-size", "512", "ours"},
 };
 
+/// The same for a few books by byte pairs.
+const Rows llama_bpe_cpu{
+    {"n-layer", "4", "ours"},     {"n-head", "4", "ours"},   {"n-kv-head", "2", "ours"},
+    {"n-embd", "128", "ours"},    {"intermediate-size", "384", "ours"},
+};
+/// modded-nanogpt's in that size: its warm-up and descent as shares of the steps.
+const Rows nano_gpt2_bpe_cpu{
+    {"vocab-size", "0", "the data's"}, {"order", "random", "ours"},
+    {"n-layer", "4", "ours"},          {"n-head", "4", "ours"},
+    {"n-embd", "128", "ours"},         {"block-size", "64", "ours"},
+    {"batch-size", "12", "ours"},      {"gradient-accumulation-steps", "1", "ours"},
+    {"max-iters", "2000", "ours"},     {"lr-decay-iters", "2000", "ours"},
+    {"warmup-iters", "54", "256 / 9536"}, {"warmdown-iters", "430", "2048 / 9536"},
+    {"eval-interval", "250", "ours"},  {"eval-iters", "20", "ours"},
+};
+
 /// What `train vit` does of itself: the plain ViT that the recipes below have in common, over no recipe in particular.
 const Rows plain_vit{
     {"image-size", "32", "of inspect; train takes the data's"},
@@ -242,6 +258,9 @@ const std::vector<Recipe> recipes{
     {"llama", "", {ours, learn_llm_model, nanogpt}},
     {"llama", "llama-char-cpu",
      {ours, learn_llm_model, nanogpt, shakespeare_char, shakespeare_char_cpu, llama_char_cpu}},
+    {"llama", "llama-bpe-cpu",
+     {ours, learn_llm_model, nanogpt, shakespeare_char, shakespeare_char_cpu, llama_bpe_cpu}},
+    {"nano-gpt2", "nano-gpt2-bpe-cpu", {ours, modded_nanogpt_model, nanogpt, modded_nanogpt, nano_gpt2_bpe_cpu}},
     {"nano-gpt2", "", {ours, modded_nanogpt_model, nanogpt}},
     {"nano-gpt2", "nano-gpt2", {ours, modded_nanogpt_model, nanogpt, modded_nanogpt}},
     {"vit", "", {ours, plain_vit}},
