@@ -23,15 +23,13 @@ struct Schedule {
     double at(std::int64_t it) const {
         if (!decay_lr) return learning_rate;
         const auto i = static_cast<double>(it), warmup = static_cast<double>(warmup_iters);
-        if (kind == Kind::trapezoid) {
-            if (it < warmup_iters) return learning_rate * (i + 1) / warmup;
-            if (it < lr_decay_iters - warmdown_iters) return learning_rate;
-            if (it >= lr_decay_iters) return min_lr;
-            const auto left = static_cast<double>(lr_decay_iters - it);
-            return min_lr + (learning_rate - min_lr) * left / static_cast<double>(warmdown_iters);
-        }
-        if (it < warmup_iters) return learning_rate * (i + 1) / (warmup + 1);
+        const bool trapezoid = kind == Kind::trapezoid;  // whose warm-up ends a step earlier
+        if (it < warmup_iters) return learning_rate * (i + 1) / (trapezoid ? warmup : warmup + 1);
         if (it >= lr_decay_iters) return min_lr;
+        if (trapezoid) {
+            const auto left = static_cast<double>(lr_decay_iters - it), warmdown = static_cast<double>(warmdown_iters);
+            return left >= warmdown ? learning_rate : min_lr + (learning_rate - min_lr) * left / warmdown;
+        }
         const double done = (i - warmup) / (static_cast<double>(lr_decay_iters) - warmup);
         return min_lr + 0.5 * (1 + std::cos(std::numbers::pi * done)) * (learning_rate - min_lr);
     }
