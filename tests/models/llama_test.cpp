@@ -5,8 +5,10 @@
 #include <set>
 #include <string>
 
+#include "device_fixture.h"
 #include "graph/reference.h"
 #include "models/files/config_json.h"
+#include "models/train/trainer.h"
 #include "scratch.h"
 #include "tiny_gpt2.h"
 
@@ -149,6 +151,33 @@ TEST(HostLlama, ScoresDependOnDistancesAlone) {
     }
     EXPECT_GT(moved, 1e-3);
     EXPECT_LT(same, 1e-4 * moved);  // the table is of fp32: its rounding, seven digits, times scores of some tens
+}
+
+/// The losses of so many steps on one batch.
+std::vector<double> losses_of(std::string_view variant, TrainerConfig config, std::int64_t steps) {
+    LlamaConfig c = parsed(R"("num_key_value_heads": 1)").as<LlamaConfig>();
+    c.attention = attention_of(variant, 3.0f);
+    config.optimizer.weight_decay = 0;
+    const auto loss = [&](const Scope& scope) { return language_loss(scope, c, 2, 12); };
+    Trainer trainer(shared_device(), loss, loss, config);
+    const Batch batch = tiny_batch();
+    std::vector<double> losses;
+    const Feed feed = [&](Program& program, std::uint64_t) { write_batch(program, batch); };
+    for (std::int64_t it = 0; it < steps; ++it) losses.push_back(trainer.step(it, 1e-2, feed).loss);
+    return losses;
+}
+
+TEST(DeviceLlama, LearnsOneBatchByHeart) {
+    EXPECT_LT(losses_of("standard", {}, 150).back(), 0.05);
+    EXPECT_LT(losses_of("belief-star", {.activations = Format::bf16}, 150).back(), 0.05);
+}
+
+TEST(DeviceLlama, ComputesBlocksAgainToTheSameBits) {
+    TrainerConfig config;
+    config.dropout = 0.2f;
+    const std::vector<double> kept = losses_of("belief", config, 5);
+    config.recompute = true;
+    EXPECT_EQ(losses_of("belief", config, 5), kept);
 }
 
 }  // namespace
