@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "models/generate.h"
 #include "models/sampling.h"
+#include "models/stop_strings.h"
 #include "models/tokenizers/text_decoder.h"
 #include "vulkan/device.h"
 
@@ -26,6 +27,8 @@ struct Options {
     std::vector<std::int32_t> prompt_tokens;
     std::int64_t max_new_tokens = 500;
     std::int64_t num_samples = 1;
+    std::vector<std::string> stop;
+    bool ignore_eos = false;
     Sampling sampling;
 };
 
@@ -92,11 +95,20 @@ void require_finite(std::span<const float> logits, const Options& options) {
         throw Error("model ", options.model, ": the logit of token ", bad - logits.begin(), " is ", *bad);
 }
 
-/// One sample; `show` gets the prompt, once there is something to follow it, and every token as it comes.
-std::vector<std::int32_t> write(Generator& generator, const Options& options, std::size_t choices,
-                                std::span<const std::int32_t> prompt, Random random, Tally& tally,
-                                const std::function<void(std::span<const std::int32_t>)>& show) {
+/// A continuation, and why it ended where it did.
+struct Sample {
     std::vector<std::int32_t> tokens;
+    const char* finish_reason = "length";
+};
+
+/// One sample; `show` gets the prompt, once there is something to follow it, and every token as it comes, and returns
+/// whether more may come. The token `end` ends it, too, and is no part of it.
+Sample write(Generator& generator, const Options& options, std::size_t choices, std::span<const std::int32_t> prompt,
+             std::optional<std::int32_t> end, Random random, Tally& tally,
+             const std::function<bool(std::span<const std::int32_t>)>& show) {
+    Sample written;
+    std::vector<std::int32_t>& tokens = written.tokens;
+    std::vector<std::int32_t> before(prompt.begin(), prompt.end());
     auto start = std::chrono::steady_clock::now();
     std::vector<float> logits = generator.prefill(prompt);
     tally.read += std::ssize(generator.context());
@@ -108,12 +120,19 @@ std::vector<std::int32_t> write(Generator& generator, const Options& options, st
         if (!tokens.empty()) logits = generator.decode(tokens.back());
         const auto known = std::span(logits).first(choices);
         require_finite(known, options);
-        tokens.push_back(sample(known, options.sampling, random));
-        show(std::span(tokens).last(1));
+        penalize_repetition(known, before, options.sampling.repetition_penalty);
+        const std::int32_t token = sample(known, options.sampling, random);
+        if (token == end) {
+            written.finish_reason = "end_of_text";
+            break;
+        }
+        tokens.push_back(token);
+        before.push_back(token);
+        if (!show(std::span(tokens).last(1))) break;
     }
     tally.written += std::ssize(tokens);
     tally.writing += seconds_since(start);
-    return tokens;
+    return written;
 }
 
 void run(Device& device, const Common& common, const Options& options, const LanguageModel& model,
@@ -124,23 +143,31 @@ void run(Device& device, const Common& common, const Options& options, const Lan
     if (std::ssize(prompt) > context)
         note(common, text("the prompt has ", prompt.size(), " tokens; the model sees its last ", context));
     const auto choices = static_cast<std::size_t>(model.vocabulary());  // the rest is padding
+    std::optional<std::int32_t> end;
+    if (model.tokenizer && !options.ignore_eos) end = (*model.tokenizer)->end_of_text();
     auto samples = nlohmann::ordered_json::array();
     Tally tally;
     for (std::int64_t s = 0; s < options.num_samples && !interrupted(); ++s) {
         if (!common.json && s > 0) print("---------------\n");
         const Random random(common.seed, "sample", static_cast<std::uint64_t>(s));
         Transcript transcript(model);
+        StopStrings stop(options.stop);
         std::string written;  // after the prompt
         const auto show = [&](std::span<const std::int32_t> tokens) {
-            const std::string shown = transcript.feed(tokens);
-            if (tokens.data() != prompt.data()) written += shown;
+            const bool given = tokens.data() == prompt.data();
+            std::string shown = transcript.feed(tokens);
+            if (!given) written += shown = stop.feed(shown);
             if (!common.json) print(shown);
+            return !stop.found();
         };
-        const auto tokens = write(generator, options, choices, prompt, random, tally, show);
-        const std::string rest = transcript.finish();
+        Sample sample = write(generator, options, choices, prompt, end, random, tally, show);
+        std::string rest = stop.feed(transcript.finish());
+        rest += stop.finish();
+        if (stop.found()) sample.finish_reason = "stop";
         if (!common.json) print(rest + "\n");
-        samples.push_back({{"tokens", tokens}});
+        samples.push_back({{"tokens", sample.tokens}});
         if (model.tokenizer) samples.back()["text"] = written + rest;
+        samples.back()["finish_reason"] = interrupted() ? "interrupted" : sample.finish_reason;
     }
     if (common.json)
         print_json(nlohmann::ordered_json{
@@ -182,6 +209,20 @@ void add_options(CLI::App& command, Options& o) {
         ->type_name("P")
         ->check(number({.least = 0, .most = 1, .least_too = false}))
         ->capture_default_str();
+    command.add_option("--min-p", o.sampling.min_p, "Choose among tokens at least P times as likely as the likeliest")
+        ->type_name("P")
+        ->check(number({.least = 0, .most = 1}))
+        ->capture_default_str();
+    command
+        .add_option("--repetition-penalty", o.sampling.repetition_penalty, "Above 1: what was there comes again less")
+        ->type_name("X")
+        ->check(number({.least = 0, .most = 1e6, .least_too = false}))
+        ->capture_default_str();
+    command.add_option("--stop", o.stop, "End before this text; may be given several times")
+        ->type_name("TEXT")
+        ->allow_extra_args(false)
+        ->check(words());
+    command.add_flag("--ignore-eos", o.ignore_eos, "Go on after the token that ends texts");
 }
 
 }  // namespace
@@ -196,13 +237,17 @@ void add_generate(CLI::App& app, Common& common) {
         "  vkformer generate --model out --prompt 'To be' --max-new-tokens 200\n"
         "  vkformer generate --model out --temperature 0 --file prompt.txt\n"
         "  vkformer generate --model out --prompt-tokens 4,3,2 --top-p 0.9 --json\n"
+        "  vkformer generate --model out --prompt 'To be' --min-p 0.05 --repetition-penalty 1.2 --stop '.'\n"
         "\n"
+        "A continuation ends before the token that ends texts, before a --stop, or after --max-new-tokens.\n"
         "Ctrl-C ends it after the token at hand, with exit status 130.\n");
     command->callback([options, &common] {
         validate(options->sampling);
         const LanguageModel model = open_language_model(options->model);
         require(model.family().generates(), "model ", options->model, ": a ", model.family().title,
                 " does not continue text");
+        require(options->stop.empty() || model.tokenizer, "--stop is for models with a tokenizer; ", options->model,
+                " has none");
         const std::vector<std::int32_t> prompt = read_prompt(*options, model);
         catch_interrupts();
         with_device(common, [&](Device& device) { run(device, common, *options, model, prompt); });

@@ -41,6 +41,9 @@ void validate(const Sampling& s) {
             ", wanted a number of at least 0");
     require(s.top_k >= 0, "top-k is ", s.top_k, ", wanted a whole number of at least 0 (0: all)");
     require(s.top_p > 0 && s.top_p <= 1, "top-p is ", s.top_p, ", wanted more than 0 and at most 1");
+    require(s.min_p >= 0 && s.min_p <= 1, "min-p is ", s.min_p, ", wanted 0 to 1 (0: all)");
+    require(s.repetition_penalty > 0 && std::isfinite(s.repetition_penalty), "repetition-penalty is ",
+            s.repetition_penalty, ", wanted a number above 0 (1: none)");
 }
 
 std::vector<double> probabilities(std::span<const float> logits, const Sampling& sampling) {
@@ -61,9 +64,24 @@ std::vector<double> probabilities(std::span<const float> logits, const Sampling&
     for (std::size_t i = 0; i < logits.size(); ++i)
         if (logits[i] >= least) weights[i] = std::exp((static_cast<double>(logits[i]) - most) / sampling.temperature);
     if (sampling.top_p < 1) keep_nucleus(weights, sampling.top_p);
+    for (double& weight : weights)
+        if (weight < sampling.min_p) weight = 0;  // the likeliest weighs 1
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
     for (double& weight : weights) weight /= sum;
     return weights;
+}
+
+void penalize_repetition(std::span<float> logits, std::span<const std::int32_t> tokens, double penalty) {
+    if (penalty == 1) return;
+    std::vector<bool> done(logits.size());
+    for (const std::int32_t token : tokens) {
+        const auto index = static_cast<std::size_t>(token);
+        require(index < logits.size(), "token ", token, " has no logit; there are ", logits.size());
+        if (done[index]) continue;
+        done[index] = true;
+        const double logit = static_cast<double>(logits[index]);
+        logits[index] = static_cast<float>(logit > 0 ? logit / penalty : logit * penalty);
+    }
 }
 
 std::int32_t sample(std::span<const float> logits, const Sampling& sampling, Random& random) {

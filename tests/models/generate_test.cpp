@@ -50,6 +50,38 @@ std::vector<double> softmax(std::span<const float> logits, double temperature) {
 
 const std::vector<float> LOGITS{0.5f, -1.0f, 2.0f, 1.5f, 0.0f, -3.0f, 2.0f};
 
+TEST(HostSampling, MinPKeepsWhatIsLikelyEnough) {
+    // Beside the likeliest, whose logit is 2: e^-0.5 = 0.607 of it for 1.5, e^-1.5 = 0.223 for 0.5, e^-2 = 0.135 for 0.
+    const auto kept = [](double min_p, double top_p = 1, double temperature = 1) {
+        std::string tokens;
+        const auto p = probabilities(LOGITS, {.temperature = temperature, .top_k = 0, .top_p = top_p, .min_p = min_p});
+        for (std::size_t i = 0; i < p.size(); ++i)
+            if (p[i] > 0) tokens += std::to_string(i);
+        EXPECT_NEAR(std::accumulate(p.begin(), p.end(), 0.0), 1, 1e-15);
+        return tokens;
+    };
+    EXPECT_EQ(kept(0), "0123456");
+    EXPECT_EQ(kept(0.14), "0236");
+    EXPECT_EQ(kept(0.13), "02346");
+    EXPECT_EQ(kept(0.61), "26");
+    EXPECT_EQ(kept(0.60), "236");
+    EXPECT_EQ(kept(1), "26");
+    EXPECT_EQ(kept(0.14, 0.3), "2");
+    EXPECT_EQ(kept(0.60, 1, 0.5), "26");  // of what the temperature has made of them: e^-1 = 0.37
+    EXPECT_EQ(kept(0.36, 1, 0.5), "236");
+}
+
+TEST(HostSampling, WhatWasThereBecomesLessLikelyOnce) {
+    std::vector<float> logits{0.5f, -1.0f, 2.0f, 0.0f};
+    penalize_repetition(logits, std::vector<std::int32_t>{1, 2, 2, 3, 1}, 2);
+    EXPECT_EQ(logits, (std::vector{0.5f, -2.0f, 1.0f, 0.0f}));
+    penalize_repetition(logits, std::vector<std::int32_t>{0}, 1);
+    EXPECT_EQ(logits[0], 0.5f);
+    EXPECT_THROW(penalize_repetition(logits, std::vector<std::int32_t>{4}, 2), InputError);
+    EXPECT_THROW(validate(Sampling{.repetition_penalty = 0}), InputError);
+    EXPECT_THROW(validate(Sampling{.min_p = 1.5}), InputError);
+}
+
 TEST(HostSampling, DrawsTheSoftmaxOfTheTemperedLogits) {
     for (const double temperature : {0.5, 1.0, 3.0}) {
         const Sampling all{.temperature = temperature, .top_k = 0, .top_p = 1};
