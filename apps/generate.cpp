@@ -32,19 +32,27 @@ struct Options {
     Sampling sampling;
 };
 
+/// The tokens of a prompt, begun with what the model wants texts to begin with.
+Tokens encode_prompt(const Tokenizer& tokenizer, const std::string& words, const std::string& source) try {
+    Tokens tokens;
+    const auto begin = tokenizer.begin_of_text();
+    const Tokens read = tokenizer.encode(words, SpecialNames::tokens);
+    if (begin && read.front() != *begin) tokens.push_back(*begin);  // the prompt may say it itself
+    tokens.insert(tokens.end(), read.begin(), read.end());
+    return tokens;
+} catch (const InputError& error) {
+    throw InputError(source, ": ", error.what());
+}
+
 std::vector<std::int32_t> read_prompt(const Options& options, const LanguageModel& model) {
     std::vector<std::int32_t> tokens = options.prompt_tokens;
     if (tokens.empty()) {
         require(model.tokenizer.has_value(), "model ", options.model,
-                " has no tokenizer, so it reads no text; give --prompt-tokens");
+                " has no tokenizer (tokenizer.json, chars.json, …), so it reads no text; give --prompt-tokens");
         const std::string words = !options.file.empty() ? read_text(options.file == "-" ? "/dev/stdin" : options.file)
                                                         : options.prompt.value_or("\n");
         require(!words.empty(), "the prompt is empty, wanted at least one character");
-        const Tokenizer& tokenizer = **model.tokenizer;
-        if (const auto begin = tokenizer.begin_of_text()) tokens.push_back(*begin);
-        const Tokens read = tokenizer.encode(words, SpecialNames::tokens);
-        if (read.front() == tokenizer.begin_of_text()) tokens.clear();  // the prompt says it itself
-        tokens.insert(tokens.end(), read.begin(), read.end());
+        tokens = encode_prompt(**model.tokenizer, words, options.file.empty() ? "the prompt" : options.file);
     }
     for (std::size_t i = 0; i < tokens.size(); ++i)
         require(tokens[i] >= 0 && tokens[i] < model.vocabulary(), "prompt: token ", i, " is ", tokens[i],
