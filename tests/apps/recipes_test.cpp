@@ -65,6 +65,11 @@ const Rows nanogpt{
     {"eval-interval", "2000", "eval_interval"},
     {"eval-iters", "200", "eval_iters"},
 };
+/// config/train_gpt2.py
+const Rows train_gpt2{
+    {"vocab-size", "50304", "vocab_size"},
+    {"eval-interval", "1000", "eval_interval"},
+};
 /// config/train_shakespeare_char.py
 const Rows shakespeare_char{
     {"n-layer", "6", "n_layer"},
@@ -134,6 +139,18 @@ const Rows modded_nanogpt{
     {"grad-clip", "0", "none"},
     {"eval-interval", "128", "--val_loss_every"},
     {"eval-iters", "20", "--val_max_steps"},
+};
+/// Its training, over nanoGPT's.
+const Rows learn_llm{
+    {"vocab-size", "50304", "vocab_size"},
+    {"order", "sequential", "DataLoaderLite"},
+    {"batch-size", "32", "micro_batch_size"},
+    {"gradient-accumulation-steps", "8", "total_batch_size"},
+    {"max-iters", "38146", "max_steps"},
+    {"warmup-iters", "1429", "warmup_steps 1430, which count one more"},
+    {"lr-decay-iters", "38146", "max_steps"},
+    {"eval-interval", "250", "eval_interval"},
+    {"eval-iters", "20", "val_loss_steps"},
 };
 /// Nobody's but ours, over nanoGPT's characters on a CPU.
 const Rows llama_char_cpu{
@@ -255,7 +272,9 @@ const std::vector<Recipe> recipes{
     {"gpt", "", {ours, nanogpt_model, nanogpt}},
     {"gpt", "shakespeare-char", {ours, nanogpt_model, nanogpt, shakespeare_char}},
     {"gpt", "shakespeare-char-cpu", {ours, nanogpt_model, nanogpt, shakespeare_char, shakespeare_char_cpu}},
+    {"gpt", "nanogpt", {ours, nanogpt_model, nanogpt, train_gpt2}},
     {"llama", "", {ours, learn_llm_model, nanogpt}},
+    {"llama", "learn-llm", {ours, learn_llm_model, nanogpt, learn_llm}},
     {"llama", "llama-char-cpu",
      {ours, learn_llm_model, nanogpt, shakespeare_char, shakespeare_char_cpu, llama_char_cpu}},
     {"llama", "llama-bpe-cpu",
