@@ -3,6 +3,7 @@
 #include "apps/eval.h"
 
 #include <cmath>
+#include <initializer_list>
 
 #include "apps/commands.h"
 #include "apps/common.h"
@@ -79,6 +80,11 @@ void add_options(CLI::App& command, EvalOptions& o) {
         ->group(vision);
     add_statistics_option(command, o.statistics)->group(vision);
     command.add_flag("--coarse-labels", o.coarse_labels, "CIFAR-100's 20 coarse labels")->group(vision);
+    const auto no_effect = [&](const char* beside, std::initializer_list<const char*> options) {
+        for (const char* option : options) command.get_option(beside)->excludes(command.get_option(option));
+    };
+    no_effect("--text", {"--split", "--iters", "--all"});
+    no_effect("--hellaswag", {"--split", "--batch-size", "--block-size", "--stride", "--iters", "--all"});
 }
 
 }  // namespace

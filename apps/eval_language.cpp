@@ -152,7 +152,6 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
 
 void eval_language(const Common& common, const EvalOptions& o) {
     require(!o.stride || whole(o), "--stride is for --all and --text");
-    require(o.text.empty() || !o.iters, "--iters is for --data; --text is read once, in order");
     const LanguageModel model = open_language_model(o.model);
     const Subject subject = open_subject(o, model);
     const auto size = static_cast<std::int64_t>(subject.tokens.size());
