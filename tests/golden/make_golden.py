@@ -158,36 +158,44 @@ def rounding(gradients, weights, terms=None, draws=25):
     return np.array(np.median(moved), np.float32)
 
 
+def language_case(name, seed, config, shapes, forward, length, ignored=(0, 1), in_use=None):
+    """Writes the case of a language model: weights and two rows of tokens are drawn, `forward(config, p, tokens)` makes
+    the logits. `in_use(config, weights)`: a configuration and weights that compute the same without rounding any, where
+    the model's own does, and no small change of others would reach what is computed."""
+    rng, vocabulary = np.random.default_rng(seed), config["vocab_size"]
+    weights = {key: (rng.normal(0, 0.4, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
+               .astype(np.float32) for key, shape in shapes(config)}
+    tokens, targets = rng.integers(0, vocabulary, (2, length)), rng.integers(0, vocabulary, (2, length))
+    targets[ignored] = -1
+
+    def run(values, config=config):
+        p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in values.items()}
+        logits = forward(config, p, torch.tensor(tokens))
+        loss = F.cross_entropy(logits.reshape(-1, vocabulary), torch.tensor(targets).reshape(-1), ignore_index=-1)
+        loss.backward()
+        return logits, loss, {key: q.grad.numpy() for key, q in p.items()}
+
+    logits, loss, d = run(weights)
+    plain, used = in_use(config, weights) if in_use else (config, weights)
+    folder = os.path.join(HERE, name)
+    os.makedirs(folder, exist_ok=True)
+    with open(folder + "/config.json", "w") as file:
+        json.dump(config, file, indent=1)
+    save(folder + "/model.safetensors", weights)
+    case = {"tokens": tokens.astype(np.int64), "targets": targets.astype(np.int64),
+            "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32),
+            "rounding": rounding(lambda values: run(values, plain)[2], used)}
+    case.update({"grad." + key: a.astype(np.float32) for key, a in d.items()})
+    save(folder + "/case.safetensors", case)
+
+
 def main():
     for seed, (name, (spec, changes)) in enumerate(CASES.items()):
-        rng = np.random.default_rng(seed)
         config = {"model_type": "gpt2", "vocab_size": V, "n_positions": T, "n_embd": C, "n_layer": L, "n_head": M,
                   "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5, "tie_word_embeddings": True,
                   "bias": True,
                   **changes, "attention": spec}
-        weights = {key: (rng.normal(0, 0.4, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
-                   .astype(np.float32) for key, shape in shapes(config)}
-        tokens, targets = rng.integers(0, V, (B, T)), rng.integers(0, V, (B, T))
-        targets[0, 1] = -1  # ignored
-
-        def run(values):
-            p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in values.items()}
-            logits = forward(config, p, torch.tensor(tokens))
-            loss = F.cross_entropy(logits.reshape(-1, V), torch.tensor(targets).reshape(-1), ignore_index=-1)
-            loss.backward()
-            return logits, loss, {key: q.grad.numpy() for key, q in p.items()}
-
-        logits, loss, d = run(weights)
-        folder = os.path.join(HERE, name)
-        os.makedirs(folder, exist_ok=True)
-        with open(folder + "/config.json", "w") as file:
-            json.dump(config, file, indent=1)
-        save(folder + "/model.safetensors", weights)
-        case = {"tokens": tokens.astype(np.int64), "targets": targets.astype(np.int64),
-                "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32),
-                "rounding": rounding(lambda values: run(values)[2], weights)}
-        case.update({"grad." + key: a.astype(np.float32) for key, a in d.items()})
-        save(folder + "/case.safetensors", case)
+        language_case(name, seed, config, shapes, forward, T)
 
 
 if __name__ == "__main__":

@@ -5,15 +5,12 @@
 
 The files are those of make_golden.py. Written from the papers' equations, independently of the C++ code: rotary
 positions multiply complex numbers, frequencies are scaled wave length by wave length, shared heads are repeated."""
-import json
 import math
-import os
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 
-from make_golden import HERE, differential, differential_shapes, perpendicular, rounding, save
+from make_golden import differential, differential_shapes, language_case, perpendicular
 
 B, T = 2, 7
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
@@ -143,32 +140,7 @@ def shapes(config):
 
 def main():
     for seed, (name, (spec, changes)) in enumerate(CASES.items()):
-        rng = np.random.default_rng(seed)
-        config = {**BASE, **changes, "attention": spec}
-        V = config["vocab_size"]
-        weights = {key: (rng.normal(0, 0.4, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
-                   .astype(np.float32) for key, shape in shapes(config)}
-        tokens, targets = rng.integers(0, V, (B, T)), rng.integers(0, V, (B, T))
-        targets[0, 1] = -1  # ignored
-
-        def run(values):
-            p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in values.items()}
-            logits = forward(config, p, torch.tensor(tokens))
-            loss = F.cross_entropy(logits.reshape(-1, V), torch.tensor(targets).reshape(-1), ignore_index=-1)
-            loss.backward()
-            return logits, loss, {key: q.grad.numpy() for key, q in p.items()}
-
-        logits, loss, d = run(weights)
-        folder = os.path.join(HERE, name)
-        os.makedirs(folder, exist_ok=True)
-        with open(folder + "/config.json", "w") as file:
-            json.dump(config, file, indent=1)
-        save(folder + "/model.safetensors", weights)
-        case = {"tokens": tokens.astype(np.int64), "targets": targets.astype(np.int64),
-                "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32),
-                "rounding": rounding(lambda values: run(values)[2], weights)}
-        case.update({"grad." + key: a.astype(np.float32) for key, a in d.items()})
-        save(folder + "/case.safetensors", case)
+        language_case(name, seed, {**BASE, **changes, "attention": spec}, shapes, forward, T)
 
 
 if __name__ == "__main__":

@@ -5,15 +5,13 @@
 
 The files are those of make_golden.py. Written from modded-nanogpt's description, independently of the C++ code: weights
 are rounded by a table of all numbers there are, rotary positions are rotation matrices."""
-import json
 import math
-import os
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from make_golden import HERE, differential, differential_shapes, perpendicular, rounding, save
+from make_golden import differential, differential_shapes, language_case, perpendicular
 
 B, T = 2, 7
 # An entry's place is its random seed.
@@ -109,39 +107,18 @@ def shapes(config):
                 yield f"h.{i}.attn." + name, shape
 
 
+def in_use(config, weights):
+    """The rounded weights, of a model that rounds none."""
+    matrix = lambda key: key.startswith("h.") and weights[key].ndim == 2
+    used = {key: casted(config, torch.tensor(a, dtype=torch.float64)).numpy() if matrix(key) else a
+            for key, a in weights.items()}
+    return {**config, "casted_weights": False}, used
+
+
 def main():
     for seed, (name, (spec, changes)) in enumerate(CASES.items()):
-        rng = np.random.default_rng(seed)
         config = {**BASE, **changes, "attention": spec}
-        V = config["vocab_size"]
-        weights = {key: (rng.normal(0, 0.4, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
-                   .astype(np.float32) for key, shape in shapes(config)}
-        tokens, targets = rng.integers(0, V, (B, T)), rng.integers(0, V, (B, T))
-        targets[1, 2] = -1  # ignored
-
-        def run(values, config=config):
-            p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in values.items()}
-            logits = forward(config, p, torch.tensor(tokens))
-            loss = F.cross_entropy(logits.reshape(-1, V), torch.tensor(targets).reshape(-1), ignore_index=-1)
-            loss.backward()
-            return logits, loss, {key: q.grad.numpy() for key, q in p.items()}
-
-        logits, loss, d = run(weights)
-        # The condition of what is computed with weights that are rounded already: no small change of others reaches it.
-        matrix = lambda key: key.startswith("h.") and weights[key].ndim == 2
-        used = {key: casted(config, torch.tensor(a, dtype=torch.float64)).numpy() if matrix(key) else a
-                for key, a in weights.items()}
-        plain = {**config, "casted_weights": False}
-        folder = os.path.join(HERE, name)
-        os.makedirs(folder, exist_ok=True)
-        with open(folder + "/config.json", "w") as file:
-            json.dump(config, file, indent=1)
-        save(folder + "/model.safetensors", weights)
-        case = {"tokens": tokens.astype(np.int64), "targets": targets.astype(np.int64),
-                "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32),
-                "rounding": rounding(lambda values: run(values, plain)[2], used)}
-        case.update({"grad." + key: a.astype(np.float32) for key, a in d.items()})
-        save(folder + "/case.safetensors", case)
+        language_case(name, seed, config, shapes, forward, T, ignored=(1, 2), in_use=in_use)
 
 
 if __name__ == "__main__":
