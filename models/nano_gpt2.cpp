@@ -137,7 +137,7 @@ const Family& nano_gpt2_family() {
         .command = "nano-gpt2",
         .title = "nano-GPT2",
         .architecture = "NanoGPT2LMHeadModel",
-        .recipe = "configs/nano-gpt2.toml",
+        .recipe = "configs/nano-gpt2-bpe-cpu.toml",
         .defaults = [] { return ModelConfig(NanoGpt2Config()); },
         .fresh =
             [] {
