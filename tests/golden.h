@@ -76,6 +76,19 @@ inline void expect_golden(const Safetensors& expected,
     }
 }
 
+/// Folders of tests/golden with a model and what it computes, by name. With `quiet`, those without noise only.
+inline std::vector<std::string> golden_cases(bool quiet = false) {
+    std::vector<std::string> names;
+    std::error_code missing;  // then there are none, which HostGolden notices
+    for (const auto& entry : std::filesystem::directory_iterator(golden, missing)) {
+        const std::filesystem::path file = entry.path() / "case.safetensors";
+        if (!std::filesystem::exists(file) || (quiet && Safetensors::open(file).contains("seed"))) continue;
+        names.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
 /// A folder's name as a test's: vit-kk is vit_kk.
 inline std::string golden_id(const ::testing::TestParamInfo<std::string>& of) {
     std::string id = of.param;

@@ -30,14 +30,7 @@ TEST_P(ProgramForward, WritesLogitsLossAndEveryGradientUnderItsName) {
     expect_golden(expected, [&](const std::string& name) { return found.read_f32(name); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, ProgramForward,
-                         ::testing::Values("standard", "attentionx-sum", "attentionx-value", "belief", "belief-head",
-                                           "belief-star", "concat", "differential", "vit-standard", "vit-belief",
-                                           "vit-kk", "vit-sl", "vit-differential", "llama-standard", "llama-attentionx",
-                                           "llama-belief", "llama-belief-head", "llama-belief-star", "llama-concat",
-                                           "llama-differential", "nano-standard", "nano-casted", "nano-belief",
-                                           "nano-belief-star", "nano-differential"),
-                         golden_id);
+INSTANTIATE_TEST_SUITE_P(Cases, ProgramForward, ::testing::ValuesIn(golden_cases(true)), golden_id);
 
 }  // namespace
 }  // namespace vkf::test

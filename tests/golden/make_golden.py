@@ -16,6 +16,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from mixers import MIXERS, Attention, causal, mixer, signals
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 V, T, C, M, L, B = 13, 7, 12, 3, 2, 2
 CASES = {
@@ -26,8 +28,10 @@ CASES = {
     "belief-head": ({"variant": "belief-head"}, {"tie_word_embeddings": False}),
     "belief-star": ({"variant": "belief-star"}, {}),
     "concat": ({"variant": "concat"}, {"bias": False, "activation_function": "gelu"}),
-    "differential": ({"variant": "differential"}, {}),
 }
+for variant in MIXERS:  # an entry's place is its random seed
+    if variant not in (spec["variant"] for spec, _ in CASES.values()):
+        CASES[variant] = ({"variant": variant}, {})
 
 
 def save(path, tensors):
@@ -44,47 +48,6 @@ def save(path, tensors):
             file.write(np.ascontiguousarray(a).tobytes())
 
 
-def perpendicular(o, v):
-    return o - (o * v).sum(-1, keepdim=True) / (v * v).sum(-1, keepdim=True) * v
-
-
-def signals(spec, o, v):
-    """What feeds the first and the second output map; o, v [B, M, T, D]."""
-    rows = lambda x: x.permute(0, 2, 1, 3).reshape(B, T, C)
-    gamma = spec.get("gamma", 1.0)
-    return {
-        "standard": lambda: (rows(o), None),
-        "attentionx": lambda: (rows(v - gamma * o if spec["gamma_on"] == "sum" else gamma * v - o), None),
-        "belief": lambda: (perpendicular(rows(o), rows(v)), None),
-        "belief-head": lambda: (rows(perpendicular(o, v)), None),
-        "belief-star": lambda: (perpendicular(rows(o), rows(v)), rows(perpendicular(o, v))),
-        "concat": lambda: (rows(o), rows(v)),
-    }[spec["variant"]]()
-
-
-def differential(p, prefix, layer, q, k, v, seen):
-    """Two maps of half heads over the same values, their difference and its norm (arXiv 2410.05258, eq 1-3), head by
-    head; q, k, v [B, M, T, D], parameters by name after `prefix`."""
-    D, start = q.shape[-1], 0.8 - 0.6 * math.exp(-0.3 * layer)
-    dots = [(p[f"{prefix}lambda_q{i}"] * p[f"{prefix}lambda_k{i}"]).sum() for i in (1, 2)]
-    scale = torch.exp(dots[0]) - torch.exp(dots[1]) + start
-
-    def weights(half):
-        of = slice(half * D // 2, (half + 1) * D // 2)
-        score = torch.einsum("bmid,bmjd->bmij", q[..., of], k[..., of]) / math.sqrt(D // 2)
-        return torch.softmax(score.masked_fill(~seen, -math.inf), -1)
-
-    o = torch.einsum("bmij,bmjd->bmid", weights(0) - scale * weights(1), v)
-    norm = o / torch.sqrt((o * o).mean(-1, keepdim=True) + 1e-5) * p[prefix + "subln.weight"]
-    return (1 - start) * norm
-
-
-def differential_shapes(D):
-    for name in ("q1", "k1", "q2", "k2"):
-        yield f"lambda_{name}", (D // 2,)
-    yield "subln.weight", (D,)
-
-
 def forward(config, p, tokens):
     def norm(x, name):
         return F.layer_norm(x, (C,), p[name + ".weight"], p.get(name + ".bias"), config["layer_norm_epsilon"])
@@ -95,26 +58,17 @@ def forward(config, p, tokens):
 
     gelu = {"gelu": lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2))),
             "gelu_new": lambda x: 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))}
-    spec, D = config["attention"], C // M
-    position = torch.arange(T)
-    seen = position[:, None] >= position[None, :]
+    spec, seen = config["attention"], causal(T)
     if spec.get("mask_diagonal"):
-        seen = seen & (position[:, None] != position[None, :])
+        seen = seen & ~torch.eye(T, dtype=torch.bool)
     x = p["wte.weight"][tokens] + p["wpe.weight"][:T]
     for i in range(L):
         h = f"h.{i}."
-        q, k, v = (y.view(B, T, M, D).permute(0, 2, 1, 3)
+        q, k, v = (y.view(B, T, M, C // M).permute(0, 2, 1, 3)
                    for y in linear(norm(x, h + "ln_1"), h + "attn.c_attn").split(C, -1))
-        weight = torch.exp(torch.einsum("bmid,bmjd->bmij", q, k) / math.sqrt(D)) * seen
-        total = weight.sum(-1, keepdim=True)
-        o = torch.einsum("bmij,bmjd->bmid", weight / torch.where(total > 0, total, torch.ones_like(total)), v)
-        if spec["variant"] == "differential":
-            first, second = differential(p, h + "attn.", i, q, k, v, seen).permute(0, 2, 1, 3).reshape(B, T, C), None
-        else:
-            first, second = signals(spec, o, v)
-        x = x + linear(first, h + "attn.c_proj")
-        if second is not None:
-            x = x + linear(second, h + "attn.c_proj_s")
+        attention = Attention(q, k, v, seen, p, h + "attn.", i, spec)
+        for signal, name in zip(signals(config, attention), ("c_proj", "c_proj_s")):
+            x = x + linear(signal, h + "attn." + name)
         inner = linear(norm(x, h + "ln_2"), h + "mlp.c_fc")
         x = x + linear(gelu[config["activation_function"]](inner), h + "mlp.c_proj")
     return norm(x, "ln_f") @ p.get("lm_head.weight", p["wte.weight"]).T
@@ -131,11 +85,10 @@ def shapes(config):
             yield f"h.{i}.{name}.weight", shape
             if bias:
                 yield f"h.{i}.{name}.bias", shape[1:]
-        if config["attention"]["variant"] in ("belief-star", "concat"):
+        if mixer(config).second:
             yield f"h.{i}.attn.c_proj_s.weight", (C, C)
-        if config["attention"]["variant"] == "differential":
-            for name, shape in differential_shapes(C // M):
-                yield f"h.{i}.attn.{name}", shape
+        for name, shape in mixer(config).parameters(M, C // M).items():
+            yield f"h.{i}.attn.{name}", shape
         for name in (f"h.{i}.ln_1", f"h.{i}.ln_2") + (("ln_f",) if i == L - 1 else ()):
             yield name + ".weight", (C,)
             if bias:

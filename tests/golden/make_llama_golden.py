@@ -10,9 +10,10 @@ import math
 import torch
 import torch.nn.functional as F
 
-from make_golden import differential, differential_shapes, language_case, perpendicular
+from make_golden import language_case
+from mixers import Attention, causal, mixer, signals
 
-B, T = 2, 7
+T = 7
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 100}
 # What differs from `BASE`; an entry's place is its random seed.
@@ -55,7 +56,7 @@ def frequencies(config, width):
 def turned(config, x):
     """Elements i and i + D/2 of x [B, M, T, D] as complex numbers, turned by their positions' angles."""
     half = x.shape[-1] // 2
-    angle = torch.arange(T, dtype=torch.float64)[:, None] * frequencies(config, 2 * half)
+    angle = torch.arange(x.shape[-2], dtype=torch.float64)[:, None] * frequencies(config, 2 * half)
     y = torch.complex(x[..., :half].contiguous(), x[..., half:].contiguous()) * torch.exp(1j * angle)
     return torch.cat([y.real, y.imag], -1)
 
@@ -64,30 +65,10 @@ def rms_norm(x, weight, eps):
     return x / torch.sqrt((x * x).mean(-1, keepdim=True) + eps) * weight
 
 
-def attended(config, p, layer, q, k, v):
-    """What feeds the first and the second output map, [B, T, M·D]; q, k, v [B, M, T, D]."""
-    rows = lambda x: x.permute(0, 2, 1, 3).flatten(2)
-    spec = config["attention"]
-    seen = torch.tril(torch.ones(T, T, dtype=torch.bool))
-    if spec["variant"] == "differential":
-        halves = lambda x: torch.cat([turned(config, half) for half in x.chunk(2, -1)], -1)
-        prefix = f"model.layers.{layer}.self_attn."
-        return rows(differential(p, prefix, layer, halves(q), halves(k), v, seen)), None
-    score = turned(config, q) @ turned(config, k).transpose(-1, -2) / math.sqrt(q.shape[-1])
-    o = torch.softmax(score.masked_fill(~seen, -math.inf), -1) @ v
-    return {
-        "standard": lambda: (rows(o), None),
-        "attentionx": lambda: (rows(v - spec["gamma"] * o), None),
-        "belief": lambda: (perpendicular(rows(o), rows(v)), None),
-        "belief-head": lambda: (rows(perpendicular(o, v)), None),
-        "belief-star": lambda: (perpendicular(rows(o), rows(v)), rows(perpendicular(o, v))),
-        "concat": lambda: (rows(o), rows(v)),
-    }[spec["variant"]]()
-
-
 def forward(config, p, tokens):
     eps, M, N = config["rms_norm_eps"], config["num_attention_heads"], config["num_key_value_heads"]
     gate = {"silu": lambda x: x / (1 + torch.exp(-x)), "gelu": lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))}
+    B, T = tokens.shape
     x = p["model.embed_tokens.weight"][tokens]
     for i in range(config["num_hidden_layers"]):
         block = f"model.layers.{i}."
@@ -100,10 +81,10 @@ def forward(config, p, tokens):
             return split.repeat_interleave(M // count, 1)
 
         y = rms_norm(x, p[block + "input_layernorm.weight"], eps)
-        first, second = attended(config, p, i, heads(y, "q_proj", M), heads(y, "k_proj", N), heads(y, "v_proj", N))
-        x = x + linear(first, "self_attn.o_proj")
-        if second is not None:
-            x = x + linear(second, "self_attn.o_proj_s")
+        attention = Attention(heads(y, "q_proj", M), heads(y, "k_proj", N), heads(y, "v_proj", N), causal(T), p,
+                              block + "self_attn.", i, config["attention"], lambda x: turned(config, x))
+        for signal, name in zip(signals(config, attention), ("o_proj", "o_proj_s")):
+            x = x + linear(signal, "self_attn." + name)
         y = rms_norm(x, p[block + "post_attention_layernorm.weight"], eps)
         inner = gate[config["hidden_act"]](linear(y, "mlp.gate_proj")) * linear(y, "mlp.up_proj")
         x = x + linear(inner, "mlp.down_proj")
@@ -114,7 +95,6 @@ def forward(config, p, tokens):
 def shapes(config):
     C, I, D = config["hidden_size"], config["intermediate_size"], config["head_dim"]
     rows, shared = config["num_attention_heads"] * D, config["num_key_value_heads"] * D
-    two = config["attention"]["variant"] in ("belief-star", "concat")
     yield "model.embed_tokens.weight", (config["vocab_size"], C)
     for i in range(config["num_hidden_layers"]):
         block = f"model.layers.{i}."
@@ -126,11 +106,10 @@ def shapes(config):
                 yield block + part + name + ".weight", shape
                 if bias:
                     yield block + part + name + ".bias", shape[:1]
-        if two:
+        if mixer(config).second:
             yield block + "self_attn.o_proj_s.weight", (C, rows)
-        if config["attention"]["variant"] == "differential":
-            for name, shape in differential_shapes(D):
-                yield block + "self_attn." + name, shape
+        for name, shape in mixer(config).parameters(config["num_attention_heads"], D).items():
+            yield block + "self_attn." + name, shape
         for name in ("input_layernorm", "post_attention_layernorm"):
             yield block + name + ".weight", (C,)
     yield "model.norm.weight", (C,)

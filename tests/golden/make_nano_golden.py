@@ -11,7 +11,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from make_golden import differential, differential_shapes, language_case, perpendicular
+from make_golden import language_case
+from mixers import Attention, causal, mixer, signals
 
 B, T = 2, 7
 # An entry's place is its random seed.
@@ -62,20 +63,6 @@ def turned(config, x):
     return y
 
 
-def attended(config, p, layer, q, k, v):
-    """What feeds the first and the second output map, [B, T, C]; q, k, v [B, M, T, D]."""
-    rows = lambda x: x.permute(0, 2, 1, 3).flatten(2)
-    variant, seen = config["attention"]["variant"], torch.tril(torch.ones(T, T, dtype=torch.bool))
-    if variant == "differential":
-        halves = lambda x: torch.cat([turned(config, half) for half in x.chunk(2, -1)], -1)
-        return rows(differential(p, f"h.{layer}.attn.", layer, halves(q), halves(k), v, seen)), None
-    score = turned(config, q) @ turned(config, k).transpose(-1, -2) / math.sqrt(q.shape[-1])
-    o = torch.softmax(score.masked_fill(~seen, -math.inf), -1) @ v
-    if variant == "standard":
-        return rows(o), None
-    return perpendicular(rows(o), rows(v)), rows(perpendicular(o, v)) if variant == "belief-star" else None
-
-
 def forward(config, p, tokens):
     norm = lambda x: x / torch.sqrt((x * x).mean(-1, keepdim=True) + config["rms_norm_eps"])
     share = 1 / math.sqrt(2 * config["n_layer"])
@@ -83,11 +70,10 @@ def forward(config, p, tokens):
     for i in range(config["n_layer"]):
         linear = lambda y, name: F.linear(y, casted(config, p[f"h.{i}.{name}.weight"]))
         heads = lambda y: y.view(B, T, config["n_head"], -1).permute(0, 2, 1, 3)
-        first, second = attended(config, p, i, *map(heads, linear(norm(x), "attn.c_attn").chunk(3, -1)))
-        y = linear(first, "attn.c_proj")
-        if second is not None:
-            y = y + linear(second, "attn.c_proj_s")
-        x = x + share * y
+        attention = Attention(*map(heads, linear(norm(x), "attn.c_attn").chunk(3, -1)), causal(T), p, f"h.{i}.attn.", i,
+                              config["attention"], lambda x: turned(config, x))
+        maps = zip(signals(config, attention), ("attn.c_proj", "attn.c_proj_s"))
+        x = x + share * sum(linear(signal, name) for signal, name in maps)
         inner = linear(norm(x), "mlp.c_fc")
         x = x + linear(0.5 * inner * (1 + torch.erf(inner / math.sqrt(2))), "mlp.c_proj")
     return norm(x) @ p["wte.weight"].T
@@ -100,11 +86,10 @@ def shapes(config):
         for name, shape in {"attn.c_attn": (3 * C, C), "attn.c_proj": (C, C), "mlp.c_fc": (4 * C, C),
                             "mlp.c_proj": (C, 4 * C)}.items():
             yield f"h.{i}.{name}.weight", shape
-        if config["attention"]["variant"] == "belief-star":
+        if mixer(config).second:
             yield f"h.{i}.attn.c_proj_s.weight", (C, C)
-        if config["attention"]["variant"] == "differential":
-            for name, shape in differential_shapes(C // config["n_head"]):
-                yield f"h.{i}.attn." + name, shape
+        for name, shape in mixer(config).parameters(config["n_head"], C // config["n_head"]).items():
+            yield f"h.{i}.attn." + name, shape
 
 
 def in_use(config, weights):

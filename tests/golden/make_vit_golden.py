@@ -15,7 +15,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from make_golden import HERE, differential, differential_shapes, perpendicular, rounding, save
+from make_golden import HERE, rounding, save
+from mixers import Attention, mixer, signals
 from noise import Noise
 
 SIDE, P, CHANNELS, C, M, CLASSES, INNER = 8, 4, 3, 12, 3, 5, 20
@@ -66,7 +67,7 @@ def forward(config, p, images, noise, scales):
         """What is added to the residual stream: dropped out, then whole samples of it left out."""
         return dropped(x, place) * torch.tensor(noise.samples(place, B, depth)).view(B, 1, 1)
 
-    B, D, spec = len(images), config["head_dim"], config["attention"]
+    B, D = len(images), config["head_dim"]
     shift = config.get("shifted_patch_tokenization")
     if shift:
         images = torch.cat([images] + [moved(images, *by) for by in MOVES[shift]], 1)
@@ -88,27 +89,15 @@ def forward(config, p, images, noise, scales):
         elif locality == "per_head":
             scale = p[b + "attn.temperature"].view(M, 1, 1)
         else:
-            scale = 1 / math.sqrt(D)
+            scale = None
         if locality:
             scale = scale.expand(B, M, T, T)
             scale.retain_grad()
             scales.append((b + "attn.temperature", scale))
-        weight = torch.exp(torch.einsum("bmid,bmjd->bmij", q, k) * scale)
-        if locality:
-            weight = weight * (1 - torch.eye(T, dtype=torch.float64))
-        o = torch.einsum("bmij,bmjd->bmid", weight / weight.sum(-1, keepdim=True), v)
-        rows = lambda y: y.permute(0, 2, 1, 3).reshape(B, T, M * D)
-        belief = lambda: perpendicular(rows(o), rows(v))
-        seen = torch.ones(T, T, dtype=torch.bool)
-        first, second = {"standard": lambda: (rows(o), None),
-                         "attentionx": lambda: (rows(v - spec["gamma"] * o), None),
-                         "belief": lambda: (belief(), None),
-                         "belief-star": lambda: (belief(), rows(perpendicular(o, v))),
-                         "differential": lambda: (rows(differential(p, b + "attn.", i, q, k, v, seen)), None),
-                         }[spec["variant"]]()
-        signal = linear(first, b + "attn.proj")
-        if second is not None:
-            signal = signal + linear(second, b + "attn.proj_s")
+        others = torch.eye(T) == 0 if locality else torch.ones(T, T, dtype=torch.bool)
+        attention = Attention(q, k, v, others, p, b + "attn.", i, config["attention"], scale=scale)
+        maps = zip(signals(config, attention), (b + "attn.proj", b + "attn.proj_s"))
+        signal = sum(linear(y, name) for y, name in maps)
         x = x + branch(signal, b + "attn.proj", depth)
         inner = linear(norm(x, b + "norm2"), b + "mlp.fc1")
         inner = dropped(0.5 * inner * (1 + torch.erf(inner / math.sqrt(2))), b + "mlp.fc1")
@@ -129,11 +118,10 @@ def shapes(config):
         b = f"blocks.{i}."
         maps += [(b + "attn.qkv", (3 * inner, C), config["qkv_bias"]), (b + "attn.proj", (C, inner), True),
                  (b + "mlp.fc1", (INNER, C), True), (b + "mlp.fc2", (C, INNER), True)]
-        if config["attention"]["variant"] == "belief-star":
+        if mixer(config).second:
             maps.append((b + "attn.proj_s", (C, inner), False))
-        if config["attention"]["variant"] == "differential":
-            for name, shape in differential_shapes(config["head_dim"]):
-                yield b + "attn." + name, shape
+        for name, shape in mixer(config).parameters(M, config["head_dim"]).items():
+            yield b + "attn." + name, shape
         norms += [(b + "norm1", C), (b + "norm2", C)]
         if "locality_self_attention" in config:
             yield b + "attn.temperature", (1 if config["locality_self_attention"] == "per_layer" else M,)

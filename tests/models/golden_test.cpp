@@ -4,6 +4,8 @@
 
 #include <array>
 #include <filesystem>
+#include <set>
+#include <string_view>
 
 #include "base/random.h"
 #include "base/safetensors.h"
@@ -72,15 +74,18 @@ TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
     expect_golden(expected, [&](const std::string& name) { return program.read(name); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, DeviceGolden,
-                         ::testing::Values("standard", "attentionx-sum", "attentionx-value", "belief", "belief-head",
-                                           "belief-star", "concat", "differential", "vit-standard", "vit-belief",
-                                           "vit-kk", "vit-sl", "vit-kk-dropout", "vit-sl-depth", "vit-noise",
-                                           "vit-ramp", "vit-differential", "llama-standard", "llama-attentionx",
-                                           "llama-belief", "llama-belief-head", "llama-belief-star", "llama-concat",
-                                           "llama-differential", "nano-standard", "nano-casted", "nano-belief",
-                                           "nano-belief-star", "nano-differential"),
-                         golden_id);
+INSTANTIATE_TEST_SUITE_P(Cases, DeviceGolden, ::testing::ValuesIn(golden_cases()), golden_id);
+
+TEST(HostGolden, EveryFamilyAndEveryMixerHaveACase) {
+    std::set<std::string_view> seen;
+    for (const std::string& name : golden_cases()) {
+        const ModelConfig config = read_config_json(golden / name / "config.json");
+        seen.insert(config.family().model_type);
+        seen.insert(config.attention().mixer().name);
+    }
+    for (const Family* family : families()) EXPECT_TRUE(seen.contains(family->model_type)) << family->model_type;
+    for (const Mixer* mixer : mixers()) EXPECT_TRUE(seen.contains(mixer->name)) << mixer->name;
+}
 
 }  // namespace
 }  // namespace vkf::test
