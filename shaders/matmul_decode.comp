@@ -3,25 +3,33 @@
 // ROWS times: bound by how fast b is read.
 //
 // Shapes, splits: as matmul.comp; m = ROWS, a not transposed.
-// Owner: a workgroup has STRIPE columns. b as it is: lane l has the columns 2 l and 2 l + 1 of each
-//   of PAIRS stripes and goes down k, a's elements handed out by broadcast. b transposed: the lanes
-//   lie along k and fold each column's sum at the end.
+// Owner: a workgroup has STRIPE columns. b as it is: the lanes lie along the columns and go down k, a's elements handed
+//   out by broadcast. b transposed: the lanes lie along k and fold each column's sum at the end.
+// Memory: a lane reads RUN neighbours of b before its next lane's begin. Two on a GPU, where a subgroup's loads meet in
+//   cache lines; a whole cache line on a CPU, where lanes load one after the other: so the first pair of each fetches a
+//   line of its own, many are under way together, and the other pairs find theirs.
 // y is not packed. Numerics: fp32; sums in ascending k, or per lane in ascending k and then over the lanes.
 #include "lib/matmul.glsl"
 #include "lib/group.glsl"
 #include "lib/matmul_vec2.glsl"
 
 layout(constant_id = 7) const uint ROWS = 1;
-layout(constant_id = 8) const uint PAIRS = 2;
+layout(constant_id = 8) const uint STRIPE = 64;  // b as it is: whole runs of all lanes
+layout(constant_id = 9) const uint RUN = 2;      // even
 
 const uint LANES = SUBGROUP;
-const uint STRIPE = PAIRS * LANES * 2;
-const uint COLUMNS = 4;  // at a time, of a transposed b
+const uint PAIRS = STRIPE / (LANES * 2);  // of a lane, b as it is
+const uint COLUMNS = 4;                   // at a time, of a transposed b
 
 void store(uint part, uint row, uint column, float sum) {
     const float shift = BIAS ? bias.at[column] : 0.0;
     const uint from = part / splits * addend_batch + row * addend_pitch + column;
     y.at[part * y_batch + row * y_pitch + column] = finish(sum, shift, y_scale(part / splits, row), from);
+}
+
+// Where a lane's pair of columns lies in the stripe.
+uint column_of(uint pair) {
+    return (pair / (RUN / 2) * LANES + gl_SubgroupInvocationID) * RUN + pair % (RUN / 2) * 2;
 }
 
 void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uint k_end) {
@@ -31,7 +39,7 @@ void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uin
     uint first[PAIRS];
     uint second[PAIRS];
     [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
-        const uint column = column0 + (p * LANES + lane) * 2;
+        const uint column = column0 + column_of(p);
         first[p] = b_begin + min(column, LAYOUT_B != SCALAR ? n - 2 : n - 1);
         second[p] = b_begin + min(column + 1, n - 1);
     }
@@ -58,12 +66,18 @@ void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uin
         }
     }
     [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
-        const uint column = column0 + (p * LANES + lane) * 2;
+        const uint column = column0 + column_of(p);
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
             if (column < n) store(part, r, column, sum[r * PAIRS + p].x);
             if (column + 1 < n) store(part, r, column + 1, sum[r * PAIRS + p].y);
         }
     }
+}
+
+// Where a lane's pair of a step lies in its part of k: in whole runs as long as all lanes have one.
+uint pair_of(uint step, uint whole) {
+    const uint lane = gl_SubgroupInvocationID;
+    return step < whole ? (step / (RUN / 2) * LANES + lane) * RUN + step % (RUN / 2) * 2 : (step * LANES + lane) * 2;
 }
 
 void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uint k_end) {
@@ -75,8 +89,9 @@ void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, ui
             row[c] = b_begin + min(column + c, n - 1) * b_pitch;
         vec2 sum[ROWS * COLUMNS];
         [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; ++i) sum[i] = vec2(0.0);
-        uint k0 = k_begin + 2 * lane;
-        for (; k0 + 1 < k_end; k0 += 2 * LANES) {
+        const uint whole = (k_end - k_begin) / (RUN * LANES) * (RUN / 2);
+        uint k0 = k_begin + pair_of(0, whole);
+        for (uint step = 1; k0 + 1 < k_end; ++step) {
             vec2 left[ROWS];
             [[unroll]] for (uint r = 0; r < ROWS; ++r) {
                 const uint at = a_begin + r * a_pitch + k0;
@@ -87,6 +102,7 @@ void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, ui
                 [[unroll]] for (uint r = 0; r < ROWS; ++r)
                     sum[r * COLUMNS + c] += left[r] * right;
             }
+            k0 = k_begin + pair_of(step, whole);
         }
         if (k0 < k_end) {  // one lane, if k is odd
             [[unroll]] for (uint c = 0; c < COLUMNS; ++c)

@@ -44,15 +44,18 @@ void shorten(KernelConfig& made, const GemmShape& shape, std::int64_t step) {
     made.splits = up(shape.k, made.chunk);
 }
 
-/// A few rows against all of b, as in decoding.
+/// A few rows against all of b, as in decoding. On a CPU each lane reads a cache line of its own.
 KernelConfig decode(const DeviceTraits& device, const GemmShape& shape) {
-    constexpr std::uint32_t pairs = 2;
+    constexpr std::uint32_t line = 16;
+    const std::uint32_t lanes = device.subgroup_size;
+    const std::uint32_t run = device.cpu ? line : 2;
+    const std::uint32_t stripe = !device.cpu ? 4 * lanes : shape.transpose_b ? line : line * lanes;
     KernelConfig made{
         "decode",
         "matmul_decode",
-        {{"GROUP", device.subgroup_size}, {"ROWS", static_cast<std::uint32_t>(shape.m)}, {"PAIRS", pairs}}};
-    made.tiles = tiles_of(shape, shape.m, pairs * 2 * std::int64_t{device.subgroup_size});
-    split(made, shape, made.tiles, std::int64_t{device.compute_units} * 4, 2 * std::int64_t{device.subgroup_size});
+        {{"GROUP", lanes}, {"ROWS", static_cast<std::uint32_t>(shape.m)}, {"STRIPE", stripe}, {"RUN", run}}};
+    made.tiles = tiles_of(shape, shape.m, stripe);
+    split(made, shape, made.tiles, std::int64_t{device.compute_units} * 4, 2 * std::int64_t{lanes});
     return made;
 }
 
