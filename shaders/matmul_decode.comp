@@ -19,7 +19,9 @@ layout(constant_id = 9) const uint RUN = 2;      // even
 
 const uint LANES = SUBGROUP;
 const uint PAIRS = STRIPE / (LANES * 2);  // of a lane, b as it is
-const uint COLUMNS = 4;                   // at a time, of a transposed b
+// Rows of b that are read together, their first pairs first, so that more lines are under way.
+const uint COLUMNS = 8;                    // b transposed
+const uint DEPTH = LANES < 8 ? LANES : 8;  // b as it is
 
 void store(uint part, uint row, uint column, float sum) {
     const float shift = BIAS ? bias.at[column] : 0.0;
@@ -48,12 +50,15 @@ void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uin
         float left[ROWS];
         [[unroll]] for (uint r = 0; r < ROWS; ++r)
             left[r] = load_one(a, a_begin + r * a_pitch + k0 + lane, LAYOUT_A);
-        [[unroll]] for (uint s = 0; s < LANES; ++s) {
+        [[unroll]] for (uint s0 = 0; s0 < LANES; s0 += DEPTH) {
             [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
-                const uint at = (k0 + s) * b_pitch;
-                const vec2 right = load_vec2(LAYOUT_B, b, at + first[p], at + second[p]);
-                [[unroll]] for (uint r = 0; r < ROWS; ++r)
-                    sum[r * PAIRS + p] += subgroupBroadcast(left[r], s) * right;
+                [[unroll]] for (uint i = 0; i < DEPTH; ++i) {
+                    const uint s = s0 + i;
+                    const uint at = (k0 + s) * b_pitch;
+                    const vec2 right = load_vec2(LAYOUT_B, b, at + first[p], at + second[p]);
+                    [[unroll]] for (uint r = 0; r < ROWS; ++r)
+                        sum[r * PAIRS + p] += subgroupBroadcast(left[r], s) * right;
+                }
             }
         }
     }
