@@ -13,6 +13,7 @@
 #include "apps/interrupts.h"
 #include "apps/run_options.h"
 #include "apps/usage.h"
+#include "apps/version.h"
 #include "base/error.h"
 
 namespace vkf {
@@ -48,7 +49,7 @@ int run(int argc, const char* const* argv) {
     CLI::App app("Trains and runs transformers on any Vulkan device.", "vkformer");
     Common common;
     add_common(app, common);
-    app.set_version_flag("--version", "vkformer " VKFORMER_VERSION);
+    app.set_version_flag("--version", text("vkformer ", version()));
     app.footer(EXAMPLES);
     app.parse_complete_callback([&] { check_common(app, common); });
     add_devices(app, common);
