@@ -52,15 +52,7 @@ int run(int argc, const char* const* argv) {
     app.set_version_flag("--version", text("vkformer ", version()));
     app.footer(EXAMPLES);
     app.parse_complete_callback([&] { check_common(app, common); });
-    add_devices(app, common);
-    add_train(app, common);
-    add_eval(app, common);
-    add_generate(app, common);
-    add_classify(app, common);
-    add_forward(app, common);
-    add_inspect(app, common);
-    add_data(app, common);
-    add_bench(app, common);
+    add_commands(app, common);
     if (argc < 2) {
         std::fputs(app.help().c_str(), stderr);
         return 2;
@@ -81,6 +73,19 @@ int run(int argc, const char* const* argv) {
 }
 
 }  // namespace
+
+void add_commands(CLI::App& app, Common& common) {
+    add_devices(app, common);
+    add_train(app, common);
+    add_eval(app, common);
+    add_generate(app, common);
+    add_classify(app, common);
+    add_forward(app, common);
+    add_inspect(app, common);
+    add_data(app, common);
+    add_bench(app, common);
+    add_completion(app, common);
+}
 
 int run_command_line(int argc, const char* const* argv) {
     try {
