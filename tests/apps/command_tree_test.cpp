@@ -7,6 +7,7 @@
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/completions.h"
+#include "apps/option_values.h"
 #include "apps/usage.h"
 #include "scratch.h"
 
