@@ -65,13 +65,13 @@ std::string fish_completion(const Command& program) {
 function __vkformer_at
     set -l path
     for word in (commandline -opc)[2..-1]
-        switch (string join ' ' $path $word)
+        switch (string join -- ' ' $path $word)
             case)",
                 commands, R"(
                 set path $path $word
         end
     end
-    test (string join ' ' $path) = "$argv[1]"
+    test "$path" = "$argv[1]"
 end
 
 complete -c vkformer -f
