@@ -5,6 +5,7 @@
 #include "apps/bench_peak.h"
 #include "apps/interrupts.h"
 #include "apps/roofline.h"
+#include "apps/version.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "vulkan/device.h"
@@ -46,7 +47,7 @@ ReportHead report_head(const Device& device) {
     return {.device = info.name,
             .kind = std::string(to_string(info.kind)),
             .driver = info.driver,
-            .version = VKFORMER_VERSION,
+            .version = version(),
             .date = now(),
             .subgroup_size = info.subgroup_size};
 }

@@ -13,6 +13,7 @@
 #include "apps/interrupts.h"
 #include "apps/run_options.h"
 #include "apps/usage.h"
+#include "apps/version.h"
 #include "base/error.h"
 
 namespace vkf {
@@ -48,18 +49,10 @@ int run(int argc, const char* const* argv) {
     CLI::App app("Trains and runs transformers on any Vulkan device.", "vkformer");
     Common common;
     add_common(app, common);
-    app.set_version_flag("--version", "vkformer " VKFORMER_VERSION);
+    app.set_version_flag("--version", text("vkformer ", version()));
     app.footer(EXAMPLES);
     app.parse_complete_callback([&] { check_common(app, common); });
-    add_devices(app, common);
-    add_train(app, common);
-    add_eval(app, common);
-    add_generate(app, common);
-    add_classify(app, common);
-    add_forward(app, common);
-    add_inspect(app, common);
-    add_data(app, common);
-    add_bench(app, common);
+    add_commands(app, common);
     if (argc < 2) {
         std::fputs(app.help().c_str(), stderr);
         return 2;
@@ -80,6 +73,19 @@ int run(int argc, const char* const* argv) {
 }
 
 }  // namespace
+
+void add_commands(CLI::App& app, Common& common) {
+    add_devices(app, common);
+    add_train(app, common);
+    add_eval(app, common);
+    add_generate(app, common);
+    add_classify(app, common);
+    add_forward(app, common);
+    add_inspect(app, common);
+    add_data(app, common);
+    add_bench(app, common);
+    add_completion(app, common);
+}
 
 int run_command_line(int argc, const char* const* argv) {
     try {

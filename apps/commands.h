@@ -18,5 +18,9 @@ void add_forward(CLI::App& app, Common& common);
 void add_inspect(CLI::App& app, Common& common);
 void add_data(CLI::App& app, Common& common);
 void add_bench(CLI::App& app, Common& common);
+/// What describes all of these to shells and to man.
+void add_completion(CLI::App& app, Common& common);
+/// All of them, in the order of --help.
+void add_commands(CLI::App& app, Common& common);
 
 }  // namespace vkf

@@ -3,10 +3,16 @@
 
 set(VKFORMER_TOOLCHAIN "${PROJECT_SOURCE_DIR}/.toolchain")
 
+# What programs need, too, that link our library: vkformer-config.cmake finds the same, by the same modules.
+list(APPEND CMAKE_MODULE_PATH "${PROJECT_SOURCE_DIR}/cmake/modules")
 find_package(Threads REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(PCRE2 REQUIRED)
+find_package(SentencePiece REQUIRED)
+find_package(GLM REQUIRED)
+
+# What only we are built with.
 find_package(CLI11 REQUIRED)
-find_package(PkgConfig REQUIRED)
 
 find_path(VKFORMER_VULKAN_INCLUDE vulkan/vulkan_core.h
     PATHS "${VKFORMER_TOOLCHAIN}/include" NO_DEFAULT_PATH)
@@ -46,35 +52,13 @@ target_compile_definitions(vkformer_vulkan_api PUBLIC
 target_compile_options(vkformer_vulkan_api PRIVATE -w)
 target_link_libraries(vkformer_vulkan_api PUBLIC ${CMAKE_DL_LIBS} Threads::Threads)
 
-# Tokenizers' patterns, SentencePiece's models, and image files.
-pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
-add_library(vkformer_pcre2 INTERFACE)
-target_link_libraries(vkformer_pcre2 INTERFACE PkgConfig::PCRE2)
-
-# Not by pkg-config, which would link the library that trains models, too.
-find_path(VKFORMER_SENTENCEPIECE_INCLUDE sentencepiece_processor.h)
-find_library(VKFORMER_SENTENCEPIECE_LIBRARY sentencepiece)
-add_library(vkformer_sentencepiece INTERFACE)
-if(NOT VKFORMER_SENTENCEPIECE_INCLUDE OR NOT VKFORMER_SENTENCEPIECE_LIBRARY)
-    message(FATAL_ERROR "SentencePiece is missing (sentencepiece_processor.h): run tools/setup or install it.")
-endif()
-target_include_directories(vkformer_sentencepiece SYSTEM INTERFACE "${VKFORMER_SENTENCEPIECE_INCLUDE}")
-target_link_libraries(vkformer_sentencepiece INTERFACE "${VKFORMER_SENTENCEPIECE_LIBRARY}")
-
+# Image files.
 find_path(VKFORMER_STB_INCLUDE stb/stb_image.h)
 add_library(vkformer_stb INTERFACE)
 if(NOT VKFORMER_STB_INCLUDE)
     message(FATAL_ERROR "stb is missing (stb/stb_image.h): run tools/setup or install it.")
 endif()
 target_include_directories(vkformer_stb SYSTEM INTERFACE "${VKFORMER_STB_INCLUDE}")
-
-# Image geometry and colours.
-find_path(VKFORMER_GLM_INCLUDE glm/glm.hpp HINTS ENV VULKAN_SDK PATH_SUFFIXES include)
-add_library(vkformer_glm INTERFACE)
-if(NOT VKFORMER_GLM_INCLUDE)
-    message(FATAL_ERROR "glm is missing (glm/glm.hpp): run tools/setup or install it.")
-endif()
-target_include_directories(vkformer_glm SYSTEM INTERFACE "${VKFORMER_GLM_INCLUDE}")
 
 # train.toml and recipes.
 find_path(VKFORMER_TOML_INCLUDE toml++/toml.h)

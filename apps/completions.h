@@ -1,0 +1,22 @@
+// Pages made of the command line's definition: completions for shells, and the man page.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "apps/command_tree.h"
+
+namespace vkf {
+
+/// Scripts that complete commands, options, words of choices, files and directories.
+std::string bash_completion(const Command& program);
+std::string zsh_completion(const Command& program);
+std::string fish_completion(const Command& program);
+
+/// vkformer(1) in roff's man macros; all commands in one page.
+std::string man_page(const Command& program, std::string_view version);
+
+/// A shell's word of exactly this text, in single quotes: bash and zsh.
+std::string quoted(std::string_view text);
+
+}  // namespace vkf

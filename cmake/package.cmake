@@ -1,0 +1,53 @@
+# Debian packages by `cpack -G DEB`, which tools/package calls: vkformer, and libvkformer-dev with the library. They are
+# for the release of Debian that they were made on.
+set(VKFORMER_MAINTAINER "The vkformer project <maintainers@vkformer.invalid>" CACHE STRING "Of Debian packages")
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME vkformer)
+string(REPLACE "-" "~" CPACK_PACKAGE_VERSION "${VKFORMER_VERSION}")  # what comes before a release sorts before it
+set(CPACK_PACKAGE_CONTACT "${VKFORMER_MAINTAINER}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_COMPONENTS_ALL program development)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+# Sets RESULT to the dependency on PACKAGE of the upstream version, and no later one, that this machine has of SOURCE.
+# SentencePiece adds virtual functions between others without a new name of its library, and every version of
+# nlohmann-json has types of its own for the linker: the packages' own dependencies would let others in.
+function(same_version result source package)
+    execute_process(COMMAND dpkg-query -W -f "\${source:Upstream-Version}" "${source}"
+        OUTPUT_VARIABLE version ERROR_QUIET)
+    if(version MATCHES "^(.*[.])([0-9]+)")
+        math(EXPR next "${CMAKE_MATCH_2} + 1")
+        set(${result} "${package} (>= ${CMAKE_MATCH_0}), ${package} (<< ${CMAKE_MATCH_1}${next}~)" PARENT_SCOPE)
+    else()
+        set(${result} "${package}" PARENT_SCOPE)  # no Debian, no package
+    endif()
+endfunction()
+
+# volk loads the loader by its name, so that no tool sees the dependency. Mesa before 25 is not what we test on; who has
+# a GPU's own driver needs none of it.
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME vkformer)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
+same_version(sentencepiece libsentencepiece-dev libsentencepiece0)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "libvulkan1 (>= 1.3), ${sentencepiece}")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "mesa-vulkan-drivers (>= 25)")
+set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "train and run transformers on any Vulkan device
+GPT-2, Llama, nano-GPT2 and vision transformers, with standard, differential
+and belief attention, are trained, evaluated and run by Vulkan compute: on
+GPUs of AMD, Intel and NVIDIA, and on any processor by Mesa's CPU device.")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libvkformer-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+same_version(json nlohmann-json3-dev nlohmann-json3-dev)
+same_version(sentencepiece libsentencepiece-dev libsentencepiece-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
+    "${json}, ${sentencepiece}, libglm-dev, libpcre2-dev, libvulkan1 (>= 1.3)")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "train and run transformers on any Vulkan device - library
+The library that vkformer is made of, for programs in C++20 of one's own:
+headers, a static library that holds all kernels, and a CMake package.")
+
+include(CPack)

@@ -1,0 +1,105 @@
+// The command line as data: what completions offer is what options take, and nothing is left out of the man page.
+
+#include "apps/command_tree.h"
+
+#include <gtest/gtest.h>
+
+#include "apps/commands.h"
+#include "apps/common.h"
+#include "apps/completions.h"
+#include "apps/option_values.h"
+#include "apps/usage.h"
+#include "scratch.h"
+
+namespace vkf::test {
+namespace {
+
+/// The program's own commands, as they are parsed.
+struct CommandLine {
+    CLI::App app{"A program.", "vkformer"};
+    Common common;
+
+    CommandLine() {
+        add_common(app, common);
+        add_commands(app, common);
+    }
+};
+
+/// What an option's checks say of a word; "" where it is taken.
+std::string complaint(CLI::Option& option, std::string word) {
+    for (int i = 0;; ++i) try {
+            if (const std::string found = (*option.get_validator(i))(word); !found.empty()) return found;
+        } catch (const CLI::OptionNotFound&) {
+            return "";
+        }
+}
+
+/// The options of a command and of all below it that may be one of some words are said to be.
+void expect_words(CLI::App& app) {
+    for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
+        if (is_flag(*option)) continue;
+        const std::string name = path_of(app) + " " + option->get_name();
+        const ValueType type = ValueType::of(option->get_type_name());
+        for (const std::string& word : type.words) EXPECT_EQ(complaint(*option, word), "") << name;
+        const bool one_of_some = complaint(*option, "no-such-word").find("is unknown, wanted") != std::string::npos;
+        EXPECT_EQ(type.kind == ValueType::Kind::words, one_of_some) << name << " takes " << type.name;
+    }
+    for (CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) expect_words(*below);
+}
+
+TEST(HostCommandTree, WordsOfAnOptionAreThoseThatItTakes) {
+    CommandLine line;
+    expect_words(line.app);
+}
+
+TEST(HostCommandTree, AValueIsWhatItsNameInHelpSays) {
+    using enum ValueType::Kind;
+    for (const auto& [name, kind] : std::vector<std::pair<std::string, ValueType::Kind>>{{"fp32|mixed", words},
+                                                                                         {"INDEX|NAME", other},
+                                                                                         {"N", other},
+                                                                                         {"N,N,...", other},
+                                                                                         {"FILE", file},
+                                                                                         {"A.json", file},
+                                                                                         {"NAME=PATH", file},
+                                                                                         {"PATH...", file},
+                                                                                         {"DIR", directory}})
+        EXPECT_EQ(ValueType::of(name).kind, kind) << name;
+    EXPECT_EQ(ValueType::of("fp32|mixed").words, (std::vector<std::string>{"fp32", "mixed"}));
+}
+
+/// What the man page says of a command; of the program, what it says before the first one.
+std::string section(const std::string& page, const Command& command) {
+    const std::size_t start = command.path.empty() ? 0 : page.find("\n.SS " + command.path + "\n");
+    return start == std::string::npos ? "" : page.substr(start, page.find("\n.SS ", start + 1) - start);
+}
+
+TEST(HostCommandTree, ManPageAndCompletionsHaveEveryOptionOfEveryCommand) {
+    CommandLine line;
+    const Command program = command_tree(line.app);
+    std::string page = man_page(program, "1.2.3");
+    std::erase(page, '\\');  // which stands before every dash
+    const std::string bash = bash_completion(program), zsh = zsh_completion(program), fish = fish_completion(program);
+    expect_holds(section(page, program), "vkformer 1.2.3");
+    EXPECT_GT(program.all().size(), 25u);
+    for (const Command* command : program.all()) {
+        const bool own = command != &program;
+        for (const CommandOption& option : command->options)
+            for (const std::string& name : option.names) {
+                if (!name.starts_with("--")) continue;
+                const bool flag = option.value.kind == ValueType::Kind::flag;
+                const auto holds = [](const std::string& all, const std::string& part) {
+                    return all.find(part) != std::string::npos;
+                };
+                const std::string at = command->path + " " + name;
+                const bool elsewhere = own && (option.group == everywhere || name == "--help");
+                EXPECT_NE(holds(section(page, *command), "fB" + name + "fR"), elsewhere) << at;
+                EXPECT_TRUE(flag || holds(bash, "'" + at.substr(own ? 0 : 1) + "'")) << at;
+                EXPECT_TRUE(holds(zsh, name + (flag ? "[" : "=["))) << at;
+                EXPECT_TRUE(holds(fish, "'__vkformer_at \\'" + command->path + "\\'' -l " + name.substr(2) + " "))
+                    << at;
+            }
+    }
+}
+
+}  // namespace
+}  // namespace vkf::test
