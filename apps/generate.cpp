@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "apps/chat.h"
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/interrupts.h"
@@ -24,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 struct Options {
     std::string model;
     PromptOptions prompts;
+    ChatOptions chat;
     std::int64_t num_samples = 1;
     std::int64_t batch_size = 4;
     bool ignore_eos = false;
@@ -153,6 +155,7 @@ void run(Device& device, const Common& common, const Options& options, const Lan
 void add_options(CLI::App& command, Options& o) {
     command.add_option("--model,model", o.model, "Model directory")->required()->type_name("DIR");
     o.prompts.declare(command);
+    o.chat.declare(command);
     command.add_option("--max-new-tokens", o.how.max_new_tokens, "Tokens to add")
         ->type_name("N")
         ->check(whole(0))
@@ -198,6 +201,15 @@ void add_options(CLI::App& command, Options& o) {
     command.add_flag("--ignore-eos", o.ignore_eos, "Go on after the token that ends texts");
 }
 
+/// Throws InputError if there cannot be one, or if options have no effect on it.
+void require_conversation(const CLI::App& command, const LanguageModel& model) {
+    for (const char* name : {"--prompt", "--prompts", "--file", "--prompt-tokens", "--num-samples", "--batch-size"})
+        require(command.count(name) == 0, name, " has no effect beside --interactive");
+    require(command.count("--json") == 0, "--json has no effect beside --interactive");
+    require(model.tokenizer.has_value(), "--interactive is for models with a tokenizer; ", model.path.string(),
+            " has none");
+}
+
 }  // namespace
 
 void add_generate(CLI::App& app, Common& common) {
@@ -213,12 +225,16 @@ void add_generate(CLI::App& app, Common& common) {
         "  vkformer generate --model out --prompt 'To be' --min-p 0.05 --repetition-penalty 1.2 --stop '.'\n"
         "  vkformer generate --model out --prompt 'To be' --prompt 'Or not' --num-samples 2\n"
         "  vkformer generate --model out --prompts prompt.txt --batch-size 2 --quiet\n"
+        "  vkformer generate --model out --interactive --max-new-tokens 40\n"
         "\n"
         "A continuation ends before the token that ends texts, before a --stop, or after --max-new-tokens.\n"
         "Ctrl-C ends it after the token at hand, with exit status 130. Sample i of a prompt is a function of the\n"
         "prompt, the seed and i, whatever is written beside it. In --json, log_probabilities are natural logarithms\n"
-        "of the model's own probabilities, before temperature, penalty and filters; timings are in seconds.\n");
-    command->callback([options, &common] {
+        "of the model's own probabilities, before temperature, penalty and filters; timings are in seconds.\n"
+        "\n"
+        "In a conversation Ctrl-C ends an answer, or else the conversation, as do /exit and the end of the input.\n"
+        "Where the context is full, the oldest turns are left out; the system message stays.\n");
+    command->callback([options, command, &common] {
         const auto start = Clock::now();
         validate(options->how.sampling);
         const LanguageModel model = open_language_model(options->model);
@@ -227,6 +243,14 @@ void add_generate(CLI::App& app, Common& common) {
         require(options->how.stop.empty() || model.tokenizer, "--stop is for models with a tokenizer; ", options->model,
                 " has none");
         catch_interrupts();
+        if (options->chat.interactive) {
+            require_conversation(*command, model);
+            const ContinuationOptions how = continuation_options(*options, model, false);
+            with_device(common, [&](Device& device) { chat(device, common, options->chat, how, model); });
+            return;
+        }
+        for (const char* name : {"--chat-template", "--system"})
+            require(command->count(name) == 0, name, " has no effect without --interactive");
         const std::vector<Prompt> prompts = read_prompts(options->prompts, model);
         with_device(common, [&](Device& device) { run(device, common, *options, model, prompts, start); });
     });
