@@ -35,7 +35,7 @@ void time_generation(Device& device, const BenchModel& model, Format activations
     const ModelConfig& config = model.config;
     const std::int64_t length = prompt_length(config);
     const std::vector<std::int32_t> prompt = random_tokens(length, config.size(Dimension::vocab_size));
-    Generator generator(device, config, activations);
+    Generator generator(device, config, {.activations = activations});
     for (const Parameter& p : generator.parameters().list()) generator.state().write(p.name, initial_values(p, 1));
     const auto add = [&](const char* name, std::int64_t tokens, const Timing& timing) {
         const Analysis analysis = reading(config, activations, tokens, traits(device));

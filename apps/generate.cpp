@@ -2,202 +2,161 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <limits>
+#include <memory>
+#include <optional>
 
+#include "apps/chat.h"
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/interrupts.h"
 #include "apps/model.h"
 #include "apps/option_values.h"
-#include "base/file.h"
-#include "models/generate.h"
-#include "models/sampling.h"
-#include "models/stop_strings.h"
-#include "models/tokenizers/text_decoder.h"
+#include "apps/progress.h"
+#include "apps/prompts.h"
+#include "models/batch_generation.h"
 #include "vulkan/device.h"
 
 namespace vkf {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 struct Options {
-    std::string model, file;
-    std::optional<std::string> prompt;
-    std::vector<std::int32_t> prompt_tokens;
-    std::int64_t max_new_tokens = 500;
+    std::string model;
+    PromptOptions prompts;
+    ChatOptions chat;
     std::int64_t num_samples = 1;
-    std::vector<std::string> stop;
+    std::int64_t batch_size = 4;
     bool ignore_eos = false;
-    Sampling sampling;
+    ContinuationOptions how;
 };
 
-/// The tokens of a prompt, begun with what the model wants texts to begin with.
-Tokens encode_prompt(const Tokenizer& tokenizer, const std::string& words, const std::string& source) try {
-    Tokens tokens;
-    const auto begin = tokenizer.begin_of_text();
-    const Tokens read = tokenizer.encode(words, SpecialNames::tokens);
-    if (begin && read.front() != *begin) tokens.push_back(*begin);  // the prompt may say it itself
-    tokens.insert(tokens.end(), read.begin(), read.end());
-    return tokens;
-} catch (const InputError& error) {
-    throw InputError(source, ": ", error.what());
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::vector<std::int32_t> read_prompt(const Options& options, const LanguageModel& model) {
-    std::vector<std::int32_t> tokens = options.prompt_tokens;
-    if (tokens.empty()) {
-        require(model.tokenizer.has_value(), "model ", options.model,
-                " has no tokenizer (tokenizer.json, chars.json, …), so it reads no text; give --prompt-tokens");
-        const std::string words = !options.file.empty() ? read_text(options.file == "-" ? "/dev/stdin" : options.file)
-                                                        : options.prompt.value_or("\n");
-        require(!words.empty(), "the prompt is empty, wanted at least one character");
-        tokens = encode_prompt(**model.tokenizer, words, options.file.empty() ? "the prompt" : options.file);
-    }
-    for (std::size_t i = 0; i < tokens.size(); ++i)
-        require(tokens[i] >= 0 && tokens[i] < model.vocabulary(), "prompt: token ", i, " is ", tokens[i],
-                ", wanted 0 to ", model.vocabulary() - 1, " (", model.config.size(Dimension::vocab_size).key, " ",
-                model.vocabulary(), ")");
-    return tokens;
+double rate(std::int64_t tokens, double seconds) {
+    return static_cast<double>(tokens) / std::max(seconds, 1e-9);
 }
 
-/// How tokens are shown as they come: as text if the model has a tokenizer, else as numbers.
-class Transcript {
+/// What the texts of a model end with, and what they are made of.
+ContinuationOptions continuation_options(const Options& options, const LanguageModel& model, bool log_probabilities) {
+    ContinuationOptions how = options.how;
+    how.vocabulary = model.vocabulary();
+    how.log_probabilities = log_probabilities;
+    how.model = text("model ", options.model);
+    if (!model.tokenizer || options.ignore_eos) return how;
+    if (const auto end = (*model.tokenizer)->end_of_text()) how.end_tokens = {*end};
+    return how;
+}
+
+/// Prints texts in their order: a single one as it comes, of several each when it is complete.
+class Printer {
 public:
-    explicit Transcript(const LanguageModel& model) {
-        if (model.tokenizer) decoder_.emplace(**model.tokenizer);
+    Printer(const Common& common, std::span<Continuation> texts) : common_(common), texts_(texts) {
+        if (texts.size() > 1) progress_.emplace(common, "generate", "texts", std::ssize(texts));
     }
-    std::string feed(std::span<const std::int32_t> tokens) {
-        std::string shown;
-        for (const std::int32_t token : tokens) shown += decoder_ ? decoder_->feed(token) : text(token, ' ');
-        return shown;
+
+    void show(const GenerationTimes& times) {
+        if (progress_) progress_->update(static_cast<std::int64_t>(times.finished), text(times.written, " tokens"));
+        if (common_.json) return;
+        for (; at_ < texts_.size() && texts_[at_].finished(); ++at_) {
+            if (progress_) progress_->clear();
+            print(text(at_ > 0 ? "---------------\n" : "", texts_[at_].take_shown(), '\n'));
+        }
+        if (texts_.size() == 1 && at_ == 0) print(texts_[0].take_shown());
     }
-    std::string finish() { return decoder_ ? decoder_->finish() : ""; }
+    void finish(const GenerationTimes& times) {
+        show(times);
+        progress_.reset();
+    }
 
 private:
-    std::optional<TextDecoder> decoder_;
+    const Common& common_;
+    std::span<Continuation> texts_;
+    std::optional<Progress> progress_;
+    std::size_t at_ = 0;  // the first that has not been printed to its end
 };
 
-/// Tokens and seconds, for the prompt and for what follows it.
-struct Tally {
-    std::int64_t read = 0, written = 0;
-    double reading = 0, writing = 0;
-
-    std::string text() const {
-        const auto rate = [](std::int64_t tokens, double seconds) {
-            return seconds > 0 ? count_text(static_cast<double>(tokens) / seconds) : "0";
-        };
-        return vkf::text("read ", read, " tokens at ", rate(read, reading), "/s, wrote ", written, " at ",
-                         rate(written, writing), "/s");
-    }
-};
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+nlohmann::ordered_json sample_json(const Continuation& text, bool words) {
+    nlohmann::ordered_json sample{{"prompt_tokens", text.prompt()}, {"tokens", text.tokens()}};
+    if (words) sample["text"] = text.text();
+    sample["log_probabilities"] = text.log_probabilities();
+    sample["finish_reason"] = text.finish_reason();
+    return sample;
 }
 
-/// Throws Error if nothing can be chosen by these logits.
-void require_finite(std::span<const float> logits, const Options& options) {
-    const auto bad = std::ranges::find_if(logits, [](float x) { return !std::isfinite(x); });
-    if (bad != logits.end())
-        throw Error("model ", options.model, ": the logit of token ", bad - logits.begin(), " is ", *bad);
+nlohmann::ordered_json document(std::span<const Continuation> texts, bool words, const GenerationTimes& times,
+                                double loading) {
+    nlohmann::ordered_json made;
+    const auto differs = [&](const Continuation& text) { return text.prompt() != texts.front().prompt(); };
+    if (!texts.empty() && std::ranges::none_of(texts, differs)) made["prompt_tokens"] = texts.front().prompt();
+    made["samples"] = nlohmann::ordered_json::array();
+    for (const Continuation& text : texts) made["samples"].push_back(sample_json(text, words));
+    made["tokens_per_s"] = rate(times.written, times.writing);
+    made["timings"] = {{"load_s", loading},
+                       {"first_token_s", times.first_token},
+                       {"prefill_tokens", times.read},
+                       {"prefill_s", times.reading},
+                       {"prefill_tokens_per_s", rate(times.read, times.reading)},
+                       {"decode_tokens", times.written},
+                       {"decode_s", times.writing},
+                       {"decode_tokens_per_s", rate(times.written, times.writing)}};
+    return made;
 }
 
-/// A continuation, and why it ended where it did.
-struct Sample {
-    std::vector<std::int32_t> tokens;
-    const char* finish_reason = "length";
-};
-
-/// One sample; `show` gets the prompt, once there is something to follow it, and every token as it comes, and returns
-/// whether more may come. The token `end` ends it, too, and is no part of it.
-Sample write(Generator& generator, const Options& options, std::size_t choices, std::span<const std::int32_t> prompt,
-             std::optional<std::int32_t> end, Random random, Tally& tally,
-             const std::function<bool(std::span<const std::int32_t>)>& show) {
-    Sample written;
-    std::vector<std::int32_t>& tokens = written.tokens;
-    std::vector<std::int32_t> before(prompt.begin(), prompt.end());
-    auto start = std::chrono::steady_clock::now();
-    std::vector<float> logits = generator.prefill(prompt);
-    tally.read += std::ssize(generator.context());
-    tally.reading += seconds_since(start);
-    require_finite(std::span(logits).first(choices), options);
-    show(prompt);
-    start = std::chrono::steady_clock::now();
-    while (std::ssize(tokens) < options.max_new_tokens && !interrupted()) {
-        if (!tokens.empty()) logits = generator.decode(tokens.back());
-        const auto known = std::span(logits).first(choices);
-        require_finite(known, options);
-        penalize_repetition(known, before, options.sampling.repetition_penalty);
-        const std::int32_t token = sample(known, options.sampling, random);
-        if (token == end) {
-            written.finish_reason = "end_of_text";
-            break;
-        }
-        tokens.push_back(token);
-        before.push_back(token);
-        if (!show(std::span(tokens).last(1))) break;
-    }
-    tally.written += std::ssize(tokens);
-    tally.writing += seconds_since(start);
-    return written;
+/// Throws InputError if the caches of so many rows cannot fit, whatever else there is.
+void require_room(Device& device, const ModelConfig& config, Format activations, std::int64_t rows) {
+    const auto one = static_cast<double>(cache_bytes(config, activations));
+    const auto free = static_cast<double>(device.free_bytes());
+    const auto most = static_cast<std::int64_t>(free / one) - 1;  // beside the row that prompts are read in
+    require(rows == 1 || rows <= most, "--batch-size is ", rows, ": keys and values of ", rows, " rows take ",
+            bytes_text(one * static_cast<double>(rows + 1)), ", and ", bytes_text(free), " are free, wanted at most ",
+            std::max<std::int64_t>(most, 1));
 }
 
 void run(Device& device, const Common& common, const Options& options, const LanguageModel& model,
-         const std::vector<std::int32_t>& prompt) {
-    Generator generator(device, model.config, common.activations());
-    model.load(generator.parameters(), generator.state());
+         const std::vector<Prompt>& prompts, Clock::time_point start) {
     const std::int64_t context = model.config.size(Dimension::context);
-    if (std::ssize(prompt) > context)
-        note(common, text("the prompt has ", prompt.size(), " tokens; the model sees its last ", context));
-    const auto choices = static_cast<std::size_t>(model.vocabulary());  // the rest is padding
-    std::optional<std::int32_t> end;
-    if (model.tokenizer && !options.ignore_eos) end = (*model.tokenizer)->end_of_text();
-    auto samples = nlohmann::ordered_json::array();
-    Tally tally;
-    for (std::int64_t s = 0; s < options.num_samples && !interrupted(); ++s) {
-        if (!common.json && s > 0) print("---------------\n");
-        const Random random(common.seed, "sample", static_cast<std::uint64_t>(s));
-        Transcript transcript(model);
-        StopStrings stop(options.stop);
-        std::string written;  // after the prompt
-        const auto show = [&](std::span<const std::int32_t> tokens) {
-            const bool given = tokens.data() == prompt.data();
-            std::string shown = transcript.feed(tokens);
-            if (!given) written += shown = stop.feed(shown);
-            if (!common.json) print(shown);
-            return !stop.found();
-        };
-        Sample sample = write(generator, options, choices, prompt, end, random, tally, show);
-        std::string rest = stop.feed(transcript.finish());
-        rest += stop.finish();
-        if (stop.found()) sample.finish_reason = "stop";
-        if (!common.json) print(rest + "\n");
-        samples.push_back({{"tokens", sample.tokens}});
-        if (model.tokenizer) samples.back()["text"] = written + rest;
-        samples.back()["finish_reason"] = interrupted() ? "interrupted" : sample.finish_reason;
-    }
-    if (common.json)
-        print_json(nlohmann::ordered_json{
-            {"prompt_tokens", prompt},
-            {"samples", samples},
-            {"tokens_per_s", static_cast<double>(tally.written) / std::max(tally.writing, 1e-9)}});
-    note(common, tally.text());
+    for (const auto& [source, tokens] : prompts)
+        if (std::ssize(tokens) > context)
+            note(common, text(source, " has ", tokens.size(), " tokens; the model sees its last ", context));
+    const std::int64_t rows =
+        std::min(options.batch_size, static_cast<std::int64_t>(prompts.size()) * options.num_samples);
+    require_room(device, model.config, common.activations(), rows);
+    Generator generator(device, model.config, {.activations = common.activations(), .rows = rows});
+    model.load(generator.parameters(), generator.state());
+    const double loading = seconds_since(start);
+
+    const ContinuationOptions how = continuation_options(options, model, common.json);
+    const Tokenizer* tokenizer = model.tokenizer ? model.tokenizer->tokenizer.get() : nullptr;
+    std::vector<Continuation> texts;
+    for (const Prompt& prompt : prompts)
+        for (std::int64_t s = 0; s < options.num_samples; ++s)
+            texts.emplace_back(how, tokenizer, prompt.tokens,
+                               Random(common.seed, "sample", static_cast<std::uint64_t>(s)));
+
+    Printer printer(common, texts);
+    const GenerationTimes times = generate_all(generator, texts, [&](const GenerationTimes& so_far) {
+        printer.show(so_far);
+        return !interrupted();
+    });
+    // What a request to stop has left is printed as far as it got.
+    const auto begun = std::span(texts).first(times.begun);
+    for (Continuation& text : begun) text.interrupt();
+    printer.finish(times);
+    if (common.json) print_json(document(begun, tokenizer, times, loading));
+    note(common, text("read ", times.read, " tokens at ", count_text(rate(times.read, times.reading)), "/s, wrote ",
+                      times.written, " at ", count_text(rate(times.written, times.writing)), "/s"));
     stop_if_interrupted();
 }
 
 void add_options(CLI::App& command, Options& o) {
     command.add_option("--model,model", o.model, "Model directory")->required()->type_name("DIR");
-    auto* prompt = command.add_option("--prompt", o.prompt, "Text to continue (a line end)")->type_name("TEXT");
-    auto* file =
-        command.add_option("--file", o.file, "File with the text to continue; - is standard input")->type_name("FILE");
-    auto* tokens = command.add_option("--prompt-tokens", o.prompt_tokens, "Tokens to continue, as 1,2,3")
-                       ->type_name("N,N,...")
-                       ->check(whole(0, std::numeric_limits<std::int32_t>::max()))
-                       ->delimiter(',');
-    file->excludes(prompt);
-    tokens->excludes(prompt)->excludes(file);
-    command.add_option("--max-new-tokens", o.max_new_tokens, "Tokens to add")
+    o.prompts.declare(command);
+    o.chat.declare(command);
+    command.add_option("--max-new-tokens", o.how.max_new_tokens, "Tokens to add")
         ->type_name("N")
         ->check(whole(0))
         ->capture_default_str();
@@ -205,32 +164,50 @@ void add_options(CLI::App& command, Options& o) {
         ->type_name("N")
         ->check(whole(1))
         ->capture_default_str();
-    command.add_option("--temperature", o.sampling.temperature, "Below 1: bolder choices fade; 0: the likeliest token")
+    command
+        .add_option("--batch-size", o.batch_size,
+                    "Texts written at once; up to 4 at once, each is what it is alone to the last bit")
+        ->type_name("N")
+        ->check(whole(1))
+        ->capture_default_str();
+    command
+        .add_option("--temperature", o.how.sampling.temperature, "Below 1: bolder choices fade; 0: the likeliest token")
         ->type_name("X")
         ->check(at_least(0))
         ->capture_default_str();
-    command.add_option("--top-k", o.sampling.top_k, "Choose among the K likeliest tokens; 0: all")
+    command.add_option("--top-k", o.how.sampling.top_k, "Choose among the K likeliest tokens; 0: all")
         ->type_name("K")
         ->check(whole(0))
         ->capture_default_str();
-    command.add_option("--top-p", o.sampling.top_p, "Choose among the likeliest tokens that sum to P")
+    command.add_option("--top-p", o.how.sampling.top_p, "Choose among the likeliest tokens that sum to P")
         ->type_name("P")
         ->check(number({.least = 0, .most = 1, .least_too = false}))
         ->capture_default_str();
-    command.add_option("--min-p", o.sampling.min_p, "Choose among tokens at least P times as likely as the likeliest")
+    command
+        .add_option("--min-p", o.how.sampling.min_p, "Choose among tokens at least P times as likely as the likeliest")
         ->type_name("P")
         ->check(number({.least = 0, .most = 1}))
         ->capture_default_str();
     command
-        .add_option("--repetition-penalty", o.sampling.repetition_penalty, "Above 1: what was there comes again less")
+        .add_option("--repetition-penalty", o.how.sampling.repetition_penalty,
+                    "Above 1: what was there comes again less")
         ->type_name("X")
         ->check(number({.least = 0, .most = 1e6, .least_too = false}))
         ->capture_default_str();
-    command.add_option("--stop", o.stop, "End before this text; may be given several times")
+    command.add_option("--stop", o.how.stop, "End before this text; may be given several times")
         ->type_name("TEXT")
         ->allow_extra_args(false)
         ->check(words());
     command.add_flag("--ignore-eos", o.ignore_eos, "Go on after the token that ends texts");
+}
+
+/// Throws InputError if there cannot be one, or if options have no effect on it.
+void require_conversation(const CLI::App& command, const LanguageModel& model) {
+    for (const char* name : {"--prompt", "--prompts", "--file", "--prompt-tokens", "--num-samples", "--batch-size"})
+        require(command.count(name) == 0, name, " has no effect beside --interactive");
+    require(command.count("--json") == 0, "--json has no effect beside --interactive");
+    require(model.tokenizer.has_value(), "--interactive is for models with a tokenizer; ", model.path.string(),
+            " has none");
 }
 
 }  // namespace
@@ -246,19 +223,36 @@ void add_generate(CLI::App& app, Common& common) {
         "  vkformer generate --model out --temperature 0 --file prompt.txt\n"
         "  vkformer generate --model out --prompt-tokens 4,3,2 --top-p 0.9 --json\n"
         "  vkformer generate --model out --prompt 'To be' --min-p 0.05 --repetition-penalty 1.2 --stop '.'\n"
+        "  vkformer generate --model out --prompt 'To be' --prompt 'Or not' --num-samples 2\n"
+        "  vkformer generate --model out --prompts prompt.txt --batch-size 2 --quiet\n"
+        "  vkformer generate --model out --interactive --max-new-tokens 40\n"
         "\n"
         "A continuation ends before the token that ends texts, before a --stop, or after --max-new-tokens.\n"
-        "Ctrl-C ends it after the token at hand, with exit status 130.\n");
-    command->callback([options, &common] {
-        validate(options->sampling);
+        "Ctrl-C ends it after the token at hand, with exit status 130. Sample i of a prompt is a function of the\n"
+        "prompt, the seed and i, whatever is written beside it. In --json, log_probabilities are natural logarithms\n"
+        "of the model's own probabilities, before temperature, penalty and filters; timings are in seconds.\n"
+        "\n"
+        "In a conversation Ctrl-C ends an answer, or else the conversation, as do /exit and the end of the input.\n"
+        "Where the context is full, the oldest turns are left out; the system message stays.\n");
+    command->callback([options, command, &common] {
+        const auto start = Clock::now();
+        validate(options->how.sampling);
         const LanguageModel model = open_language_model(options->model);
         require(model.family().generates(), "model ", options->model, ": a ", model.family().title,
                 " does not continue text");
-        require(options->stop.empty() || model.tokenizer, "--stop is for models with a tokenizer; ", options->model,
+        require(options->how.stop.empty() || model.tokenizer, "--stop is for models with a tokenizer; ", options->model,
                 " has none");
-        const std::vector<std::int32_t> prompt = read_prompt(*options, model);
         catch_interrupts();
-        with_device(common, [&](Device& device) { run(device, common, *options, model, prompt); });
+        if (options->chat.interactive) {
+            require_conversation(*command, model);
+            const ContinuationOptions how = continuation_options(*options, model, false);
+            with_device(common, [&](Device& device) { chat(device, common, options->chat, how, model); });
+            return;
+        }
+        for (const char* name : {"--chat-template", "--system"})
+            require(command->count(name) == 0, name, " has no effect without --interactive");
+        const std::vector<Prompt> prompts = read_prompts(options->prompts, model);
+        with_device(common, [&](Device& device) { run(device, common, *options, model, prompts, start); });
     });
 }
 

@@ -38,6 +38,10 @@ bool interrupted() {
     return asked_at != 0;
 }
 
+void forget_interrupt() {
+    asked_at = 0;
+}
+
 void stop_if_interrupted() {
     if (interrupted()) throw Interrupted();
 }

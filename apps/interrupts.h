@@ -11,6 +11,8 @@ struct Interrupted {};
 /// to a group of processes often comes twice.
 void catch_interrupts();
 bool interrupted();
+/// What was asked for has been done, and the program goes on: the next signal is a new request.
+void forget_interrupt();
 
 /// Throws Interrupted if the program was asked to stop.
 void stop_if_interrupted();

@@ -24,12 +24,13 @@ public:
     void update(std::int64_t done, std::string_view detail = {});
     /// A line that stays.
     void line(std::string_view text);
+    /// Takes the line that is rewritten from the terminal, for something else to be printed there.
+    void clear();
 
 private:
     using Clock = std::chrono::steady_clock;
 
     std::string status(std::int64_t done, std::string_view detail) const;
-    void clear();
 
     std::string title_, unit_;
     std::int64_t total_, from_;

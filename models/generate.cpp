@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 
@@ -15,23 +16,33 @@ constexpr std::uint64_t LONGEST_CHUNK = 256;
 
 }  // namespace
 
-Generator::Generator(Device& device, const ModelConfig& config, Format activations)
+Generator::Generator(Device& device, const ModelConfig& config, const GeneratorOptions& options)
     : device_(device),
       config_(config),
       context_length_(config.size(Dimension::context)),
-      activations_(activations),
-      state_(device) {
+      activations_(options.activations),
+      state_(device),
+      contexts_(index(options.rows)) {
+    require(options.rows > 0, "generate: ", options.rows, " rows, wanted at least 1");
     chunk(1);
+    if (options.rows == 1) return;
+    batch_ = compile_reading(options.rows, 1);
+    copy_ = std::make_unique<CompiledGraph>();
+    copy_cache_row(copy_->graph, chunk(1).graph, options.rows);
+    copy_->program.emplace(device_, copy_->graph, state_);
 }
 
-Generator::PrefillChunk& Generator::chunk(std::int64_t length) {
-    std::unique_ptr<PrefillChunk>& made = chunks_[length];
-    if (made) return *made;
-    auto fresh = std::make_unique<PrefillChunk>();
+std::unique_ptr<Generator::CompiledGraph> Generator::compile_reading(std::int64_t rows, std::int64_t length) {
+    auto fresh = std::make_unique<CompiledGraph>();
     fresh->graph.activations = activations_;
-    prefill_chunk(Scope(fresh->graph, parameters_), config_, length, activations_);
+    prefill_chunk(Scope(fresh->graph, parameters_), config_, length, activations_, rows);
     fresh->program.emplace(device_, fresh->graph, state_);
-    made = std::move(fresh);
+    return fresh;
+}
+
+Generator::CompiledGraph& Generator::chunk(std::int64_t length) {
+    std::unique_ptr<CompiledGraph>& made = chunks_[length];
+    if (!made) made = compile_reading(1, length);
     return *made;
 }
 
@@ -42,31 +53,89 @@ void Generator::run_chunk(std::span<const std::int32_t> tokens, std::int64_t pos
     std::iota(positions.begin(), positions.end(), static_cast<std::int32_t>(position));
     program.write("tokens", tokens);
     program.write("positions", positions);
-    program.write("length", std::array{static_cast<std::int32_t>(position + count)});
+    program.write("lengths", std::array{static_cast<std::int32_t>(position + count)});
     program.run();
 }
 
-std::vector<float> Generator::prefill(std::span<const std::int32_t> tokens) {
-    require(!tokens.empty(), "generate: there is no token to start from");
-    const auto most = static_cast<std::size_t>(context_length_);
-    context_.assign(tokens.end() - static_cast<std::ptrdiff_t>(std::min(tokens.size(), most)), tokens.end());
-    const std::size_t count = context_.size();
+std::vector<float> Generator::read(std::span<const std::int32_t> tokens, std::int64_t position) {
+    const std::size_t count = tokens.size();
     const std::size_t size = std::bit_floor(std::min<std::uint64_t>(count, LONGEST_CHUNK));
     for (std::size_t done = 0; done < count; done += size) {
         const std::size_t at = std::min(done, count - size);
-        run_chunk(std::span(context_).subspan(at, size), static_cast<std::int64_t>(at));
+        run_chunk(tokens.subspan(at, size), position + static_cast<std::int64_t>(at));
     }
     return chunk(static_cast<std::int64_t>(size)).program->read("logits");
 }
 
-std::vector<float> Generator::decode(std::int32_t token) {
-    context_.push_back(token);
-    if (static_cast<std::int64_t>(context_.size()) > context_length_) {
-        const auto kept = static_cast<std::ptrdiff_t>(std::max<std::int64_t>(1, context_length_ / 2));
-        return prefill(std::vector<std::int32_t>(context_.end() - kept, context_.end()));
+std::vector<float> Generator::prefill(std::span<const std::int32_t> tokens, std::int64_t row) {
+    require(!tokens.empty(), "generate: there is no token to start from");
+    prefilled_.assign(tokens.begin(), tokens.end());
+    const auto most = static_cast<std::size_t>(context_length_);
+    prefilled_logits_ = read(tokens.last(std::min(tokens.size(), most)), 0);
+    return repeat_prefill(row);
+}
+
+std::vector<float> Generator::repeat_prefill(std::int64_t row) {
+    const auto most = static_cast<std::size_t>(context_length_);
+    const auto seen = std::span(prefilled_).last(std::min(prefilled_.size(), most));
+    contexts_.at(index(row)).assign(seen.begin(), seen.end());
+    if (copy_) {
+        const std::array place{static_cast<std::int32_t>(row), static_cast<std::int32_t>(seen.size())};
+        copy_->program->write("place", place);
+        copy_->program->run();
     }
-    run_chunk(std::span(&context_.back(), 1), static_cast<std::int64_t>(context_.size()) - 1);
-    return chunk(1).program->read("logits");
+    return prefilled_logits_;
+}
+
+std::vector<float> Generator::extend(std::span<const std::int32_t> tokens) {
+    std::vector<std::int32_t>& context = contexts_.front();
+    const std::int64_t before = std::ssize(context), after = before + std::ssize(tokens);
+    require(rows() == 1 && !tokens.empty(), "generate: ", tokens.size(), " more tokens for ", rows(), " rows");
+    require(after <= context_length_, "generate: ", after, " tokens, and there is room for ", context_length_);
+    context.insert(context.end(), tokens.begin(), tokens.end());
+    return read(tokens, before);
+}
+
+/// Of a row that is full but for its last token, which has not been read.
+std::vector<float> Generator::slide(std::int64_t row) {
+    const std::vector<std::int32_t>& context = contexts_[index(row)];
+    const std::int64_t kept = std::max<std::int64_t>(1, context_length_ / 2);
+    return prefill(std::vector<std::int32_t>(context.end() - kept, context.end()), row);
+}
+
+std::vector<float> Generator::decode(std::int32_t token) {
+    return decode(std::array{NextToken{0, token}}).front();
+}
+
+std::vector<std::vector<float>> Generator::decode(std::span<const NextToken> tokens) {
+    std::vector<std::vector<float>> logits(tokens.size());
+    std::vector<std::int32_t> fresh(contexts_.size()), positions(contexts_.size()), lengths(contexts_.size());
+    std::vector<std::size_t> read;  // of `tokens`, by one run
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+        const auto [row, token] = tokens[i];
+        std::vector<std::int32_t>& context = contexts_.at(index(row));
+        context.push_back(token);
+        if (std::ssize(context) > context_length_) {
+            logits[i] = slide(row);
+            continue;
+        }
+        fresh[index(row)] = token;
+        lengths[index(row)] = static_cast<std::int32_t>(context.size());
+        positions[index(row)] = lengths[index(row)] - 1;
+        read.push_back(i);
+    }
+    if (read.empty()) return logits;
+    Program& program = batch_ ? *batch_->program : *chunk(1).program;
+    program.write("tokens", fresh);
+    program.write("positions", positions);
+    program.write("lengths", lengths);
+    program.run();
+    std::vector<float> all = program.read("logits");
+    if (rows() == 1) return {std::move(all)};
+    const std::ptrdiff_t width = std::ssize(all) / rows();
+    for (const std::size_t i : read)
+        logits[i].assign(all.begin() + tokens[i].row * width, all.begin() + (tokens[i].row + 1) * width);
+    return logits;
 }
 
 }  // namespace vkf

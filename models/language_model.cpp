@@ -1,7 +1,11 @@
 #include "models/language_model.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "base/error.h"
 #include "ops/head_loss.h"
+#include "ops/kv_cache.h"
 #include "ops/matmul.h"
 
 namespace vkf {
@@ -15,6 +19,17 @@ Features features(const Scope& scope, const ModelConfig& config, Tensor tokens, 
     const std::int64_t length = tokens.shape()[1];
     require(length <= context, "a sequence of ", length, " tokens exceeds ", context.key, " ", context.value);
     return std::get<LanguageGraph>(config.family().graph).features(scope, config, tokens, cache, last_only);
+}
+
+std::string rows_name(const std::string& state, std::int64_t rows) {
+    return rows == 1 ? state : text(state, " of ", rows);
+}
+
+std::vector<Storage> cache_storages(const Graph& graph) {
+    std::vector<Storage> found;
+    for (const Storage& storage : graph.storages())
+        if (storage.name.ends_with(CACHED_KEYS) || storage.name.ends_with(CACHED_VALUES)) found.push_back(storage);
+    return found;
 }
 
 }  // namespace
@@ -38,14 +53,29 @@ Objective language_objective(const ModelConfig& config) {
     return [config, objective](Batch& batch, Random& random) { objective(config, batch, random); };
 }
 
-void prefill_chunk(const Scope& scope, const ModelConfig& config, std::int64_t length, Format activations) {
+std::string KeyValueCache::state_name(std::string_view layer, std::string_view which) const {
+    return rows_name(text(layer, '.', which), lengths.elements());
+}
+
+void prefill_chunk(const Scope& scope, const ModelConfig& config, std::int64_t length, Format activations,
+                   std::int64_t rows) {
     Graph& graph = scope.graph();
-    const Tensor tokens = graph.input("tokens", {DType::i32, {1, length}});
-    const KeyValueCache cache{.length = graph.input("length", {DType::i32, {1}}),
-                              .positions = graph.input("positions", {DType::i32, {length}}),
+    const Shape tokens{rows, length}, positions = rows > 1 ? tokens : Shape{length};
+    const Tensor read = graph.input("tokens", {DType::i32, tokens});
+    const KeyValueCache cache{.lengths = graph.input("lengths", {DType::i32, {rows}}),
+                              .positions = graph.input("positions", {DType::i32, positions}),
                               .capacity = config.size(Dimension::context),
                               .format = activations};
-    graph.output("logits", language_logits(scope, config, tokens, &cache, true));
+    graph.output("logits", language_logits(scope, config, read, &cache, true));
+}
+
+void copy_cache_row(Graph& graph, const Graph& one, std::int64_t rows) {
+    const Tensor place = graph.input("place", {DType::i32, {2}});
+    for (const Storage& storage : cache_storages(one)) {
+        const Tensor from = graph.state(storage.name, storage.type, storage.format);
+        const TensorType type{DType::f32, {rows, from.shape()[1], from.shape()[2]}};
+        kv_cache_copy(graph.state(rows_name(storage.name, rows), type, storage.format), from, place);
+    }
 }
 
 std::int64_t cache_bytes(const ModelConfig& config, Format activations) {
@@ -53,9 +83,7 @@ std::int64_t cache_bytes(const ModelConfig& config, Format activations) {
     Parameters parameters;
     prefill_chunk(Scope(graph, parameters), config, 1, activations);
     std::int64_t bytes = 0;
-    for (const Storage& storage : graph.storages())
-        if (storage.role == Role::state) bytes += storage.bytes();
-    for (const Parameter& parameter : parameters.list()) bytes -= bytes_of(parameter.shape.elements(), Format::f32);
+    for (const Storage& storage : cache_storages(graph)) bytes += storage.bytes();
     return bytes;
 }
 

@@ -84,6 +84,13 @@ void penalize_repetition(std::span<float> logits, std::span<const std::int32_t> 
     }
 }
 
+double log_probability(std::span<const float> logits, std::int32_t token) {
+    const auto greatest = static_cast<double>(*std::ranges::max_element(logits));
+    double sum = 0;
+    for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - greatest);
+    return static_cast<double>(logits[static_cast<std::size_t>(token)]) - greatest - std::log(sum);
+}
+
 std::int32_t sample(std::span<const float> logits, const Sampling& sampling, Random& random) {
     const std::vector<double> chances = probabilities(logits, sampling);
     const std::uint64_t high = random.bits() >> 5, low = random.bits() >> 6;  // 27 and 26 bits

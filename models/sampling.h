@@ -35,7 +35,11 @@ std::vector<double> probabilities(std::span<const float> logits, const Sampling&
 /// Throws: InputError naming a token that has no logit.
 void penalize_repetition(std::span<float> logits, std::span<const std::int32_t> tokens, double penalty);
 
-/// A token drawn with those probabilities, from 53 random bits.
+/// The natural logarithm of the probability that the model itself gives a token: log softmax(logits) there, before any
+/// temperature, penalty or filter. The sum of a text's is minus its loss. Numerics: double.
+double log_probability(std::span<const float> logits, std::int32_t token);
+
+/// A token drawn with `probabilities`, from 53 random bits.
 std::int32_t sample(std::span<const float> logits, const Sampling& sampling, Random& random);
 
 }  // namespace vkf

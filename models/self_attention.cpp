@@ -1,6 +1,6 @@
 #include "models/self_attention.h"
 
-#include <string>
+#include <string_view>
 
 #include "ops/kv_cache.h"
 
@@ -9,9 +9,10 @@ namespace vkf {
 namespace {
 
 /// All rows so far, this call's among them: [B, capacity, C].
-Tensor cached(const Scope& scope, const char* name, Tensor fresh, const KeyValueCache& cache, Format format) {
+Tensor cached(const Scope& scope, std::string_view name, Tensor fresh, const KeyValueCache& cache, Format format) {
     const TensorType type{DType::f32, {fresh.shape()[0], cache.capacity, fresh.width()}};
-    return kv_cache_append(scope.graph().state(scope.path() + "." + name, type, format), fresh, cache.length);
+    const Tensor whole = scope.graph().state(cache.state_name(scope.path(), name), type, format);
+    return kv_cache_append(whole, fresh, cache.lengths);
 }
 
 }  // namespace
@@ -21,9 +22,9 @@ Tensor self_attention(const Scope& scope, Tensor residual, const QueriesKeysValu
     how.options.mask.diagonal |= how.config.mask_diagonal;
     if (how.cache) {
         const Format format = how.cache->format_for(in.k.width() / how.options.value_heads());
-        k = cached(scope, "cached_keys", k, *how.cache, format);
-        v = cached(scope, "cached_values", v, *how.cache, format);
-        how.options.mask.key_lengths = how.cache->length;
+        k = cached(scope, CACHED_KEYS, k, *how.cache, format);
+        v = cached(scope, CACHED_VALUES, v, *how.cache, format);
+        how.options.mask.key_lengths = how.cache->lengths;
     }
     if (how.probes) how.probes->push_back({in.q, k, how.options});
     const MixerOutput mixed = how.config.mixer().mix({scope, in.q, k, v, in.v, how.options, how.config});

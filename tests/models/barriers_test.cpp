@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "device_fixture.h"
 #include "models/generate.h"
@@ -179,12 +180,12 @@ TEST(DeviceBarriers, OfMixedTrainingAreEnoughAndEachIsNeeded) {
 
 TEST(DeviceBarriers, OfGenerationAreEnoughAndEachIsNeeded) {
     for (const char* variant : {"standard", "belief", "belief-star"})
-        for (const std::int64_t length : {1, 16}) {
-            SCOPED_TRACE(testing::Message() << variant << ", " << length << " tokens at once");
+        for (const auto& [rows, length] : {std::pair{1, 1}, {1, 16}, {3, 1}}) {
+            SCOPED_TRACE(testing::Message() << variant << ", " << length << " tokens at once of " << rows << " rows");
             Graph graph;
             Parameters parameters;
             State state(shared_device());
-            prefill_chunk(Scope(graph, parameters), small_gpt(variant), length);
+            prefill_chunk(Scope(graph, parameters), small_gpt(variant), length, Format::f32, rows);
             expect_proved(Program(shared_device(), graph, state));
         }
 }

@@ -11,12 +11,10 @@
 
 #include "base/error.h"
 #include "device_fixture.h"
-#include "models/gpt2.h"
-#include "models/llama.h"
 #include "models/sampling.h"
 #include "ops/softmax.h"
 #include "passes/run_passes.h"
-#include "tiny_gpt2.h"
+#include "small_language_models.h"
 
 namespace vkf::test {
 
@@ -164,46 +162,6 @@ TEST(HostSampling, RefusesWhatIsNoProbability) {
 
 // -------------------------------------------------------------------------------------- the cache
 
-Gpt2Config small(const std::string& variant, bool mask_diagonal) {
-    Gpt2Config c{.vocab_size = 23, .n_positions = 21, .n_embd = 24, .n_layer = 2, .n_head = 3, .attention = {}};
-    c.attention = attention_of(variant, 3.0f);
-    c.attention.mask_diagonal = mask_diagonal;
-    return c;
-}
-
-/// With as wide a cache; heads of queries share keys and values and are wider together than the model.
-LlamaConfig small_llama(const std::string& variant, bool mask_diagonal) {
-    LlamaConfig c;
-    c.vocab_size = 23;
-    c.max_position_embeddings = 21;
-    c.hidden_size = 16;
-    c.intermediate_size = 40;
-    c.num_hidden_layers = 2;
-    c.num_attention_heads = 6;
-    c.num_key_value_heads = 3;
-    c.head_dim = 8;
-    c.attention = attention_of(variant, 3.0f);
-    c.attention.mask_diagonal = mask_diagonal;
-    return c;
-}
-
-/// Weights large enough for attention to be uneven, the same for every program.
-void fill(const Parameters& parameters, State& state) {
-    for (const Parameter& parameter : parameters.list()) {
-        std::vector<float> values = initial_values(parameter, 5);
-        if (parameter.init.kind == Init::Kind::normal)
-            for (float& value : values) value *= 10;
-        state.write(parameter.name, values);
-    }
-}
-
-std::vector<std::int32_t> words(std::size_t count) {
-    Random random(3, "words");
-    std::vector<std::int32_t> tokens(count);
-    for (auto& token : tokens) token = static_cast<std::int32_t>(random.below(23));
-    return tokens;
-}
-
 /// Logits of the last position, computed without a cache.
 std::vector<float> whole(const ModelConfig& config, std::span<const std::int32_t> tokens,
                          Format activations = Format::f32) {
@@ -234,8 +192,7 @@ class DeviceGeneration : public testing::TestWithParam<std::tuple<std::string, s
 protected:
     ModelConfig config() const {
         const auto& [family, variant, mask_diagonal] = GetParam();
-        if (family == "llama") return small_llama(variant, mask_diagonal);
-        return small(variant, mask_diagonal);
+        return small_language_model(family, variant, mask_diagonal);
     }
 };
 
@@ -292,7 +249,7 @@ TEST_P(DeviceGeneration, KeysAndValuesAreKeptIn16BitsIfActivationsAre) {
         const Program program(shared_device(), graph, state);
         // Keys and values of 21 positions in two layers.
         EXPECT_EQ(program.memory().states, 4 * parameters.count() + 2 * 2 * 21 * 24 * 2);
-        Generator generator(shared_device(), config(), format);
+        Generator generator(shared_device(), config(), {.activations = format});
         fill(generator.parameters(), generator.state());
         std::vector<float> logits = generator.prefill(std::span(tokens).first(16));
         for (std::size_t i = 16; i < tokens.size(); ++i) logits = generator.decode(tokens[i]);
@@ -315,6 +272,10 @@ INSTANTIATE_TEST_SUITE_P(DeviceLlama, DeviceGeneration,
                          testing::Combine(testing::Values("llama"), testing::ValuesIn(mixer_names()),
                                           testing::Values(false)),
                          generation_id);
+INSTANTIATE_TEST_SUITE_P(DeviceNanoGpt2, DeviceGeneration,
+                         testing::Combine(testing::Values("nano-gpt2"), testing::ValuesIn(mixer_names()),
+                                          testing::Values(false)),
+                         generation_id);
 
 TEST(DeviceGenerator, OnePositionIsEnoughContext) {
     Gpt2Config config = small("standard", false);
@@ -333,7 +294,7 @@ TEST(DeviceGenerator, HeadsOfOddWidthKeepTheirCacheInFp32) {
     Gpt2Config config = small("standard", false);
     config.n_embd = 21;
     const auto tokens = words(9);
-    Generator generator(shared_device(), config, Format::bf16);
+    Generator generator(shared_device(), config, {.activations = Format::bf16});
     fill(generator.parameters(), generator.state());
     EXPECT_EQ(generator.state().format("h.0.attn.cached_keys"), Format::f32);
     EXPECT_LE(worst_difference(generator.prefill(tokens), whole(config, tokens, Format::bf16)), 4 * 0x1p-8);

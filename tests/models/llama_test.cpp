@@ -125,11 +125,11 @@ TEST(HostLlama, ScoresDependOnDistancesAlone) {
     Graph graph;
     Parameters parameters;
     const Tensor tokens = graph.input("tokens", {DType::i32, {1, 3}});
-    const KeyValueCache cache{.length = graph.input("length", {DType::i32, {1}}),
+    const KeyValueCache cache{.lengths = graph.input("lengths", {DType::i32, {1}}),
                               .positions = graph.input("positions", {DType::i32, {3}}),
                               .capacity = 12};
     graph.output("logits", language_logits(Scope(graph, parameters), c, tokens, &cache));
-    Arrays leaves{{"tokens", {{1, 3}, {3, 1, 4}}}, {"length", {{1}, {3}}}};
+    Arrays leaves{{"tokens", {{1, 3}, {3, 1, 4}}}, {"lengths", {{1}, {3}}}};
     for (const Parameter& parameter : parameters.list()) {
         const std::vector<float> values = initial_values(parameter, 5);
         leaves[parameter.name] = {parameter.shape, {values.begin(), values.end()}};

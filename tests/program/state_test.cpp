@@ -1,9 +1,10 @@
 // States and outputs that are not kept in 32-bit floats.
-#include "passes/run_passes.h"
 #include "program/state.h"
+#include "passes/run_passes.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -150,6 +151,56 @@ TEST(DeviceCache, RowsAreRoundedAsTheyAreAppended) {
                 }
                 EXPECT_EQ(program.damaged_guards(), "");
             }
+}
+
+/// Sequences of a cache that hold different numbers of rows afterwards, one of them none.
+TEST(DeviceCache, EverySequenceHasItsOwnLength) {
+    Graph graph;
+    const Tensor whole = graph.state("whole", {DType::f32, {3, 5, 6}});
+    kv_cache_append(whole, graph.input("rows", {DType::f32, {3, 2, 6}}), graph.input("lengths", {DType::i32, {3}}));
+    State state(shared_device());
+    Program program(shared_device(), graph, state, {.guarded = true});
+    const std::vector<float> fresh = odd_numbers(3 * 2 * 6);
+    program.write("rows", fresh);
+    program.write("lengths", std::array{5, 0, 2});
+    program.run();
+    const Arrays leaves{{"whole", {{3, 5, 6}, std::vector<double>(3 * 5 * 6)}},
+                        {"rows", {{3, 2, 6}, {fresh.begin(), fresh.end()}}},
+                        {"lengths", {{3}, {5, 0, 2}}}};
+    const std::vector<float> found = state.read("whole");
+    EXPECT_EQ(std::vector<double>(found.begin(), found.end()), interpret(graph, leaves).at("whole").at);
+    EXPECT_EQ(found[3 * 6], fresh[0]);       // row 3 of the first sequence
+    EXPECT_EQ(found[2 * 5 * 6], fresh[24]);  // row 0 of the last
+    EXPECT_EQ(std::count(found.begin() + 5 * 6, found.begin() + 2 * 5 * 6, 0.0f), 5 * 6);
+    EXPECT_EQ(program.damaged_guards(), "");
+}
+
+/// A sequence's first rows become those of one of several, in every format of either.
+TEST(DeviceCache, ASequenceIsCopiedAsFarAsItIsFilled) {
+    for (const std::int64_t width : {1, 7, 8, 70})
+        for (const Format format : FORMATS) {
+            if (format != Format::f32 && width % 2 != 0) continue;
+            Graph graph;
+            const Tensor whole = graph.state("whole", {DType::f32, {3, 5, width}}, format);
+            const Tensor one = graph.state("one", {DType::f32, {1, 5, width}}, format);
+            kv_cache_copy(whole, one, graph.input("place", {DType::i32, {2}}));
+            State state(shared_device());
+            Program program(shared_device(), graph, state, {.guarded = true});
+            state.write("one", odd_numbers(static_cast<std::size_t>(5 * width)));
+            const std::vector<float> from = state.read("one");
+            Arrays leaves{{"whole", {{3, 5, width}, std::vector<double>(static_cast<std::size_t>(15 * width))}},
+                          {"one", {{1, 5, width}, {from.begin(), from.end()}}}};
+            for (const auto& [row, count] : {std::pair{1, 3}, {2, 5}, {0, 9}, {1, 0}, {3, 2}, {-1, 2}}) {
+                program.write("place", std::array{row, count});
+                leaves["place"] = {{2}, {static_cast<double>(row), static_cast<double>(count)}};
+                leaves["whole"] = interpret(graph, leaves).at("whole");
+                program.run();
+                const std::vector<float> found = state.read("whole");
+                ASSERT_EQ(std::vector<double>(found.begin(), found.end()), leaves["whole"].at)
+                    << "width " << width << ", " << count << " to row " << row;
+            }
+            EXPECT_EQ(program.damaged_guards(), "");
+        }
 }
 
 TEST(DeviceState, LookingForWhatIsNotFiniteLeavesItAsItWas) {

@@ -1,0 +1,89 @@
+#include "apps/chat.h"
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+
+#include "apps/interrupts.h"
+#include "apps/option_values.h"
+#include "base/error.h"
+#include "models/conversation.h"
+#include "vulkan/device.h"
+
+namespace vkf {
+
+namespace {
+
+/// The user's next line; nothing at the end, or when the program is asked to stop.
+std::optional<std::string> next_line(bool terminal) {
+    if (terminal) std::fputs("> ", stderr);
+    std::string line;
+    int byte = 0;
+    while ((byte = std::getc(stdin)) != EOF && byte != '\n') line += static_cast<char>(byte);
+    if (interrupted() || (byte == EOF && line.empty())) {
+        if (terminal) std::fputs("\n", stderr);
+        return {};
+    }
+    if (line.ends_with('\r')) line.pop_back();
+    return line;
+}
+
+std::string template_name(const Common& common, const ChatOptions& options, const LanguageModel& model) {
+    if (!options.chat_template.empty()) return options.chat_template;
+    const auto found = recognised_chat_template(model.path);
+    if (!found)
+        note(common,
+             text("the chat template of ", model.path.string(), " is of no kind that is known here; turns are lines"));
+    return found.value_or("none");
+}
+
+}  // namespace
+
+void ChatOptions::declare(CLI::App& command) {
+    command.add_flag("--interactive", interactive, "A conversation: a turn on every line of standard input");
+    command.add_option("--chat-template", chat_template, "How it is written down, if not as the model's files say")
+        ->type_name("chatml|llama3|llama2|none")
+        ->check(one_of(chat_template_names()));
+    command.add_option("--system", system, "System message, before the conversation")
+        ->type_name("TEXT")
+        ->check(words());
+}
+
+void chat(Device& device, const Common& common, const ChatOptions& options, const ContinuationOptions& how,
+          const LanguageModel& model) {
+    const Tokenizer& tokenizer = **model.tokenizer;
+    const ChatTemplate format(template_name(common, options, model), tokenizer);
+    require(options.system.empty() || format.takes_system_message(), "--system is for models with a chat template; ",
+            model.path.string(), " has none that is known, and --chat-template is not given");
+    Generator generator(device, model.config, {.activations = common.activations()});
+    model.load(generator.parameters(), generator.state());
+    Conversation conversation(generator, format, tokenizer, options.system, how);
+
+    const bool terminal = ::isatty(STDIN_FILENO) == 1 && !common.quiet;
+    std::uint64_t turn = 0;
+    for (auto line = next_line(terminal); line && *line != "/exit"; line = next_line(terminal)) {
+        if (line->empty()) continue;
+        try {
+            if (const std::size_t left_out = conversation.listen(*line); left_out > 0)
+                note(common, text("the context is full: the oldest ", left_out,
+                                  left_out > 1 ? " turns are" : " turn is", " left out"));
+        } catch (const InputError& error) {
+            if (!terminal) throw;
+            note(common, error.what());
+            continue;
+        }
+        const Continuation answer = conversation.answer(Random(common.seed, "sample", turn++), [](const auto& shown) {
+            print(shown);
+            return !interrupted();
+        });
+        print("\n");
+        if (answer.finish_reason() == std::string_view("context"))
+            note(common, "the context is full: the answer ends here");
+        forget_interrupt();
+    }
+    stop_if_interrupted();
+}
+
+}  // namespace vkf

@@ -1,0 +1,231 @@
+#include "models/chat_template.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "models/field.h"
+
+namespace vkf {
+
+namespace fs = std::filesystem;
+
+/// Patterns are texts with {names} in braces: {begin} and {end} are the tokens that the model wants texts to begin and
+/// end with, the former if there is one, {message} is what somebody says, other names are added tokens.
+struct ChatFormat {
+    std::string_view name;
+    std::string_view recognised_by;             // in a chat_template
+    std::string_view begin;                     // before everything
+    std::string_view system;                    // the system message
+    std::string_view within;                    // or the text that it stands in before the user's first message
+    std::string_view user;                      // a user's turn, up to the answer
+    std::string_view after_answer;              // behind an answer
+    std::vector<std::string_view> ends;         // tokens that end an answer, beside the one that ends texts
+    std::vector<std::string_view> plain_marks;  // of turns, which are text
+    bool strips = false;                        // messages of white space at both ends
+};
+
+namespace {
+
+constexpr std::string_view BEGIN = "{begin}", END = "{end}", MESSAGE = "{message}";
+
+const std::array FORMATS{
+    ChatFormat{.name = "chatml",
+               .recognised_by = "<|im_start|>",
+               .begin = "{begin}",
+               .system = "{<|im_start|>}system\n{message}{<|im_end|>}\n",
+               .within = "",
+               .user = "{<|im_start|>}user\n{message}{<|im_end|>}\n{<|im_start|>}assistant\n",
+               .after_answer = "{<|im_end|>}\n",
+               .ends = {"<|im_end|>"},
+               .plain_marks = {}},
+    ChatFormat{.name = "llama3",
+               .recognised_by = "<|start_header_id|>",
+               .begin = "{begin}",
+               .system = "{<|start_header_id|>}system{<|end_header_id|>}\n\n{message}{<|eot_id|>}",
+               .within = "",
+               .user = "{<|start_header_id|>}user{<|end_header_id|>}\n\n{message}{<|eot_id|>}"
+                       "{<|start_header_id|>}assistant{<|end_header_id|>}\n\n",
+               .after_answer = "{<|eot_id|>}",
+               .ends = {"<|eot_id|>"},
+               .plain_marks = {},
+               .strips = true},
+    ChatFormat{.name = "llama2",
+               .recognised_by = "[INST]",
+               .begin = "",
+               .system = "",
+               .within = "<<SYS>>\n{message}\n<</SYS>>\n\n",
+               .user = "{begin}[INST] {message} [/INST]",
+               .after_answer = "{end}",
+               .ends = {},
+               .plain_marks = {"[INST]", "[/INST]", "<<SYS>>", "<</SYS>>"},
+               .strips = true},
+    ChatFormat{.name = "none",
+               .recognised_by = "",
+               .begin = "{begin}",
+               .system = "",
+               .within = "",
+               .user = "{message}\n",
+               .after_answer = "\n",
+               .ends = {},
+               .plain_marks = {}},
+};
+
+const ChatFormat& format_named(std::string_view name) {
+    for (const ChatFormat& format : FORMATS)
+        if (format.name == name) return format;
+    throw InputError("unknown chat template '", name, "'; there are: ", listed(chat_template_names()));
+}
+
+/// One name in braces or what stands between two of them, taken from the front of a pattern.
+std::string_view take_part(std::string_view& pattern) {
+    const std::size_t end =
+        pattern.starts_with('{') ? pattern.find('}') + 1 : std::min(pattern.find('{'), pattern.size());
+    const std::string_view part = pattern.substr(0, end);
+    pattern.remove_prefix(end);
+    return part;
+}
+
+std::string_view stripped(std::string_view words) {
+    constexpr std::string_view white = " \t\n\v\f\r";
+    const std::size_t first = words.find_first_not_of(white);
+    return first == words.npos ? "" : words.substr(first, words.find_last_not_of(white) + 1 - first);
+}
+
+/// The text of "chat_template": its own, or of several with names the one called default.
+std::string template_text(const nlohmann::json& config, const std::string& file) {
+    if (!config.is_object() || !config.contains("chat_template")) return {};
+    const nlohmann::json& found = config["chat_template"];
+    if (found.is_string()) return found.get<std::string>();
+    if (found.is_null()) return {};
+    const auto is_default = [](const nlohmann::json& one) {
+        return one.is_object() && one.value("name", nlohmann::json()) == "default" && one.contains("template") &&
+               one["template"].is_string();
+    };
+    if (found.is_array())
+        if (const auto one = std::ranges::find_if(found, is_default); one != found.end())
+            return (*one)["template"].get<std::string>();
+    throw InputError(file, ": \"chat_template\" is ", one_line(found),
+                     ", wanted a text, or several with one \"default\"");
+}
+
+}  // namespace
+
+std::vector<std::string> chat_template_names() {
+    std::vector<std::string> names;
+    for (const ChatFormat& format : FORMATS) names.emplace_back(format.name);
+    return names;
+}
+
+ChatTemplate::ChatTemplate(std::string_view name, const Tokenizer& tokenizer)
+    : format_(format_named(name)), tokenizer_(tokenizer) {
+    for (std::string_view pattern : {format_.system, format_.user, format_.after_answer}) {
+        while (!pattern.empty()) {
+            const std::string_view part = take_part(pattern);
+            if (!part.starts_with('{') || part == BEGIN || part == MESSAGE) continue;
+            const auto token = token_of(part);
+            const std::string wanted =
+                part == END ? "one that ends texts" : std::string(part.substr(1, part.size() - 2));
+            require(token.has_value(), "the chat template ", name,
+                    " needs a token that the model's tokenizer lacks: ", wanted);
+            marks_.push_back(token.value_or(0));
+        }
+    }
+}
+
+std::string_view ChatTemplate::name() const {
+    return format_.name;
+}
+
+bool ChatTemplate::takes_system_message() const {
+    return !format_.system.empty() || !format_.within.empty();
+}
+
+std::optional<std::int32_t> ChatTemplate::token_of(std::string_view part) const {
+    if (part == BEGIN) return tokenizer_.begin_of_text();
+    if (part == END) return tokenizer_.end_of_text();
+    return tokenizer_.added_token(part.substr(1, part.size() - 2));
+}
+
+Tokens ChatTemplate::write(std::string_view pattern, std::string_view message) const {
+    Tokens tokens;
+    std::string words;
+    const auto encode = [&] {
+        for (const std::int32_t token : words.empty() ? Tokens() : tokenizer_.encode(words)) {
+            const bool mark = std::ranges::find(marks_, token) != marks_.end();
+            require(!mark, "a message holds ", tokenizer_.bytes(mark ? token : 0), ", which marks turns");
+            tokens.push_back(token);
+        }
+        words.clear();
+    };
+    while (!pattern.empty()) {
+        const std::string_view part = take_part(pattern);
+        if (part == MESSAGE) {
+            words += message;
+        } else if (part.starts_with('{')) {
+            encode();
+            if (const auto token = token_of(part)) tokens.push_back(*token);
+        } else {
+            words += part;
+        }
+    }
+    encode();
+    return tokens;
+}
+
+std::string ChatTemplate::checked(std::string_view message) const {
+    for (const std::string_view mark : format_.plain_marks)
+        require(message.find(mark) == message.npos, "a message holds ", mark, ", which marks turns");
+    return std::string(format_.strips ? stripped(message) : message);
+}
+
+Tokens ChatTemplate::first_turn(std::string_view system, std::string_view message) const {
+    std::string said = checked(message), told = checked(system);
+    Tokens tokens = write(format_.begin, "");
+    const auto append = [&](const Tokens& more) {
+        // Some models' texts begin with the mark of a turn.
+        const bool there = tokens.size() == 1 && !more.empty() && tokens[0] == more[0];
+        tokens.insert(tokens.end(), more.begin() + (there ? 1 : 0), more.end());
+    };
+    if (!told.empty()) {
+        append(write(format_.system, told));
+        std::string within(format_.within);
+        if (const std::size_t at = within.find(MESSAGE); at != within.npos)
+            said = within.replace(at, MESSAGE.size(), told) + said;
+    }
+    append(write(format_.user, said));
+    return tokens;
+}
+
+Tokens ChatTemplate::next_turn(std::string_view message) const {
+    Tokens tokens = write(format_.after_answer, "");
+    const Tokens turn = write(format_.user, checked(message));
+    tokens.insert(tokens.end(), turn.begin(), turn.end());
+    return tokens;
+}
+
+std::vector<std::int32_t> ChatTemplate::end_tokens() const {
+    std::vector<std::int32_t> tokens;
+    for (const std::string_view name : format_.ends)
+        if (const auto token = tokenizer_.added_token(name)) tokens.push_back(*token);
+    if (const auto token = tokenizer_.end_of_text()) tokens.push_back(*token);
+    return tokens;
+}
+
+std::optional<std::string> recognised_chat_template(const fs::path& model) {
+    const fs::path jinja = model / "chat_template.jinja", config = model / "tokenizer_config.json";
+    std::string found;
+    if (fs::exists(jinja))
+        found = read_text(jinja);
+    else if (fs::exists(config))
+        found = template_text(parse_json(read_text(config), config.string()), config.string());
+    if (found.empty()) return "none";
+    for (const ChatFormat& format : FORMATS)
+        if (!format.recognised_by.empty() && found.find(format.recognised_by) != found.npos)
+            return std::string(format.name);
+    return {};
+}
+
+}  // namespace vkf

@@ -1,0 +1,75 @@
+// Language models small enough to generate with in tests: 23 tokens, 21 positions, two layers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/gpt2.h"
+#include "models/llama.h"
+#include "models/nano_gpt2.h"
+#include "program/state.h"
+#include "tiny_gpt2.h"
+
+namespace vkf::test {
+
+inline Gpt2Config small(const std::string& variant, bool mask_diagonal) {
+    Gpt2Config c{.vocab_size = 23, .n_positions = 21, .n_embd = 24, .n_layer = 2, .n_head = 3, .attention = {}};
+    c.attention = attention_of(variant, 3.0f);
+    c.attention.mask_diagonal = mask_diagonal;
+    return c;
+}
+
+/// With as wide a cache; heads of queries share keys and values and are wider together than the model.
+inline LlamaConfig small_llama(const std::string& variant, bool mask_diagonal) {
+    LlamaConfig c;
+    c.vocab_size = 23;
+    c.max_position_embeddings = 21;
+    c.hidden_size = 16;
+    c.intermediate_size = 40;
+    c.num_hidden_layers = 2;
+    c.num_attention_heads = 6;
+    c.num_key_value_heads = 3;
+    c.head_dim = 8;
+    c.attention = attention_of(variant, 3.0f);
+    c.attention.mask_diagonal = mask_diagonal;
+    return c;
+}
+
+inline NanoGpt2Config small_nano_gpt2(const std::string& variant, bool mask_diagonal) {
+    NanoGpt2Config c;
+    c.vocab_size = 23;
+    c.n_positions = 21;
+    c.n_embd = 24;
+    c.n_layer = 2;
+    c.n_head = 3;
+    c.attention = attention_of(variant, 3.0f);
+    c.attention.mask_diagonal = mask_diagonal;
+    return c;
+}
+
+/// Of any family that continues text, by its model_type.
+inline ModelConfig small_language_model(const std::string& family, const std::string& variant,
+                                        bool mask_diagonal = false) {
+    if (family == "llama") return small_llama(variant, mask_diagonal);
+    if (family == "nano-gpt2") return small_nano_gpt2(variant, mask_diagonal);
+    return small(variant, mask_diagonal);
+}
+
+/// Weights large enough for attention to be uneven, the same for every program.
+inline void fill(const Parameters& parameters, State& state) {
+    for (const Parameter& parameter : parameters.list()) {
+        std::vector<float> values = initial_values(parameter, 5);
+        if (parameter.init.kind == Init::Kind::normal)
+            for (float& value : values) value *= 10;
+        state.write(parameter.name, values);
+    }
+}
+
+inline std::vector<std::int32_t> words(std::size_t count) {
+    Random random(3, "words");
+    std::vector<std::int32_t> tokens(count);
+    for (auto& token : tokens) token = static_cast<std::int32_t>(random.below(23));
+    return tokens;
+}
+
+}  // namespace vkf::test
