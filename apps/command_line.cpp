@@ -58,6 +58,7 @@ int run(int argc, const char* const* argv) {
     add_classify(app, common);
     add_forward(app, common);
     add_inspect(app, common);
+    add_merge(app, common);
     add_data(app, common);
     add_bench(app, common);
     if (argc < 2) {

@@ -22,7 +22,7 @@ namespace vkf {
 namespace {
 
 struct Options {
-    std::string model, file;
+    std::string model, base, file;
     std::optional<std::string> prompt;
     std::vector<std::int32_t> prompt_tokens;
     std::int64_t max_new_tokens = 500;
@@ -188,6 +188,7 @@ void run(Device& device, const Common& common, const Options& options, const Lan
 
 void add_options(CLI::App& command, Options& o) {
     command.add_option("--model,model", o.model, "Model directory")->required()->type_name("DIR");
+    add_base_option(command, o.base);
     auto* prompt = command.add_option("--prompt", o.prompt, "Text to continue (a line end)")->type_name("TEXT");
     auto* file =
         command.add_option("--file", o.file, "File with the text to continue; - is standard input")->type_name("FILE");
@@ -251,7 +252,7 @@ void add_generate(CLI::App& app, Common& common) {
         "Ctrl-C ends it after the token at hand, with exit status 130.\n");
     command->callback([options, &common] {
         validate(options->sampling);
-        const LanguageModel model = open_language_model(options->model);
+        const LanguageModel model = open_language_model({options->model, options->base});
         require(model.family().generates(), "model ", options->model, ": a ", model.family().title,
                 " does not continue text");
         require(options->stop.empty() || model.tokenizer, "--stop is for models with a tokenizer; ", options->model,
