@@ -62,9 +62,11 @@ void dry_run(Trainer& trainer, const TrainLoop& loop, std::int64_t device_bytes,
     const std::int64_t evaluations = 1 + (loop.steps + loop.eval_interval - 1) / loop.eval_interval;
     const double whole = step * static_cast<double>(loop.steps) + evaluation * static_cast<double>(evaluations);
     const std::int64_t parameters = trainer.parameters().count();
+    const std::int64_t trained = count(trainer.parameters().trained());
     const auto host_bytes = static_cast<double>(peak_memory());
     if (common.json)
         return print_json({{"parameters", parameters},
+                           {"trained_parameters", trained},
                            {"device_bytes", device_bytes},
                            {"host_bytes", host_bytes},
                            {"steps", loop.steps},
@@ -74,6 +76,7 @@ void dry_run(Trainer& trainer, const TrainLoop& loop, std::int64_t device_bytes,
                            {"seconds", whole}});
     print(table({{"dry run", ""},
                  {"parameters", count_text(static_cast<double>(parameters))},
+                 {"of these trained", count_text(static_cast<double>(trained))},
                  {"device memory", bytes_text(static_cast<double>(device_bytes))},
                  {"host memory", bytes_text(host_bytes) + ", with a CPU device's"},
                  {"step", text(seconds_text(step), ", ", loop.steps, " of them")},

@@ -22,7 +22,7 @@ void run(const Common& common, const EvalOptions& o) {
     const auto only = [&](bool given, const char* option, const char* kind) {
         require(!given, option, " is for ", kind, "; ", o.model, " is none");
     };
-    if (family_in(o.model).images()) {
+    if (family_in({o.model, o.base}).images()) {
         only(o.block_size.has_value(), "--block-size", "language models");
         only(o.iters.has_value(), "--iters", "language models");
         only(o.stride.has_value(), "--stride", "language models");
@@ -40,6 +40,7 @@ void run(const Common& common, const EvalOptions& o) {
 
 void add_options(CLI::App& command, EvalOptions& o) {
     command.add_option("--model,model", o.model, "Model directory")->required()->type_name("DIR");
+    add_base_option(command, o.base);
     command.add_option("--data", o.data, "Text, token file, or a directory of either; a directory of images")
         ->type_name("PATH");
     command.add_option("--split", o.split, "Part of the data; of images val is the test images")

@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-    std::string model, input, output;
+    std::string model, base, input, output;
     bool grads = false, allow_nonfinite = false;
 };
 
@@ -66,7 +66,7 @@ std::string wrong_kind(const Safetensors& file, const char* input, const Family&
 }
 
 Case text_case(const Options& options, const Safetensors& file) {
-    const auto model = std::make_shared<const Model>(open_untokenized_model(options.model));
+    const auto model = std::make_shared<const Model>(open_untokenized_model({options.model, options.base}));
     require(file.contains("tokens"), options.input, ": tensor 'tokens' I64 or I32 [B, T] is missing",
             wrong_kind(file, "images", model->family()));
     const auto& shape = file.at("tokens").shape;
@@ -109,26 +109,27 @@ Case image_case(const Options& options, const Safetensors& file) {
 }
 
 Case read_case(const Common& common, const Options& options) {
-    const bool images = family_in(options.model).images();
+    const std::filesystem::path whole = whole_model({options.model, options.base});
+    const bool images = family_in(whole).images();
     const Safetensors file = Safetensors::open(options.input);
     Case made = images ? image_case(options, file) : text_case(options, file);
     require(!options.grads || !made.targets.empty(), options.input, ": --grads needs the tensor '", made.target_name,
             "' ", made.target_type.shape);
-    require_output("--output", options.output, {options.input, options.model});
+    require_output("--output", options.output, {options.input, options.model, whole.string()});
     for (const StoredTensor& tensor : file.tensors())
         if (tensor.name != made.input_name && tensor.name != made.target_name)
             note(common, text(options.input, ": tensor '", tensor.name, "' is not used"));
     return made;
 }
 
-/// Marks the gradient of every parameter as an output, called as the contract says.
-void output_gradients(Graph& graph, Tensor loss, const Parameters& parameters) {
+/// Marks the gradient of every parameter that is not frozen as an output, called as the contract says.
+void output_gradients(Graph& graph, Tensor loss, const std::vector<Parameter>& parameters) {
     std::vector<Tensor> wanted;
-    for (const Parameter& parameter : parameters.list()) wanted.push_back(parameter.tensor);
+    for (const Parameter& parameter : parameters) wanted.push_back(parameter.tensor);
     const std::vector<Tensor> found = gradients(loss, wanted);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         const Tensor d = found[i] ? contiguous(found[i]) : fill(graph, wanted[i].shape(), 0.0f);
-        graph.output("grad." + parameters.list()[i].name, d);
+        graph.output("grad." + parameters[i].name, d);
     }
 }
 
@@ -165,7 +166,7 @@ void run(Device& device, const Common& common, const Options& options, const Cas
     if (!input.targets.empty()) {
         const Tensor loss = cross_entropy(logits, graph.input(input.target_name, input.target_type));
         graph.output("loss", loss);
-        if (options.grads) output_gradients(graph, loss, parameters);
+        if (options.grads) output_gradients(graph, loss, parameters.trained());
     }
     Program program(device, graph, state);
     input.load(parameters, state);
@@ -204,13 +205,14 @@ void add_forward(CLI::App& app, Common& common) {
         app.add_subcommand("forward", "Logits, and with --grads the loss and every gradient, for tensors in a file");
     auto options = std::make_shared<Options>();
     command->add_option("--model", options->model, "Model directory")->required()->type_name("DIR");
+    add_base_option(*command, options->base);
     command
         ->add_option("--input", options->input,
                      "safetensors file: tokens I64 or I32 [B, T] and targets, or images F32 [B, C, H, W] and labels")
         ->required()
         ->type_name("FILE");
     command->add_option("--output", options->output, "safetensors file to write")->required()->type_name("FILE");
-    command->add_flag("--grads", options->grads, "Also grad.NAME for every parameter");
+    command->add_flag("--grads", options->grads, "Also grad.NAME for every parameter; of adapters, for theirs");
     command->add_flag("--allow-nonfinite", options->allow_nonfinite, "Write results that are nan or infinite too");
     add_common(*command, common);
     command->footer(

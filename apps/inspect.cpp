@@ -80,7 +80,7 @@ void add_view_options(CLI::App& command, InspectView& view) {
 // --- A model directory ---------------------------------------------------------------------------
 
 struct ModelOptions {
-    std::string model, optimizer = "adamw";
+    std::string model, base, optimizer = "adamw";
     std::int64_t batch_size = 12;
     std::optional<std::int64_t> block_size;
     InspectView view;
@@ -88,12 +88,12 @@ struct ModelOptions {
 
 InspectedModel inspected_directory(const ModelOptions& o, Format activations) {
     const auto made = [&] {
-        const Family& family = family_in(o.model);
+        const Family& family = family_in({o.model, o.base});
         if (family.images()) {
             require(!o.block_size, "--block-size is for language models, ", o.model, " is a ", family.command);
             return inspected_image_model(open_image_model(o.model, false).config, o.batch_size);
         }
-        const ModelConfig config = open_untokenized_model(o.model, false).config;
+        const ModelConfig config = open_untokenized_model({o.model, o.base}, false).config;
         const std::int64_t block = o.block_size.value_or(config.size(Dimension::context));
         return inspected_language_model(config, o.batch_size, block, activations);
     };
@@ -105,6 +105,7 @@ InspectedModel inspected_directory(const ModelOptions& o, Format activations) {
 
 void add_model_options(CLI::App& command, ModelOptions& o) {
     command.add_option("--model,model", o.model, "Model directory")->type_name("DIR");
+    add_base_option(command, o.base);
     command.add_option("--batch-size", o.batch_size, "Sequences or images at a time")
         ->type_name("N")
         ->check(whole(1))

@@ -65,18 +65,23 @@ void report_inspection(const Common& common, const InspectView& view, const Insp
     const std::vector<Part> list = parts(parameters, forward, step);
     const std::string graph = training.step.dump() + (training.update ? training.update->dump() : "");
     const std::int64_t micro_batches = model.trainer.gradient_accumulation_steps;
+    const std::int64_t trained = count(parameters.trained());
     const std::string_view optimizer = name_of(model.trainer.optimizer.kind);
     if (!common.json) {
         if (view.graph) return print(graph);
-        print(text(parts_text(list, model), "\n", micro_batches > 1 ? text(micro_batches, " batches") : "A batch",
-                   " of ", model.batch, ", ", optimizer, ": ", count_text(step.flops), " FLOPs a step in ",
-                   step.dispatches, " dispatches\n\n", memory_text(forward, step, model.cache)));
+        const std::string adapters =
+            trained < parameters.count() ? text("trained, in adapters: ", trained, " parameters\n") : "";
+        print(text(parts_text(list, model), adapters, "\n",
+                   micro_batches > 1 ? text(micro_batches, " batches") : "A batch", " of ", model.batch, ", ",
+                   optimizer, ": ", count_text(step.flops), " FLOPs a step in ", step.dispatches, " dispatches\n\n",
+                   memory_text(forward, step, model.cache)));
         if (view.types) print(types_text(step));
         return view.plan ? print(plan_text(step, view.top)) : void();
     }
     const std::string per_item = text("flops_per_", model.item);
     ordered_json document{{"config", ordered_json::parse(model.config_text)},
                           {"parameters", parameters.count()},
+                          {"trained_parameters", trained},
                           {"batch_size", model.batch_size}};
     if (model.block_size > 0) document["block_size"] = model.block_size;
     document["gradient_accumulation_steps"] = micro_batches;

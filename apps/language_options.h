@@ -1,6 +1,7 @@
 // Everything that the training of a language model can be told, under nanoGPT's names where nanoGPT has the option.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "apps/run_options.h"
@@ -18,14 +19,29 @@ struct LanguageRunOptions : RunOptions {
     std::int64_t eval_interval = 2000;
     std::int64_t eval_iters = 200;
 
+    // adapters, which are trained instead of the model
+    std::int64_t lora_rank = 0;        // 0: none
+    std::optional<double> lora_alpha;  // else twice the rank
+    std::string lora_targets;          // else the family's
+    std::string lora_base_precision = "fp32";
+
     void declare(CLI::App& app);
     /// With --init-from or --resume: what the model and the run there are. Throws InputError where that contradicts
     /// what was given.
     void take_origin(const Common& common);
     /// Throws InputError naming the option, its value and what is wanted.
     void check();
+    /// A model that is there, with the adapters that the flags describe if it has none. Throws InputError for targets
+    /// that it lacks.
+    ModelConfig adapted(const ModelConfig& there) const;
     /// The model that the flags describe.
     ModelConfig fresh_model(std::int64_t data_vocabulary) const;
+
+private:
+    void declare_lora(CLI::App& app);
+    /// Takes those of the model that is there, if it has some.
+    void adopt_adapters(const ModelConfig& there, const Common& common);
+    LoraConfig adapters() const;
 };
 
 }  // namespace vkf

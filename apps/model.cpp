@@ -1,10 +1,13 @@
 #include "apps/model.h"
 
+#include <CLI/CLI.hpp>
 #include <utility>
 
 #include "apps/image_options.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "models/adapters.h"
+#include "models/files/adapter_files.h"
 #include "models/files/config_json.h"
 #include "models/files/image_processor.h"
 #include "models/files/stored_weights.h"
@@ -40,43 +43,110 @@ void check_proportion(const Model& model) {
             " bytes cannot be the weights of a model with ", sizes_of(model.config));
 }
 
+/// What the configuration says of adapters beside this model.
+ModelConfig adapted(ModelConfig model, const fs::path& file) {
+    LoraConfig lora = read_adapter_config(file).lora;
+    for (std::string& target : lora.targets)  // by whole paths
+        if (target.starts_with(model.family().tensors.prefix)) target.erase(0, model.family().tensors.prefix.size());
+    try {
+        return with_adapters(std::move(model), std::move(lora));
+    } catch (const InputError& error) {
+        throw InputError(file.string(), ": ", error.what());
+    }
+}
+
 /// A model of the kind that a command is for.
-Model open_model(const fs::path& path, bool images, bool weights) {
-    const Family& family = family_in(path);
-    const fs::path config = path / "config.json";
+Model open_model(const ModelPath& path, bool images, bool weights) {
+    const fs::path whole = whole_model(path), config = whole / "config.json";
+    const Family& family = read_family(config);
     require(family.images() == images, config.string(), ": 'model_type' is '", family.model_type, "', wanted a ",
             images ? "vision" : "language", " model");
-    Model model{path, read_config_json(config)};
+    Model model{whole, read_config_json(config)};
     if (weights) check_proportion(model);
+    if (!holds_adapters(path.directory)) return model;
+    require(!images, path.directory.string(), ": adapters are of language models, ", whole.string(), " is none");
+    model.config = adapted(std::move(model.config), path.directory / adapter_config_file);
+    model.adapters = path.directory / adapter_weights_file;
     return model;
 }
 
-}  // namespace
-
-const Family& family_in(const fs::path& path) {
+/// A directory in which a whole model is looked for. Finishes a publication that was cut short.
+void require_directory(const fs::path& path) {
     std::error_code ignored;
     require(fs::is_directory(path, ignored), "model ", path.string(),
             fs::exists(path, ignored) ? " is not a directory" : " does not exist",
             ", wanted a directory with config.json and model.safetensors");
     settle_files(path);
-    return read_family(path / "config.json");
+}
+
+/// Where the adapters of a directory say that their base is: a path, from there or from here.
+fs::path base_of(const fs::path& directory) {
+    const fs::path file = directory / adapter_config_file;
+    const std::string name = read_adapter_config(file).base;
+    require(!name.empty(), file.string(), ": 'base_model_name_or_path' is missing, wanted --base DIR");
+    std::error_code ignored;
+    for (const fs::path& place : {directory / name, fs::path(name)})
+        if (fs::is_directory(place, ignored)) return place;
+    throw InputError(file.string(), ": 'base_model_name_or_path' is '", name,
+                     "', which is no directory here, wanted one, or --base DIR");
+}
+
+}  // namespace
+
+void add_base_option(CLI::App& command, std::string& base) {
+    command.add_option("--base", base, "Of adapters: the model they stand beside (where adapter_config.json says)")
+        ->type_name("DIR");
+}
+
+bool holds_adapters(const fs::path& directory) {
+    settle_files(directory);
+    std::error_code ignored;
+    return fs::exists(directory / adapter_config_file, ignored);
+}
+
+fs::path whole_model(const ModelPath& path) {
+    require_directory(path.directory);
+    const bool adapters = holds_adapters(path.directory);
+    require(adapters || path.base.empty(), "--base is for adapters, ", path.directory.string(),
+            " has no adapter_config.json");
+    if (!adapters) return path.directory;
+    const fs::path base = path.base.empty() ? base_of(path.directory) : path.base;
+    require_directory(base);
+    require(!holds_adapters(base), "base ", base.string(), " of ", path.directory.string(),
+            ": holds adapters itself, wanted a whole model (`vkformer merge` makes one)");
+    return base;
+}
+
+const Family& family_in(const ModelPath& path) {
+    return read_family(whole_model(path) / "config.json");
 }
 
 void Model::load(const Parameters& parameters, State& state) const {
-    load_weights(path / "model.safetensors", parameters.list(), state, family().tensors);
+    load_frozen(parameters, state);
+    if (!config.adapters())
+        load_weights(path / "model.safetensors", parameters.list(), state, family().tensors);
+    else if (!adapters.empty())
+        load_weights(adapters, parameters.trained(), state,
+                     {.prefix = adapter_prefix(family()), .config = adapter_config_file});
 }
 
-LanguageModel open_language_model(const fs::path& path) {
-    LanguageModel model{open_model(path, false, true), find_tokenizer(path)};
+void Model::load_frozen(const Parameters& parameters, State& state) const {
+    if (config.adapters()) load_weights(path / "model.safetensors", parameters.frozen(), state, family().tensors);
+}
+
+LanguageModel open_language_model(const ModelPath& path) {
+    Model opened = open_model(path, false, true);
+    std::optional<SavedTokenizer> tokenizer = find_tokenizer(opened.path);
+    LanguageModel model{std::move(opened), std::move(tokenizer)};
     if (!model.tokenizer) return model;
-    const Tokenizer& tokenizer = **model.tokenizer;
+    const Tokenizer& tokens = **model.tokenizer;
     const Size vocabulary = model.config.size(Dimension::vocab_size);
-    require(std::cmp_less_equal(tokenizer.size(), vocabulary.value), model.tokenizer->path.string(), ": has ",
-            tokenizer.size(), " ", tokenizer.unit(), ", but config.json's ", vocabulary.key, " is ", vocabulary.value);
+    require(std::cmp_less_equal(tokens.size(), vocabulary.value), model.tokenizer->path.string(), ": has ",
+            tokens.size(), " ", tokens.unit(), ", but config.json's ", vocabulary.key, " is ", vocabulary.value);
     return model;
 }
 
-Model open_untokenized_model(const fs::path& path, bool weights) {
+Model open_untokenized_model(const ModelPath& path, bool weights) {
     return open_model(path, false, weights);
 }
 

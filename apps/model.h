@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "models/data/dataset.h"
 #include "models/family.h"
@@ -14,15 +15,34 @@
 #include "models/tokenizers/load_tokenizer.h"
 #include "program/state.h"
 
+namespace CLI {
+class App;
+}
+
 namespace vkf {
 
+/// Where a model is: its directory or, if that holds adapters alone, where the whole model is that they stand beside.
+struct ModelPath {
+    ModelPath(std::filesystem::path at, std::filesystem::path base_at = {})
+        : directory(std::move(at)), base(std::move(base_at)) {}
+
+    std::filesystem::path directory;
+    std::filesystem::path base;  // else adapter_config.json says
+};
+
+/// Adds --base, where the adapters that a command is given stand beside.
+void add_base_option(CLI::App& command, std::string& base);
+
 struct Model {
-    std::filesystem::path path;
+    std::filesystem::path path;  // of the whole model
     ModelConfig config;
+    std::filesystem::path adapters = {};  // the file of the adapters' weights, if it has some that are there already
 
     const Family& family() const { return config.family(); }
     /// Reads the weights into states that a program has reserved. Throws InputError.
     void load(const Parameters& parameters, State& state) const;
+    /// The same of the weights that adapters stand beside.
+    void load_frozen(const Parameters& parameters, State& state) const;
 };
 
 /// A language model's directory, with its tokenizer.
@@ -44,12 +64,16 @@ struct ImageModel : Model {
 /// Read what is small: config.json and, if weights are wanted, their table of contents; open_language_model the
 /// tokenizer, too, if there is one. Throw InputError naming what is missing or wrong, also for models of the other
 /// kind.
-LanguageModel open_language_model(const std::filesystem::path& path);
-Model open_untokenized_model(const std::filesystem::path& path, bool weights = true);
+LanguageModel open_language_model(const ModelPath& path);
+Model open_untokenized_model(const ModelPath& path, bool weights = true);
 ImageModel open_image_model(const std::filesystem::path& path, bool weights = true);
 
-/// The family of the model that the directory holds. Finishes a publication that was cut short.
-const Family& family_in(const std::filesystem::path& path);
+/// Whether the directory holds adapters. Finishes a publication that was cut short.
+bool holds_adapters(const std::filesystem::path& directory);
+/// The directory of the whole model. Throws InputError if it is none, or nobody says where the adapters' base is.
+std::filesystem::path whole_model(const ModelPath& path);
+/// The family of the model there.
+const Family& family_in(const ModelPath& path);
 
 /// The data in the model's tokens, to train it on or to judge it by. Throws InputError where the data's vocabulary is
 /// not the model's: other tokens (naming both files and the first that differs), text for a model without a tokenizer,

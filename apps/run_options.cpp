@@ -8,6 +8,7 @@
 #include "apps/model.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "models/files/config_json.h"
 #include "ops/outlier.h"
 
 namespace vkf {
@@ -158,12 +159,13 @@ Feed RunOptions::training_feed(Feed feed, std::int64_t steps) const {
 }
 
 std::string RunOptions::read_origin(const Common& common) {
-    const std::filesystem::path folder = origin(), file = folder / "config.json", kept = folder / "train.toml";
+    const std::filesystem::path folder = origin(), kept = folder / "train.toml";
     std::error_code ignored;
     if (resume) settle_files(folder);
-    require(!resume || std::filesystem::exists(file, ignored), folder.string(),
-            " holds no run to resume (config.json is missing): begin one without --resume");
-    const Family& found = family_in(folder);
+    require(!resume || holds_adapters(folder) || std::filesystem::exists(folder / "config.json", ignored),
+            folder.string(), " holds no run to resume (config.json is missing): begin one without --resume");
+    const std::filesystem::path file = whole_model(folder) / "config.json";
+    const Family& found = read_family(file);
     require(&found == &family(), resume ? "--resume: " : "--init-from: ", folder.string(), " holds a ", found.command,
             resume ? " run" : " model", " (", file.string(), ": model_type ", found.model_type, "), wanted `train ",
             found.command, "`");

@@ -1,5 +1,6 @@
 // vkformer train, of a language model: data, model and evaluation of a language model; the loop is train_loop.cpp's.
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "apps/train_memory.h"
 #include "base/error.h"
 #include "models/data/dataset.h"
+#include "models/files/adapter_files.h"
 #include "models/files/config_json.h"
 #include "models/files/held_files.h"
 #include "models/language_model.h"
@@ -37,11 +39,11 @@ struct EvalSet {
     Batches batches;
 };
 
-/// The model to train: the one to start from, or a fresh one for the data's vocabulary.
+/// The model to train: the one to start from, or adapters beside it, or a fresh one for the data's vocabulary.
 ModelConfig model_config(const LanguageRunOptions& o, const std::optional<LanguageModel>& origin,
                          const TokenDataset& data) {
     const auto vocabulary = static_cast<std::int64_t>(data.vocabulary_size());
-    const ModelConfig c = origin ? origin->config : o.fresh_model(vocabulary);
+    const ModelConfig c = origin ? o.adapted(origin->config) : o.fresh_model(vocabulary);
     validate(c);
     const Size context = c.size(Dimension::context), tokens = c.size(Dimension::vocab_size);
     require(o.block_size <= context, "--block-size ", o.block_size, " is more than the model's ", context.key, " ",
@@ -70,6 +72,25 @@ std::vector<EvalSet> eval_sets(const LanguageRunOptions& o, const ModelConfig& m
     return sets;
 }
 
+/// What a checkpoint holds of the model: all of it, or its adapters.
+void describe(RunDirectory& run, const LanguageRunOptions& o, const ModelConfig& model,
+              const std::optional<LanguageModel>& origin, const std::optional<SavedTokenizer>& tokenizer) {
+    if (model.adapters()) {
+        const std::string base = std::filesystem::absolute(origin->path).lexically_normal().string();
+        return run.describe({{adapter_config_file, adapter_config_text(model, base)}}, o.toml(), o.save_total_limit,
+                            {adapter_weights_file, adapter_prefix(model.family()), adapter_config_file});
+    }
+    ModelFiles files{{"config.json", config_json_text(model)}};
+    if (tokenizer) files.insert(tokenizer->files.begin(), tokenizer->files.end());
+    run.describe(std::move(files), o.toml(), o.save_total_limit);
+}
+
+/// "12000 parameters, 400 of them in adapters".
+std::string sizes_of(const Parameters& parameters) {
+    const std::int64_t all = parameters.count(), trained = count(parameters.trained());
+    return text(all, " parameters", trained < all ? text(", ", trained, " of them in adapters") : "");
+}
+
 /// The losses of all sets; the validation loss tells which model is the best.
 Evaluation evaluate(Trainer& trainer, const std::vector<EvalSet>& sets, std::int64_t batches, const Watch& watch) {
     Evaluation found;
@@ -92,10 +113,11 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
         claim_directory(o.out_dir, o.overwrite, o.data);  // which create() does, before the long part
     require(!o.data.empty(), "--data is missing: a directory with train.bin and val.bin, a token file, or text");
     std::optional<LanguageModel> origin;
-    if (!o.origin().empty()) origin = open_language_model(o.origin());
+    if (!o.origin().empty()) origin = open_language_model({o.origin()});
     const TokenDataset data = origin ? open_data(*origin, o.data) : TokenDataset::open(o.data);
     const std::optional<SavedTokenizer>& tokenizer = origin ? origin->tokenizer : data.tokenizer();
     const ModelConfig model = model_config(o, origin, data);
+    if (model.adapters() && !o.resume) require_apart(o.out_dir, origin->path);
     const Batches training("train", data.train(), batch_options(o, model, order_named(o.order)));
     const std::vector<TokenDataset> others = open_eval_data(o, {{o.out_dir, model}, tokenizer});
     const std::vector<EvalSet> sets = eval_sets(o, model, data, others);
@@ -107,8 +129,11 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
         Trainer trainer(device, loss(o.batch_size, false), loss(o.batch_size, true), o.trainer);
         RunProgress at;
         if (run) {
+            if (model.adapters()) origin->load_frozen(trainer.parameters(), trainer.state());
+            describe(*run, o, model, origin, tokenizer);
             at = run->restore(trainer);
         } else if (origin) {
+            origin->config = model;
             origin->load(trainer.parameters(), trainer.state());
             trainer.begin_averages();
         }
@@ -125,11 +150,11 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
             .eval_batches = std::ssize(sets) * o.eval_iters,
             .evaluate = [&](const Watch& watch) { return evaluate(trainer, sets, o.eval_iters, watch); }};
         if (o.dry_run) return dry_run(trainer, loop, bytes, common);
-        if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
-        ModelFiles files{{"config.json", config_json_text(model)}};
-        if (tokenizer) files.insert(tokenizer->files.begin(), tokenizer->files.end());
-        run->describe(std::move(files), o.toml(), o.save_total_limit);
-        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant(), " attention, on ",
+        if (!run) {
+            run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
+            describe(*run, o, model, origin, tokenizer);
+        }
+        note(common, text(sizes_of(trainer.parameters()), ", ", model.attention().variant(), " attention, on ",
                           device.info().name, "; ", data.train().size(), " tokens"));
         at = run_training(trainer, *run, loop, at, common);
         if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", at.step}, {"best_val_loss", at.best}});

@@ -33,6 +33,7 @@ std::int64_t bytes_of(const Device& device, const RunOptions& o, const BatchLoss
     Graph evaluation;
     evaluation.activations = config.activations;
     evaluation.output("loss", loss(rows, true)(Scope(evaluation, graphs.parameters)));
+    narrow_frozen(evaluation, graphs.parameters, config.frozen);
     const Analysis beside = analyse(evaluation, traits(device));  // in the same arena, with the same states
     return step.bytes() + std::max<std::int64_t>(0, beside.arena - step.arena) + beside.inputs + beside.outputs +
            beside.tables;

@@ -50,6 +50,7 @@ struct TensorNames {
     std::string_view prefix = {};                // that may stand before every name
     std::vector<std::string_view> buffers = {};  // endings of names that are no parameters
     std::string_view tied = {}, tied_to = {};    // a copy that may be stored of another tensor
+    std::string_view config = "config.json";     // the file that says what tensors there are
 };
 
 struct Family {
@@ -69,6 +70,7 @@ struct Family {
     /// Renames keys of a config.json that other versions of the family's files have to those of the fields.
     void (*rename_keys)(nlohmann::json& config) = nullptr;
     TensorNames tensors = {};
+    std::vector<std::string_view> lora_targets = {};  // what has adapters where nobody says, as PEFT has it
     std::variant<LanguageGraph, ImageGraph> graph;
 
     bool images() const { return std::holds_alternative<ImageGraph>(graph); }

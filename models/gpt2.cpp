@@ -136,6 +136,7 @@ const Family& gpt2_family() {
                     .buffers = {".attn.bias", ".attn.masked_bias"},
                     .tied = "lm_head.weight",
                     .tied_to = "wte.weight"},
+        .lora_targets = {"c_attn"},
         .graph =
             LanguageGraph{[](const Scope& scope, const ModelConfig& c, Tensor tokens, const KeyValueCache* cache,
                              bool last_only) { return features(scope, c.as<Gpt2Config>(), tokens, cache, last_only); }},

@@ -18,7 +18,8 @@ Features features(const Scope& scope, const ModelConfig& config, Tensor tokens, 
     const Size context = config.size(Dimension::context);
     const std::int64_t length = tokens.shape()[1];
     require(length <= context, "a sequence of ", length, " tokens exceeds ", context.key, " ", context.value);
-    return std::get<LanguageGraph>(config.family().graph).features(scope, config, tokens, cache, last_only);
+    const Scope adapted = scope.with_adapters(config.adapters() ? &*config.adapters() : nullptr);
+    return std::get<LanguageGraph>(config.family().graph).features(adapted, config, tokens, cache, last_only);
 }
 
 std::string rows_name(const std::string& state, std::int64_t rows) {

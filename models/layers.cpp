@@ -1,5 +1,7 @@
 #include "models/layers.h"
 
+#include <cmath>
+
 #include "ops/arithmetic.h"
 #include "ops/matmul.h"
 #include "ops/norm.h"
@@ -29,15 +31,34 @@ Tensor add_maps(const Scope& scope, const Scope& scope_s, const MixerOutput& mix
     return add(residual, kept ? mul(branch, kept) : branch);
 }
 
+/// The addend, and what the map's adapter makes of x, if it has one: (alpha / rank) · B (A x).
+Tensor add_adapter(const Scope& scope, Tensor x, std::int64_t out, const LinearOptions& options) {
+    const LoraConfig* lora = scope.adapter();
+    if (!lora) return options.addend;
+    const float bound = 1.0f / std::sqrt(static_cast<float>(x.width()));
+    const Tensor a = scope.adapter_parameter("lora_A.weight", {lora->rank, x.width()}, Init::uniform(bound));
+    const Tensor b = scope.adapter_parameter("lora_B.weight", {out, lora->rank}, Init::zeros());
+    return matmul(matmul(x, a, {.transpose_b = true}), b,
+                  {.transpose_b = true,
+                   .alpha = lora->scale() * options.factor,
+                   .addend = options.addend,
+                   .row_scale = options.row_scale});
+}
+
 }  // namespace
 
 Tensor linear(const Scope& scope, Tensor x, std::int64_t out, const LinearOptions& options) {
     const Shape matrix = options.out_in ? Shape{out, x.width()} : Shape{x.width(), out};
-    const Tensor weight = scope.parameter("weight", options.weight_shape.value_or(matrix), options.init);
+    const Tensor stored =
+        scope.linear_weight(options.weight_shape.value_or(matrix), options.init, options.out_in, !options.weight_as);
     const Tensor bias = options.bias ? scope.parameter("bias", {out}, options.bias_init) : Tensor();
-    return matmul(
-        x, reshape(options.weight_as ? options.weight_as(weight) : weight, matrix),
-        {.transpose_b = options.out_in, .bias = bias, .addend = options.addend, .row_scale = options.row_scale});
+    const Tensor used = options.weight_as ? options.weight_as(stored) : stored;
+    const Tensor weight = options.factor == 1.0f ? used : scale(used, options.factor);
+    return matmul(x, reshape(weight, matrix),
+                  {.transpose_b = options.out_in,
+                   .bias = bias,
+                   .addend = add_adapter(scope, x, out, options),
+                   .row_scale = options.row_scale});
 }
 
 Tensor add_linear(const Scope& scope, Tensor residual, Tensor x, LinearOptions options) {

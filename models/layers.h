@@ -18,12 +18,13 @@ struct LinearOptions {
     Init init = Init::normal(0.02f);
     Init bias_init = Init::zeros();
     std::function<Tensor(Tensor)> weight_as = {};  // what W is multiplied as, if not as it is
+    float factor = 1.0f;                           // of x·W
     std::optional<Shape> weight_shape = {};  // how W is stored, where that has more axes than two (a convolution's)
     Tensor addend = {};                      // added to the result, as a residual
     Tensor row_scale = {};                   // scales all but that: a factor for each sample, [B, 1, ..., 1]
 };
 
-/// x·W + b: [..., in] → [..., out].
+/// factor · x·W + b: [..., in] → [..., out]; with an adapter here (models/lora.h), factor · (x·W + x·ΔW) + b.
 Tensor linear(const Scope& scope, Tensor x, std::int64_t out, const LinearOptions& options = {});
 
 /// residual + drop(x·W + b). Without dropout the product's kernel does it all, stochastic depth included.

@@ -206,6 +206,7 @@ const Family& llama_family() {
         .tensors = {.buffers = {".rotary_emb.inv_freq"},
                     .tied = "lm_head.weight",
                     .tied_to = "model.embed_tokens.weight"},
+        .lora_targets = {"q_proj", "v_proj"},
         .graph = LanguageGraph{[](const Scope& scope, const ModelConfig& c, Tensor tokens, const KeyValueCache* cache,
                                   bool last_only) {
             return features(scope, c.as<LlamaConfig>(), tokens, cache, last_only);

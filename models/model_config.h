@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "models/any_config.h"
 #include "models/attention/attention_config.h"
+#include "models/lora.h"
 
 namespace vkf {
 
@@ -52,10 +54,14 @@ public:
     void set_class_names(std::vector<std::string> names);
     /// The class's name, or its number where it has none.
     std::string label(std::size_t i) const;
+    /// What is trained instead of the model itself, if it has adapters: see with_adapters in models/adapters.h.
+    const std::optional<LoraConfig>& adapters() const { return adapters_; }
+    void set_adapters(std::optional<LoraConfig> adapters) { adapters_ = std::move(adapters); }
 
 private:
     AnyConfig value_;
     const Family& (*family_)();
+    std::optional<LoraConfig> adapters_;
 };
 
 /// Throws InputError naming the key and both values if a model of this configuration cannot be built.

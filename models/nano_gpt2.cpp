@@ -26,11 +26,9 @@ Init uniform_init(std::int64_t in) {
 /// A map from `in` numbers, of which the weights are rounded if the model's are; what it makes is `factor` times as
 /// large.
 LinearOptions linear_options(const NanoGpt2Config& c, std::int64_t in, float factor = 1.0f) {
-    const auto weight_as = [casted = c.casted_weights, factor](Tensor w) {
-        const Tensor used = casted ? fake_quantize_e5m2(w) : w;
-        return factor == 1.0f ? used : scale(used, factor);
-    };
-    return {.bias = false, .out_in = true, .init = uniform_init(in), .weight_as = weight_as};
+    LinearOptions options{.bias = false, .out_in = true, .init = uniform_init(in), .factor = factor};
+    if (c.casted_weights) options.weight_as = fake_quantize_e5m2;
+    return options;
 }
 
 /// The other way round than Llama's.
@@ -148,6 +146,7 @@ const Family& nano_gpt2_family() {
         .check = [](const ModelConfig& c) { check(c.as<NanoGpt2Config>()); },
         .matrix_elements = [](const ModelConfig& c) { return matrix_elements(c.as<NanoGpt2Config>()); },
         .tensors = {.prefix = "transformer.", .tied = "lm_head.weight", .tied_to = "wte.weight"},
+        .lora_targets = {"c_attn"},
         .graph = LanguageGraph{[](const Scope& scope, const ModelConfig& c, Tensor tokens, const KeyValueCache* cache,
                                   bool last_only) {
             return features(scope, c.as<NanoGpt2Config>(), tokens, cache, last_only);

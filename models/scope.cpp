@@ -1,6 +1,8 @@
 #include "models/scope.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -9,20 +11,41 @@
 
 namespace vkf {
 
-Tensor Parameters::get(Graph& graph, const std::string& name, const Shape& shape, Init init) {
-    const Tensor tensor = graph.state(prefix_ + name, {DType::f32, shape});
+Tensor Parameters::get(Graph& graph, const std::string& name, const Shape& shape, Init init, bool frozen) {
+    const Tensor tensor = graph.state(frozen ? name : prefix_ + name, {DType::f32, shape});
     for (Parameter& known : list_) {
         if (known.name != name) continue;
         require(known.shape == shape, "parameter '", name, "' has shape ", known.shape, ", asked for as ", shape);
         return known.tensor = tensor;
     }
-    list_.push_back({name, shape, init, tensor});
+    list_.push_back({name, shape, init, tensor, frozen});
     return tensor;
 }
 
+std::vector<Parameter> Parameters::trained() const {
+    std::vector<Parameter> found;
+    std::ranges::copy_if(list_, std::back_inserter(found), [](const Parameter& p) { return !p.frozen; });
+    return found;
+}
+
+std::vector<Parameter> Parameters::frozen() const {
+    std::vector<Parameter> found;
+    std::ranges::copy_if(list_, std::back_inserter(found), &Parameter::frozen);
+    return found;
+}
+
 std::int64_t Parameters::count() const {
+    return vkf::count(list_);
+}
+
+void Parameters::add_linear_map(LinearMap map) {
+    if (std::ranges::find(linear_maps_, map.path, &LinearMap::path) == linear_maps_.end())
+        linear_maps_.push_back(std::move(map));
+}
+
+std::int64_t count(std::span<const Parameter> parameters) {
     std::int64_t total = 0;
-    for (const Parameter& parameter : list_) total += parameter.shape.elements();
+    for (const Parameter& parameter : parameters) total += parameter.shape.elements();
     return total;
 }
 
@@ -56,9 +79,33 @@ Scope Scope::block(std::int64_t index, std::int64_t count) const {
     return inner;
 }
 
-Tensor Scope::parameter(std::string_view name, const Shape& shape, Init init) const {
+Tensor Scope::get(std::string_view name, const Shape& shape, Init init, bool frozen) const {
     graph_->scope = path_;
-    return parameters_->get(*graph_, path_.empty() ? std::string(name) : path_ + "." + std::string(name), shape, init);
+    const std::string whole = path_.empty() ? std::string(name) : path_ + "." + std::string(name);
+    return parameters_->get(*graph_, whole, shape, init, frozen);
+}
+
+Tensor Scope::parameter(std::string_view name, const Shape& shape, Init init) const {
+    return get(name, shape, init, adapters_ != nullptr);
+}
+
+Tensor Scope::linear_weight(const Shape& shape, Init init, bool out_in, bool as_stored) const {
+    parameters_->add_linear_map({path_, out_in, as_stored});
+    return parameter("weight", shape, init);
+}
+
+Scope Scope::with_adapters(const LoraConfig* adapters) const {
+    Scope inner = *this;
+    inner.adapters_ = adapters;
+    return inner;
+}
+
+const LoraConfig* Scope::adapter() const {
+    return adapters_ && adapters_->adapts(path_) ? adapters_ : nullptr;
+}
+
+Tensor Scope::adapter_parameter(std::string_view name, const Shape& shape, Init init) const {
+    return get(name, shape, init, false);
 }
 
 Tensor Scope::drop(Tensor x) const {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
+#include "models/lora.h"
 
 namespace vkf {
 
@@ -26,26 +28,45 @@ struct Parameter {
     std::string name;
     Shape shape;
     Init init;
-    Tensor tensor;  // its value in the graph that asked for it last
+    Tensor tensor;        // its value in the graph that asked for it last
+    bool frozen = false;  // training leaves it as it is
+};
+
+/// A linear map: a product with the parameter PATH.weight.
+struct LinearMap {
+    std::string path;
+    bool out_in = true;     // the weight is stored [out, in], not [in, out]
+    bool as_stored = true;  // and multiplied as it is stored, not rounded
 };
 
 /// A model's parameters in the order its layers ask for them.
 class Parameters {
 public:
     Parameters() = default;
-    /// Those whose values are the states "PREFIX/NAME".
+    /// Those whose values are the states "PREFIX/NAME"; frozen ones go by their own names.
     explicit Parameters(const std::string& prefix) : prefix_(prefix + "/") {}
 
     /// Gets or creates. Throws InputError if the name is known with another shape.
-    Tensor get(Graph& graph, const std::string& name, const Shape& shape, Init init);
+    Tensor get(Graph& graph, const std::string& name, const Shape& shape, Init init, bool frozen = false);
 
     const std::vector<Parameter>& list() const { return list_; }
+    /// Those that training moves, and the others.
+    std::vector<Parameter> trained() const;
+    std::vector<Parameter> frozen() const;
     std::int64_t count() const;  // numbers in all of them
+
+    /// Which of them are linear maps' weights.
+    const std::vector<LinearMap>& linear_maps() const { return linear_maps_; }
+    void add_linear_map(LinearMap map);
 
 private:
     std::string prefix_;
     std::vector<Parameter> list_;
+    std::vector<LinearMap> linear_maps_;
 };
+
+/// Numbers in all of these.
+std::int64_t count(std::span<const Parameter> parameters);
 
 /// Starting values of a parameter, drawn from (seed, name) alone: independent of order, device and precision.
 std::vector<float> initial_values(const Parameter& parameter, std::uint64_t seed);
@@ -76,7 +97,18 @@ public:
     /// The number of the block that this stands in, from 0.
     std::int64_t layer() const { return layer_; }
 
+    /// Frozen where the model has adapters.
     Tensor parameter(std::string_view name, const Shape& shape, Init init) const;
+    /// The weight of the linear map that this place is.
+    Tensor linear_weight(const Shape& shape, Init init, bool out_in, bool as_stored) const;
+
+    /// The scope of a model that has these adapters, null for none; they must outlive it.
+    Scope with_adapters(const LoraConfig* adapters) const;
+    /// What adapter the linear map has that this place is; null for none.
+    const LoraConfig* adapter() const;
+    /// A parameter of that adapter.
+    Tensor adapter_parameter(std::string_view name, const Shape& shape, Init init) const;
+
     /// Dropout at this place, at the model's rate; x itself when there is none.
     Tensor drop(Tensor x) const;
     /// Stochastic depth at this place: a factor for each sample of a branch [B, ...], 1 / (1 − rate) or, where the
@@ -92,8 +124,11 @@ public:
     const std::string& path() const { return path_; }
 
 private:
+    Tensor get(std::string_view name, const Shape& shape, Init init, bool frozen) const;
+
     Graph* graph_;
     Parameters* parameters_;
+    const LoraConfig* adapters_ = nullptr;
     DropoutState dropout_state_;
     Tensor d_loss_;
     std::int64_t layer_ = 0;

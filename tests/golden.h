@@ -76,13 +76,15 @@ inline void expect_golden(const Safetensors& expected,
     }
 }
 
-/// Folders of tests/golden with a model and what it computes, by name. With `quiet`, those without noise only.
-inline std::vector<std::string> golden_cases(bool quiet = false) {
+/// Folders of tests/golden with a model, or as `config` says adapters, and what that computes, by name. With `quiet`,
+/// those without noise only.
+inline std::vector<std::string> golden_cases(bool quiet = false, const char* config = "config.json") {
     std::vector<std::string> names;
     std::error_code missing;  // then there are none, which HostGolden notices
     for (const auto& entry : std::filesystem::directory_iterator(golden, missing)) {
         const std::filesystem::path file = entry.path() / "case.safetensors";
-        if (!std::filesystem::exists(file) || (quiet && Safetensors::open(file).contains("seed"))) continue;
+        if (!std::filesystem::exists(file) || !std::filesystem::exists(entry.path() / config)) continue;
+        if (quiet && Safetensors::open(file).contains("seed")) continue;
         names.push_back(entry.path().filename().string());
     }
     std::ranges::sort(names);

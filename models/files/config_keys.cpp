@@ -23,6 +23,10 @@ bool ConfigKeys::has(const std::string& key) const {
     return object_.contains(key) && !object_[key].is_null();
 }
 
+bool ConfigKeys::is_word(const std::string& key) const {
+    return object_.contains(key) && object_[key].is_string();
+}
+
 std::vector<std::string> ConfigKeys::names() const {
     std::vector<std::string> all;
     for (const auto& [key, value] : object_.items()) all.push_back(key);
@@ -74,6 +78,23 @@ std::vector<double> ConfigKeys::numbers(const std::string& key) const {
     require(std::ranges::all_of(list, [](const json& x) { return x.is_number(); }), where_, ": '", key, "' is ",
             one_line(list), ", wanted an array of numbers");
     return list.get<std::vector<double>>();
+}
+
+std::vector<std::string> ConfigKeys::words(const std::string& key) const {
+    require(has(key), where_, ": key '", key, "' is missing");
+    const json& list = typed(key, &json::is_array, "an array of strings");
+    require(std::ranges::all_of(list, [](const json& x) { return x.is_string(); }), where_, ": '", key, "' is ",
+            one_line(list), ", wanted an array of strings");
+    return list.get<std::vector<std::string>>();
+}
+
+void ConfigKeys::allow_in_use(std::span<const std::string_view> known) const {
+    for (const auto& [key, value] : object_.items()) {
+        const bool empty = value == "" || (value.is_structured() && value.empty());
+        const bool unused = value.is_null() || value == false || empty;
+        require(unused || std::ranges::find(known, key) != known.end(), where_, ": '", key, "' is ", one_line(value),
+                ", which is not supported, wanted null or nothing");
+    }
 }
 
 void ConfigKeys::allow(std::span<const std::string_view> known) const {

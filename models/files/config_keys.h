@@ -19,6 +19,7 @@ public:
 
     const std::string& where() const { return where_; }
     bool has(const std::string& key) const;
+    bool is_word(const std::string& key) const;  // has, and it is a string
     std::vector<std::string> names() const;
     std::int64_t size() const { return static_cast<std::int64_t>(object_.size()); }
     /// A member that is an object of its own.
@@ -30,10 +31,13 @@ public:
     float number(const std::string& key, float otherwise) const;
     bool flag(const std::string& key, bool otherwise) const;
     std::string word(const std::string& key, const std::string& otherwise) const;
-    std::vector<double> numbers(const std::string& key) const;  // an array, which must be there
+    std::vector<double> numbers(const std::string& key) const;     // an array, which must be there
+    std::vector<std::string> words(const std::string& key) const;  // likewise
 
     /// Throws InputError unless every key is one of these.
     void allow(std::span<const std::string_view> known) const;
+    /// The same, but for keys that ask for nothing: null, false, and what is empty.
+    void allow_in_use(std::span<const std::string_view> known) const;
 
 private:
     const nlohmann::json& typed(const std::string& key, bool (nlohmann::json::*is)() const noexcept,

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "models/data/cifar.h"
+#include "models/files/adapter_files.h"
 #include "models/files/numbered_checkpoints.h"
 #include "models/tokenizers/load_tokenizer.h"
 
@@ -19,8 +20,9 @@ using Kind = HeldFile::Kind;
 std::vector<HeldFile> names_of_all() {
     std::vector<HeldFile> all;
     for (const char* name : {"optimizer.safetensors", "train.toml", "metrics.jsonl"}) all.push_back({name, Kind::run});
-    for (const char* name : {"config.json", "model.safetensors", "model.safetensors.index.json",
-                             "preprocessor_config.json", "special_tokens_map.json", "generation_config.json"})
+    for (const char* name :
+         {"config.json", "model.safetensors", "model.safetensors.index.json", "preprocessor_config.json",
+          "special_tokens_map.json", "generation_config.json", adapter_config_file, adapter_weights_file})
         all.push_back({name, Kind::model});
     for (const char* name : {"train.bin", "val.bin"}) all.push_back({name, Kind::data});
     for (const CifarFormat* format : {&CIFAR10, &CIFAR100}) {
@@ -82,6 +84,12 @@ std::vector<fs::path> claim_directory(const fs::path& directory, bool overwrite,
         if (std::ranges::find(names, file.name) == names.end()) names.push_back(file.name);
     }
     return names;
+}
+
+void require_apart(const fs::path& directory, const fs::path& model) {
+    for (const HeldFile& file : held_files(directory))
+        require(!same((directory / file.name).parent_path(), model), directory.string(), " holds the model ",
+                model.string(), ", which is needed on: wanted another directory");
 }
 
 }  // namespace vkf

@@ -24,4 +24,8 @@ std::vector<HeldFile> held_files(const std::filesystem::path& directory);
 std::vector<std::filesystem::path> claim_directory(const std::filesystem::path& directory, bool overwrite,
                                                    const std::filesystem::path& input = {});
 
+/// Throws InputError if any of the files that would be replaced in `directory` is of the model directory `model`, which
+/// is needed on.
+void require_apart(const std::filesystem::path& directory, const std::filesystem::path& model);
+
 }  // namespace vkf

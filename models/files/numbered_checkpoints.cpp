@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "models/files/adapter_files.h"
 
 namespace vkf {
 
@@ -41,7 +42,8 @@ void remove_checkpoint(const fs::path& checkpoint, const std::vector<fs::path>& 
     if (fs::exists(checkpoint / "metrics.jsonl", error)) return;  // a run of its own by now
     settle_files(checkpoint);
     fs::remove_all(checkpoint / ".saving", error);  // what a kill left
-    fs::remove(checkpoint / "config.json", error);
+    for (const char* config : {"config.json", adapter_config_file})
+        if (!error) fs::remove(checkpoint / config, error);
     for (const fs::path& file : files) {
         if (!error) fs::remove(checkpoint / file, error);
         if (error) throw Error("cannot remove ", (checkpoint / file).string(), ": ", error.message());

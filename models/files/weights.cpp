@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "models/files/stored_weights.h"
 
 namespace vkf {
 
@@ -36,10 +35,10 @@ private:
 
 }  // namespace
 
-void load_weights(const std::filesystem::path& path, std::span<const Parameter> parameters, State& state,
-                  const TensorNames& names) {
-    const StoredWeights file = StoredWeights::open(path);
+std::vector<std::string> stored_names(const StoredWeights& file, std::span<const Parameter> parameters,
+                                      const TensorNames& names) {
     List missing, extra, misshapen, mistyped;
+    std::vector<std::string> found;
     std::set<std::string, std::less<>> used;
     const auto stored_name = [&](const std::string& name) {
         const std::string longer = std::string(names.prefix) + name;
@@ -52,7 +51,7 @@ void load_weights(const std::filesystem::path& path, std::span<const Parameter> 
                (stored.name == names.tied && !tied_to.empty() && same_bytes(stored, file.at(tied_to)));
     };
     for (const Parameter& parameter : parameters) {
-        const std::string name = stored_name(parameter.name);
+        const std::string& name = found.emplace_back(stored_name(parameter.name));
         if (name.empty()) {
             missing.add(parameter.name);
             continue;
@@ -73,9 +72,15 @@ void load_weights(const std::filesystem::path& path, std::span<const Parameter> 
     report("extra", extra);
     report("misshapen", misshapen);
     report("not F32, F16 or BF16:", mistyped);
-    require(problems.empty(), file.path().string(), ": tensors do not fit config.json: ", problems);
-    for (const Parameter& parameter : parameters)
-        state.write(parameter.name, file.read_f32(stored_name(parameter.name)));
+    require(problems.empty(), file.path().string(), ": tensors do not fit ", names.config, ": ", problems);
+    return found;
+}
+
+void load_weights(const std::filesystem::path& path, std::span<const Parameter> parameters, State& state,
+                  const TensorNames& names) {
+    const StoredWeights file = StoredWeights::open(path);
+    const std::vector<std::string> stored = stored_names(file, parameters, names);
+    for (std::size_t i = 0; i < stored.size(); ++i) state.write(parameters[i].name, file.read_f32(stored[i]));
 }
 
 void load_state(const Safetensors& file, const std::string& name, State& state) {
@@ -107,6 +112,12 @@ StoredType stored_type(const State& state, const std::string& name, StoredType w
 
 }  // namespace
 
+void write_finite(FileWriter& file, const std::string& name, std::span<const float> values, const Shape& shape,
+                  StoredType type) {
+    if (const auto bad = non_finite_element(values, shape); !bad.empty()) throw NotFinite(name, ": ", bad);
+    write_floats(file, values, type);
+}
+
 std::string find_non_finite(const State& state, std::span<const std::string> names) {
     for (const std::string& name : names) {
         if (state.type(name).dtype != DType::f32) continue;
@@ -123,10 +134,7 @@ std::vector<TensorSource> state_sources(const State& state, std::span<const std:
         const StoredType own = stored_type(state, name, type);
         sources.push_back({name, own, {extents.begin(), extents.end()}, [&state, name, own](FileWriter& file) {
                                if (own == StoredType::I32) return file.write(state.read_bytes(name));
-                               const std::vector<float> values = state.read(name);
-                               if (const auto bad = non_finite_element(values, state.type(name).shape); !bad.empty())
-                                   throw NotFinite(name, ": ", bad);
-                               write_floats(file, values, own);
+                               write_finite(file, name, state.read(name), state.type(name).shape, own);
                            }});
     }
     return sources;

@@ -10,14 +10,19 @@
 #include "base/error.h"
 #include "base/safetensors.h"
 #include "models/family.h"
+#include "models/files/stored_weights.h"
 #include "models/scope.h"
 #include "program/state.h"
 
 namespace vkf {
 
+/// What the parameters, in their order, are called in the file. Throws one InputError naming the file and all tensors
+/// that are missing, extra, misshapen or of another kind than F32, F16 and BF16.
+std::vector<std::string> stored_names(const StoredWeights& file, std::span<const Parameter> parameters,
+                                      const TensorNames& names = {});
+
 /// Reads every parameter from F32, F16 or BF16 tensors called as ours, or as other programs call them, in the file or
-/// in several (stored_weights.h). Throws one InputError naming the file and all tensors that are missing, extra,
-/// misshapen or of another kind.
+/// in several (stored_weights.h). Throws as stored_names does.
 void load_weights(const std::filesystem::path& file, std::span<const Parameter> parameters, State& state,
                   const TensorNames& names = {});
 
@@ -25,6 +30,10 @@ void load_weights(const std::filesystem::path& file, std::span<const Parameter> 
 struct NotFinite : Error {
     using Error::Error;
 };
+
+/// Writes a tensor's floats. Throws NotFinite naming it if one is not finite.
+void write_finite(FileWriter& file, const std::string& name, std::span<const float> values, const Shape& shape,
+                  StoredType type);
 
 /// The first of the states that holds a number that is not finite, as "NAME: element i of shape s is nan"; else empty.
 std::string find_non_finite(const State& state, std::span<const std::string> names);

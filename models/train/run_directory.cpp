@@ -18,9 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> parameter_names(const Trainer& trainer) {
+std::vector<std::string> trained_names(const Trainer& trainer) {
     std::vector<std::string> names;
-    for (const Parameter& parameter : trainer.parameters().list()) names.push_back(parameter.name);
+    for (const Parameter& parameter : trainer.parameters().trained()) names.push_back(parameter.name);
     return names;
 }
 
@@ -66,24 +66,26 @@ RunDirectory RunDirectory::reopen(const fs::path& path) {
     return made;
 }
 
-void RunDirectory::describe(ModelFiles files, const std::string& train_toml, std::int64_t numbered) {
+void RunDirectory::describe(ModelFiles files, const std::string& train_toml, std::int64_t numbered,
+                            WeightsFile weights) {
     files_ = std::move(files);
     train_toml_ = train_toml;
     numbered_ = numbered;
+    weights_ = std::move(weights);
 }
 
 void RunDirectory::write_model(const fs::path& folder, const Trainer& trainer,
                                const std::vector<std::string>& states) const {
     for (const auto& [name, text] : files_) write_atomically(folder / name, text);
     std::vector<TensorSource> sources = state_sources(trainer.state(), states);
-    const std::vector<std::string> names = parameter_names(trainer);
-    for (std::size_t i = 0; i < sources.size(); ++i) sources[i].name = names[i];
-    write_safetensors(folder / "model.safetensors", sources);
+    const std::vector<std::string> names = trained_names(trainer);
+    for (std::size_t i = 0; i < sources.size(); ++i) sources[i].name = weights_.prefix + names[i];
+    write_safetensors(folder / weights_.name, sources);
 }
 
 void RunDirectory::save(const Trainer& trainer, const RunProgress& progress) {
     const auto fill = [&](const fs::path& folder) {
-        write_model(folder, trainer, parameter_names(trainer));
+        write_model(folder, trainer, trained_names(trainer));
         if (!begun_) write_atomically(folder / "metrics.jsonl", std::string_view());
         write_atomically(folder / "train.toml", train_toml_);
         std::ostringstream best;
@@ -99,7 +101,7 @@ void RunDirectory::save(const Trainer& trainer, const RunProgress& progress) {
     begun_ = true;
     obsolete_.clear();
     if (numbered_ == 0) return;
-    std::vector<fs::path> names{"model.safetensors", "optimizer.safetensors", "train.toml"};
+    std::vector<fs::path> names{weights_.name, "optimizer.safetensors", "train.toml"};
     for (const auto& [name, text] : files_) names.emplace_back(name);
     keep_numbered(path_, names, progress.step, numbered_);
 }
@@ -110,7 +112,8 @@ void RunDirectory::save_best(const Trainer& trainer) {
 }
 
 RunProgress RunDirectory::restore(Trainer& trainer) {
-    load_weights(path_ / "model.safetensors", trainer.parameters().list(), trainer.state());
+    load_weights(path_ / weights_.name, trainer.parameters().trained(), trainer.state(),
+                 {.prefix = weights_.prefix, .config = weights_.config});
     const Safetensors file = Safetensors::open(path_ / "optimizer.safetensors");
     RunProgress progress;
     progress.step = integer_in(file, "step");

@@ -9,6 +9,8 @@
 //     checkpoint-STEP/                             the latest checkpoints, where it is to keep some: runs to resume,
 //                                                  or models
 //
+// Where adapters are trained, what is written of the model is adapter_config.json and adapter_model.safetensors.
+//
 // Everything but metrics.jsonl is published as one set (publish_files): a kill at any moment leaves the last checkpoint
 // whole. A fresh run's first checkpoint is the moment at which it takes the place of whatever the directory held: until
 // then that stays as it is.
@@ -31,6 +33,13 @@ namespace vkf {
 /// The text files of a model directory by name: config.json, and what turns data into the model's input and back.
 using ModelFiles = std::map<std::string, std::string>;
 
+/// The file of what training moves: all of a model's parameters, or its adapters.
+struct WeightsFile {
+    std::string name = "model.safetensors";
+    std::string prefix = {};             // before every parameter's name
+    std::string config = "config.json";  // what says which there are
+};
+
 class RunDirectory {
 public:
     /// For a fresh run on `data`. Throws InputError if the directory holds a run, a model or data and may not be
@@ -39,9 +48,9 @@ public:
     /// For continuing: finishes an interrupted publication. Throws InputError if there is no run.
     static RunDirectory reopen(const std::filesystem::path& path);
 
-    /// What every checkpoint carries beside the weights: the model's small files, and train.toml. So many of the latest
-    /// are kept under their numbers, too.
-    void describe(ModelFiles files, const std::string& train_toml, std::int64_t numbered = 0);
+    /// What every checkpoint carries beside the weights, and before any is read: the model's small files, and
+    /// train.toml; where the weights are. So many of the latest checkpoints are kept under their numbers, too.
+    void describe(ModelFiles files, const std::string& train_toml, std::int64_t numbered = 0, WeightsFile weights = {});
 
     /// Throw NotFinite, and leave what is there, if a weight or moment is not finite.
     void save(const Trainer& trainer, const RunProgress& progress);
@@ -50,7 +59,8 @@ public:
     bool begun() const { return begun_; }
     /// Whether the first checkpoint will take the place of something.
     bool replaces() const { return !obsolete_.empty(); }
-    /// Loads weights and moments; metrics are cut back to the checkpoint. Throws InputError if something does not fit.
+    /// Loads the weights that training moves, and moments; metrics are cut back to the checkpoint. Throws InputError if
+    /// something does not fit.
     RunProgress restore(Trainer& trainer);
 
     /// Appends a line to metrics.jsonl; the run has begun.
@@ -60,7 +70,7 @@ public:
 
 private:
     explicit RunDirectory(std::filesystem::path path);
-    /// `states` hold the parameters, in their order.
+    /// `states` hold the parameters that training moves, in their order.
     void write_model(const std::filesystem::path& folder, const Trainer& trainer,
                      const std::vector<std::string>& states) const;
     void cut_metrics(const RunProgress& progress) const;
@@ -69,6 +79,7 @@ private:
     FileLock lock_;  // one process trains into a directory at a time
     ModelFiles files_;
     std::string train_toml_;
+    WeightsFile weights_;
     std::int64_t numbered_ = 0;  // checkpoints kept
     std::ofstream metrics_;
     bool begun_ = false;

@@ -33,7 +33,7 @@ std::vector<Tensor> append_gradients(Graph& graph, Parameters& parameters, const
     const Tensor loss = loss_graph(Scope(graph, parameters, dropout, d_loss));
     graph.output("loss", loss);
     std::vector<Tensor> list;
-    for (const Parameter& parameter : parameters.list()) list.push_back(parameter.tensor);
+    for (const Parameter& parameter : parameters.trained()) list.push_back(parameter.tensor);
     const GradientOptions options{.recompute = config.recompute};
     return d_loss ? gradients(std::span(&loss, 1), std::span(&d_loss, 1), list, options)
                   : gradients(loss, list, options);
@@ -82,7 +82,7 @@ void append_optimizer(Graph& graph, const Parameters& parameters, std::span<cons
                       const TrainerConfig& config) {
     const Tensor rates = graph.input("rates", {DType::f32, {4}});
     const std::optional scaling = config.scales_loss() ? std::optional(config.loss_scaling) : std::nullopt;
-    const AppendedUpdate update = append_update(parameters.list(), gradients, rates, config.optimizer, scaling);
+    const AppendedUpdate update = append_update(parameters.trained(), gradients, rates, config.optimizer, scaling);
     graph.output("grad_norm", update.norm);
     if (update.norm_z_score) graph.output("grad_norm_z_score", update.norm_z_score);
     if (scaling) graph.output("loss_scale", scale(loss_scale_of(graph), 1.0f));
@@ -92,6 +92,13 @@ void append_optimizer(Graph& graph, const Parameters& parameters, std::span<cons
 
 std::string gradient_sums(std::size_t bucket) {
     return text("gradients/", bucket);
+}
+
+void narrow_frozen(Graph& graph, const Parameters& parameters, Format format) {
+    if (format == Format::f32) return;
+    std::vector<std::string> names;
+    for (const Parameter& parameter : parameters.frozen()) names.push_back(parameter.name);
+    narrow_states(graph, names, format);
 }
 
 TrainerConfig with_device_defaults(TrainerConfig config, const Device& device) {
@@ -108,8 +115,9 @@ StepGraphs::StepGraphs(const LossGraph& loss, const TrainerConfig& config)
     : micro_batches(config.gradient_accumulation_steps) {
     step.activations = config.activations;
     const std::vector<Tensor> d = append_gradients(step, parameters, loss, config);
+    narrow_frozen(step, parameters, config.frozen);
     if (config.cast_weights) cast_weights(step);
-    buckets = buckets_of(parameters.list(), config.bucket_bytes);
+    buckets = buckets_of(parameters.trained(), config.bucket_bytes);
     step.scope = "gradients";
     std::vector<Tensor> flat = flatten(d, buckets);
     if (micro_batches > 1) {

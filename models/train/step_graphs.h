@@ -23,6 +23,7 @@ struct TrainerConfig {
     float drop_path = 0.0f;
     bool drop_path_ramp = false;
     Format activations = Format::f32;  // what Graph::activations says
+    Format frozen = Format::f32;       // what frozen weights are kept in where products alone read them
     bool cast_weights = false;         // products read 16-bit copies of weights: see ops/cast.h
     LossScaling loss_scaling;          // where gradients are scaled
     bool recompute = false;  // values inside blocks are not kept for the backward pass: less memory, a third more work
@@ -49,6 +50,9 @@ struct GradientBucket {
     std::vector<std::string> names;  // of the parameters
     FlatLayout layout;
 };
+
+/// Keeps the frozen parameters of a graph that is described in `format`, where products alone read them.
+void narrow_frozen(Graph& graph, const Parameters& parameters, Format format);
 
 /// The state that a bucket is summed in over micro-batches, where there is more than one.
 std::string gradient_sums(std::size_t bucket);

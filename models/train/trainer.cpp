@@ -11,6 +11,15 @@
 
 namespace vkf {
 
+namespace {
+
+/// The state that a parameter's moving average is kept in.
+std::string average_of(const Parameter& parameter) {
+    return text(ema_prefix, "/", parameter.name);
+}
+
+}  // namespace
+
 Trainer::Trainer(Device& device, const LossGraph& training, const LossGraph& evaluation, const TrainerConfig& config)
     : device_(device),
       config_(with_device_defaults(config, device)),
@@ -19,7 +28,9 @@ Trainer::Trainer(Device& device, const LossGraph& training, const LossGraph& eva
       step_(device, graphs_.step, state_) {
     if (graphs_.update) update_.emplace(device_, *graphs_.update, state_, ProgramOptions{.shares = &step_});
     evaluation_graph_.activations = config.activations;
-    evaluation_graph_.output("loss", evaluation(Scope(evaluation_graph_, averaged() ? averages_ : graphs_.parameters)));
+    Parameters& evaluated = averaged() ? averages_ : graphs_.parameters;
+    evaluation_graph_.output("loss", evaluation(Scope(evaluation_graph_, evaluated)));
+    narrow_frozen(evaluation_graph_, evaluated, config.frozen);
     evaluation_.emplace(device_, evaluation_graph_, state_, ProgramOptions{.shares = &step_});
     for (const Parameter& parameter : parameters().list())
         state_.write(parameter.name, initial_values(parameter, config.seed));
@@ -28,9 +39,9 @@ Trainer::Trainer(Device& device, const LossGraph& training, const LossGraph& eva
 }
 
 void Trainer::begin_averages() {
-    const std::vector<std::string> kept = evaluated_states();
-    for (std::size_t i = 0; averaged() && i < kept.size(); ++i)
-        state_.write(kept[i], state_.read(parameters().list()[i].name));
+    if (!averaged()) return;
+    for (const Parameter& parameter : parameters().trained())
+        state_.write(average_of(parameter), state_.read(parameter.name));
 }
 
 void Trainer::set_gradient_hook(GradientHook hook) {
@@ -131,15 +142,15 @@ double Trainer::evaluate(const Feed& feed, std::uint64_t first, std::int64_t cou
 std::vector<std::string> Trainer::kept_states() const {
     std::vector<std::string> names;
     for (const Parameter& parameter : parameters().list()) names.push_back(parameter.name);
-    for (std::string& name : update_states(parameters().list(), config_.optimizer)) names.push_back(std::move(name));
+    for (std::string& name : update_states(parameters().trained(), config_.optimizer)) names.push_back(std::move(name));
     if (config_.scales_loss()) names.emplace_back("loss_scale");
     return names;
 }
 
 std::vector<std::string> Trainer::evaluated_states() const {
     std::vector<std::string> names;
-    for (const Parameter& parameter : parameters().list())
-        names.push_back(averaged() ? text(ema_prefix, "/", parameter.name) : parameter.name);
+    for (const Parameter& parameter : parameters().trained())
+        names.push_back(averaged() ? average_of(parameter) : parameter.name);
     return names;
 }
 

@@ -75,9 +75,9 @@ public:
     State& state() { return state_; }
     const State& state() const { return state_; }
     const Parameters& parameters() const { return graphs_.parameters; }
-    /// All states that a resumed run needs: parameters, what updates keep, and "loss_scale" if the loss is scaled.
+    /// All states that a step goes on from: parameters, what updates keep, and "loss_scale" if the loss is scaled.
     std::vector<std::string> kept_states() const;
-    /// The states that hold what evaluation takes for the parameters, in their order.
+    /// The states that hold what evaluation takes for the parameters that training moves, in their order.
     std::vector<std::string> evaluated_states() const;
     /// The step's programs, for reports: one, or two with accumulation.
     std::vector<const Program*> programs() const;

@@ -110,7 +110,7 @@ public:
     /// Lets a transient storage, all of which `part` is, lie in another one from element `offset` of `flat` on, with
     /// all values in it.
     void move_storage(Tensor part, Tensor flat, std::int64_t offset);
-    /// Keeps a transient storage in another format, or in fp32 for a reason.
+    /// Keeps a storage in another format, or a transient one in fp32 for a reason.
     void set_format(std::size_t storage, Format format) { storages_[storage].format = format; }
     void keep_f32(std::size_t storage, std::string why) { storages_[storage].why_f32 = std::move(why); }
 

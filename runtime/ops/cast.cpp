@@ -1,6 +1,8 @@
 #include "ops/cast.h"
 
+#include <algorithm>
 #include <map>
+#include <vector>
 
 #include "base/error.h"
 #include "ops/elementwise.h"
@@ -24,7 +26,8 @@ bool is_gemm_operand(const Node& node, std::size_t input) {
 }
 
 bool is_weight(const Graph& graph, Tensor x) {
-    return graph.storage(x).role == Role::state && x.contiguous() && x.width() % 2 == 0 &&
+    const Storage& storage = graph.storage(x);
+    return storage.role == Role::state && storage.format == Format::f32 && x.contiguous() && x.width() % 2 == 0 &&
            graph.value(x).offset % 2 == 0;
 }
 
@@ -49,6 +52,20 @@ void cast_weights(Graph& graph) {
             reader.in[k] = copy;
             graph.replace({i}, i, std::move(reader));
         }
+}
+
+void narrow_states(Graph& graph, std::span<const std::string> names, Format format) {
+    std::vector<bool> narrow;
+    for (const Storage& storage : graph.storages())
+        narrow.push_back(storage.role == Role::state && std::ranges::find(names, storage.name) != names.end());
+    for (const Node& node : graph.nodes()) {
+        if (node.is_view()) continue;
+        for (std::size_t k = 0; k < node.in.size(); ++k)
+            if (const Tensor x = node.in[k]; x && !(is_weight(graph, x) && is_gemm_operand(node, k)))
+                narrow[graph.value(x).storage] = false;
+    }
+    for (std::size_t s = 0; s < narrow.size(); ++s)
+        if (narrow[s]) graph.set_format(s, format);
 }
 
 }  // namespace vkf

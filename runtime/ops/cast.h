@@ -1,5 +1,8 @@
-// Copies of weights in the format that products round them to.
+// Weights in 16 bits: copies for products, and states that are kept so.
 #pragma once
+
+#include <span>
+#include <string>
 
 #include "graph/graph.h"
 
@@ -13,5 +16,9 @@ Tensor cast(Tensor x);
 /// bytes. Optimisers, and whoever else reads those states, see the fp32 numbers. Call it when all products are there,
 /// before anything is overwritten. States whose rows do not fall into pairs stay alone.
 void cast_weights(Graph& graph);
+
+/// Keeps those of the states, which nobody updates, in another format that products alone read, where their rows fall
+/// into pairs. The others stay as they are.
+void narrow_states(Graph& graph, std::span<const std::string> names, Format format);
 
 }  // namespace vkf

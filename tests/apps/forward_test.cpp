@@ -31,6 +31,8 @@ TEST_P(ProgramForward, WritesLogitsLossAndEveryGradientUnderItsName) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, ProgramForward, ::testing::ValuesIn(golden_cases(true)), golden_id);
+INSTANTIATE_TEST_SUITE_P(Adapters, ProgramForward, ::testing::ValuesIn(golden_cases(true, "adapter_config.json")),
+                         golden_id);
 
 }  // namespace
 }  // namespace vkf::test

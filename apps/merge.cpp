@@ -1,0 +1,66 @@
+// vkformer merge: adapters and the model that they stand beside made one model.
+
+#include <filesystem>
+#include <memory>
+
+#include "apps/commands.h"
+#include "apps/common.h"
+#include "apps/facts.h"
+#include "apps/model.h"
+#include "base/file.h"
+#include "models/files/config_json.h"
+#include "models/files/held_files.h"
+#include "models/files/merge_adapters.h"
+
+namespace vkf {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+    std::string adapters, base, out_dir;
+    bool overwrite = false;
+};
+
+void merge(const Common& common, const Options& o) {
+    const LanguageModel model = open_language_model({o.adapters, o.base});
+    require(model.config.adapters().has_value(), o.adapters,
+            ": holds a whole model, wanted adapters to merge into one");
+    const std::vector<fs::path> obsolete = claim_directory(o.out_dir, o.overwrite);
+    require_apart(o.out_dir, model.path);
+    require_apart(o.out_dir, o.adapters);
+    const StoredWeights base = StoredWeights::open(model.path / "model.safetensors");
+    const StoredWeights adapters = StoredWeights::open(model.adapters);
+    const std::vector<TensorSource> weights = merged_weights(model.config, base, adapters);
+    const auto fill = [&](const fs::path& folder) {
+        write_atomically(folder / "config.json", config_json_text(model.config));
+        if (model.tokenizer)
+            for (const auto& [name, content] : model.tokenizer->files) write_atomically(folder / name, content);
+        write_safetensors(folder / "model.safetensors", weights);
+    };
+    publish_files(o.out_dir, fill, obsolete);
+    std::uint64_t parameters = 0;
+    for (const TensorSource& source : weights) parameters += bytes_of(source.shape, source.type).value_or(0) / 4;
+    print_facts(common, {{"out_dir", o.out_dir}, {"base", model.path.string()}, {"parameters", parameters}});
+}
+
+}  // namespace
+
+void add_merge(CLI::App& app, Common& common) {
+    CLI::App* command = app.add_subcommand("merge", "Adapters and the model that they stand beside, as one model");
+    auto o = std::make_shared<Options>();
+    command->add_option("adapters", o->adapters, "Directory of adapters")->required()->type_name("DIR");
+    add_base_option(*command, o->base);
+    command->add_option("--out-dir", o->out_dir, "Directory to write to")->required()->type_name("DIR");
+    command->add_flag("--overwrite", o->overwrite, "Replace the run, model or data that is there");
+    add_common(*command, common);
+    command->footer(
+        "Example:\n"
+        "  vkformer merge tuned/best --out-dir merged\n"
+        "\n"
+        "Writes a model directory: config.json, model.safetensors in F32, the tokenizer's files.\n");
+    command->callback([o, &common] { merge(common, *o); });
+}
+
+}  // namespace vkf
