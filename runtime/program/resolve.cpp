@@ -27,8 +27,8 @@ std::uint64_t reach(Tensor tensor) {
 }  // namespace
 
 Program::Launch Program::resolve(std::size_t node, const Dispatch& dispatch) {
-    const Kernel& chosen = kernel(*device_, dispatch.kernel, kernel_constants(dispatch.constants));
-    Launch made{node, &chosen, {}, dispatch.groups, {}, dispatch.flops, dispatch.bytes};
+    const Kernel* chosen = &kernel(*device_, dispatch.kernel, kernel_constants(dispatch.constants));
+    Launch made{node, chosen, {}, dispatch.groups, {}, dispatch.flops, dispatch.bytes};
     const Reflection& wants = made.kernel->reflection;
     made.push.resize(wants.push_bytes);
     try {
