@@ -18,7 +18,7 @@ layout(constant_id = 8) const uint STRIPE = 64;  // b as it is: whole runs of al
 layout(constant_id = 9) const uint RUN = 2;      // even
 
 const uint LANES = SUBGROUP;
-const uint PAIRS = STRIPE / (LANES * 2);  // of a lane, b as it is
+const uint PAIRS = TRANSPOSE_B ? 1 : STRIPE / (LANES * 2);  // of a lane, b as it is
 // Rows of b that are read together, their first pairs first, so that more lines are under way.
 const uint COLUMNS = 8;                    // b transposed
 const uint DEPTH = LANES < 8 ? LANES : 8;  // b as it is
