@@ -55,18 +55,18 @@ ValueType ValueType::of(std::string name) {
     return {Kind::other, {}, std::move(name)};
 }
 
-std::vector<const Command*> Command::all() const {
-    std::vector<const Command*> list{this};
-    for (const Command& command : commands)
-        for (const Command* below : command.all()) list.push_back(below);
+std::vector<const CommandPage*> CommandPage::all() const {
+    std::vector<const CommandPage*> list{this};
+    for (const CommandPage& command : commands)
+        for (const CommandPage* below : command.all()) list.push_back(below);
     return list;
 }
 
-Command command_tree(const CLI::App& app) {
-    Command made{.path = app.get_parent() ? path_of(app) : "",
-                 .name = app.get_name(),
-                 .about = app.get_description(),
-                 .footer = own_footer(app)};
+CommandPage command_tree(const CLI::App& app) {
+    CommandPage made{.path = app.get_parent() ? path_of(app) : "",
+                     .name = app.get_name(),
+                     .about = app.get_description(),
+                     .footer = own_footer(app)};
     for (const CLI::Option* option : app.get_options()) {
         const CommandOption one = described(*option);
         if (one.group.empty()) continue;  // hidden

@@ -32,22 +32,22 @@ struct CommandOption {
 };
 
 /// A command with those below it; the program is the one without a path.
-struct Command {
+struct CommandPage {
     std::string path;  // "train gpt"
     std::string name;  // "gpt"
     std::string about;
     std::string footer;  // examples and notes, as --help ends with them
     std::vector<CommandOption> options, arguments;
-    std::vector<Command> commands;
+    std::vector<CommandPage> commands;
 
     /// This one and all below it, in the order of --help.
-    std::vector<const Command*> all() const;
+    std::vector<const CommandPage*> all() const;
 };
 
 /// The group of the options that every command has.
 inline constexpr std::string_view everywhere = "Everywhere";
 
 /// Everything that --help shows of the program.
-Command command_tree(const CLI::App& app);
+CommandPage command_tree(const CLI::App& app);
 
 }  // namespace vkf

@@ -10,7 +10,7 @@ namespace vkf {
 
 namespace {
 
-std::string completion(const Command& program, const std::string& shell) {
+std::string completion(const CommandPage& program, const std::string& shell) {
     if (shell == "bash") return bash_completion(program);
     return shell == "zsh" ? zsh_completion(program) : fish_completion(program);
 }

@@ -30,9 +30,9 @@ std::string choices(const ValueType& value) {
 }
 
 /// Keys of the table: "train gpt --data", "eval ARGUMENT", "train OPTIONS"; by what may stand there.
-std::map<std::string, std::vector<std::string>> table(const Command& program) {
+std::map<std::string, std::vector<std::string>> table(const CommandPage& program) {
     std::map<std::string, std::vector<std::string>> keys;
-    for (const Command* command : program.all()) {
+    for (const CommandPage* command : program.all()) {
         const std::string start = command->path.empty() ? "" : command->path + " ";
         std::string options, below;
         for (const CommandOption& option : command->options)
@@ -40,7 +40,7 @@ std::map<std::string, std::vector<std::string>> table(const Command& program) {
                 if (name.starts_with("--")) options += (options.empty() ? "" : " ") + name;
                 if (const std::string list = choices(option.value); !list.empty()) keys[list].push_back(start + name);
             }
-        for (const Command& one : command->commands) below += (below.empty() ? "" : " ") + one.name;
+        for (const CommandPage& one : command->commands) below += (below.empty() ? "" : " ") + one.name;
         if (below.empty() && !command->arguments.empty()) below = choices(command->arguments.front().value);
         keys[options].push_back(start + "OPTIONS");
         if (!below.empty()) keys[below].push_back(start + "ARGUMENT");
@@ -56,9 +56,9 @@ std::string quoted(std::string_view text) {
     return made + "'";
 }
 
-std::string bash_completion(const Command& program) {
+std::string bash_completion(const CommandPage& program) {
     std::string commands, cases;
-    for (const Command* command : program.all())
+    for (const CommandPage* command : program.all())
         if (!command->path.empty()) commands += (commands.empty() ? "" : " | ") + quoted(command->path);
     for (const auto& [list, keys] : table(program)) {
         std::string patterns;

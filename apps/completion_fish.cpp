@@ -33,10 +33,10 @@ std::string value_words(const ValueType& value) {
     return "";
 }
 
-std::string lines(const Command& command) {
+std::string lines(const CommandPage& command) {
     const std::string start = text("complete -c vkformer -n ", fish_quoted("__vkformer_at " + quoted(command.path)));
     std::string made;
-    for (const Command& one : command.commands)
+    for (const CommandPage& one : command.commands)
         made += text(start, " -a ", one.name, " -d ", fish_quoted(one.about), '\n');
     for (const CommandOption& option : command.options)
         for (const std::string& name : option.names)
@@ -53,9 +53,9 @@ std::string lines(const Command& command) {
 
 }  // namespace
 
-std::string fish_completion(const Command& program) {
+std::string fish_completion(const CommandPage& program) {
     std::string commands, all;
-    for (const Command* command : program.all()) {
+    for (const CommandPage* command : program.all()) {
         if (!command->path.empty()) commands += " " + fish_quoted(command->path);
         all += lines(*command);
     }

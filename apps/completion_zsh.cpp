@@ -19,7 +19,7 @@ std::string escaped(std::string_view text, std::string_view characters) {
     return made;
 }
 
-std::string function_of(const Command& command) {
+std::string function_of(const CommandPage& command) {
     std::string name = command.path.empty() ? "_vkformer" : "_vkformer_" + command.path;
     std::ranges::replace(name, ' ', '_');
     return name;
@@ -39,7 +39,7 @@ std::string value_spec(const ValueType& value) {
     return text(':', escaped(value.name.empty() ? "value" : value.name, ":\\"), ':', action);
 }
 
-std::string specs(const Command& command) {
+std::string specs(const CommandPage& command) {
     std::vector<std::string> list;
     for (const CommandOption& option : command.options)
         for (const std::string& name : option.names) {
@@ -60,10 +60,10 @@ std::string specs(const Command& command) {
     return lines;
 }
 
-std::string function(const Command& command) {
+std::string function(const CommandPage& command) {
     if (command.commands.empty()) return text(function_of(command), "() {\n    _arguments", specs(command), "\n}\n\n");
     std::string described, calls;
-    for (const Command& one : command.commands) {
+    for (const CommandPage& one : command.commands) {
         described += text("                ", quoted(escaped(one.name, ":") + ":" + one.about), '\n');
         calls += text("                ", one.name, ") ", function_of(one), " ;;\n");
     }
@@ -93,9 +93,9 @@ std::string function(const Command& command) {
 
 }  // namespace
 
-std::string zsh_completion(const Command& program) {
+std::string zsh_completion(const CommandPage& program) {
     std::string functions;
-    for (const Command* command : program.all()) functions += function(*command);
+    for (const CommandPage* command : program.all()) functions += function(*command);
     return text("#compdef vkformer\n# zsh completion for vkformer, made by `vkformer completion zsh`.\n\n", functions,
                 "if [ \"$funcstack[1]\" = _vkformer ]; then\n    _vkformer \"$@\"\nelse\n    compdef _vkformer "
                 "vkformer\nfi\n");

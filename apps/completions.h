@@ -9,12 +9,12 @@
 namespace vkf {
 
 /// Scripts that complete commands, options, words of choices, files and directories.
-std::string bash_completion(const Command& program);
-std::string zsh_completion(const Command& program);
-std::string fish_completion(const Command& program);
+std::string bash_completion(const CommandPage& program);
+std::string zsh_completion(const CommandPage& program);
+std::string fish_completion(const CommandPage& program);
 
 /// vkformer(1) in roff's man macros; all commands in one page.
-std::string man_page(const Command& program, std::string_view version);
+std::string man_page(const CommandPage& program, std::string_view version);
 
 /// A shell's word of exactly this text, in single quotes: bash and zsh.
 std::string quoted(std::string_view text);

@@ -51,7 +51,7 @@ std::string footer(const std::string& words) {
 }
 
 /// How the command is called.
-std::string synopsis(const Command& command) {
+std::string synopsis(const CommandPage& command) {
     std::string line = bold(command.path.empty() ? "vkformer" : "vkformer " + command.path);
     if (!command.options.empty()) line += " [" + italic("OPTION") + "]...";
     if (!command.commands.empty()) return line + " " + italic("SUBCOMMAND") + " ...";
@@ -61,7 +61,7 @@ std::string synopsis(const Command& command) {
 }
 
 /// Options by their groups, those that every command has left out.
-std::string options(const Command& command) {
+std::string options(const CommandPage& command) {
     std::string made;
     for (const CommandOption& argument : command.arguments) made += entry(argument);
     std::vector<std::string> groups;
@@ -78,9 +78,9 @@ std::string options(const Command& command) {
 
 }  // namespace
 
-std::string man_page(const Command& program, std::string_view version) {
+std::string man_page(const CommandPage& program, std::string_view version) {
     std::string commands, shared;
-    for (const Command* command : program.all()) {
+    for (const CommandPage* command : program.all()) {
         if (command == &program) continue;
         const std::string about = command->about + (command->about.ends_with('.') ? "" : ".");
         commands += text(".SS ", plain(command->path), "\n", synopsis(*command), "\n.PP\n", plain(about), '\n',

@@ -68,20 +68,20 @@ TEST(HostCommandTree, AValueIsWhatItsNameInHelpSays) {
 }
 
 /// What the man page says of a command; of the program, what it says before the first one.
-std::string section(const std::string& page, const Command& command) {
+std::string section(const std::string& page, const CommandPage& command) {
     const std::size_t start = command.path.empty() ? 0 : page.find("\n.SS " + command.path + "\n");
     return start == std::string::npos ? "" : page.substr(start, page.find("\n.SS ", start + 1) - start);
 }
 
 TEST(HostCommandTree, ManPageAndCompletionsHaveEveryOptionOfEveryCommand) {
     CommandLine line;
-    const Command program = command_tree(line.app);
+    const CommandPage program = command_tree(line.app);
     std::string page = man_page(program, "1.2.3");
     std::erase(page, '\\');  // which stands before every dash
     const std::string bash = bash_completion(program), zsh = zsh_completion(program), fish = fish_completion(program);
     expect_holds(section(page, program), "vkformer 1.2.3");
     EXPECT_GT(program.all().size(), 25u);
-    for (const Command* command : program.all()) {
+    for (const CommandPage* command : program.all()) {
         const bool own = command != &program;
         for (const CommandOption& option : command->options)
             for (const std::string& name : option.names) {
