@@ -1,7 +1,9 @@
 // vkformer bench generate: how fast a language model reads a prompt, and how fast it then writes.
 
+#include <array>
 #include <memory>
 
+#include "apps/bench_by_op.h"
 #include "apps/bench_models.h"
 #include "apps/bench_report.h"
 #include "apps/bench_timing.h"
@@ -15,6 +17,7 @@ namespace {
 
 struct Options : ReportOptions {
     std::string model;
+    bool by_op = false;
 };
 
 Analysis reading(const ModelConfig& config, Format activations, std::int64_t length, const DeviceTraits& device) {
@@ -58,6 +61,22 @@ void time_generation(Device& device, const BenchModel& model, Format activations
         }));
 }
 
+/// What writing a token behind a prompt takes, by op.
+std::vector<Measurement> time_ops(Device& device, const BenchModel& model, Format activations, double seconds) {
+    Graph graph;
+    graph.activations = activations;
+    Parameters parameters;
+    prefill_chunk(Scope(graph, parameters), model.config, 1, activations);
+    State state(device);
+    Program program(device, graph, state, {.stamps = true});
+    for (const Parameter& p : parameters.list()) state.write(p.name, initial_values(p, 1));
+    const auto position = static_cast<std::int32_t>(prompt_length(model.config));
+    program.write("tokens", std::array{0});
+    program.write("positions", std::array{position});
+    program.write("lengths", std::array{position + 1});
+    return time_by_op(program, model.title + " decode", seconds);
+}
+
 void bench_generate(const Common& common, const Options& o) {
     auto models = chosen_models(o.model);
     std::erase_if(models, [](const BenchModel& model) { return !model.generates(); });
@@ -68,10 +87,15 @@ void bench_generate(const Common& common, const Options& o) {
             const ModelConfig& config = models[i].config;
             progress.update(static_cast<std::int64_t>(i), models[i].title);
             const Analysis analysis = reading(config, common.activations(), prompt_length(config), traits(device));
-            if (const std::string lack = lacking_memory(device, analysis); !lack.empty())
+            const std::string lack = lacking_memory(device, analysis);
+            if (!lack.empty()) {
                 progress.line(text("left out: ", models[i].title, ": ", lack));
-            else
-                time_generation(device, models[i], common.activations(), o.seconds, report);
+                continue;
+            }
+            time_generation(device, models[i], common.activations(), o.seconds, report);
+            if (!o.by_op) continue;
+            for (Measurement& op : time_ops(device, models[i], common.activations(), o.seconds))
+                report.measurements.push_back(std::move(op));
         }
     });
 }
@@ -84,6 +108,7 @@ void add_bench_generate(CLI::App& bench, Common& common) {
     add_common(*command, common);
     command->add_option("--model", o->model, listed(bench_model_names(true)) + "; else each in turn")
         ->type_name("NAME");
+    command->add_flag("--by-op", o->by_op, "Also the ops that writing a token consists of, most time first");
     o->declare(*command);
     command->footer(
         "Examples:\n"

@@ -2,10 +2,10 @@
 
 #include <array>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <vector>
 
+#include "apps/bench_by_op.h"
 #include "apps/bench_models.h"
 #include "apps/bench_report.h"
 #include "apps/bench_timing.h"
@@ -46,8 +46,7 @@ Measurement time_step(Device& device, const BenchModel& model, double seconds) {
     return made;
 }
 
-/// The step's nodes by what they compute, most time first. A barrier and a timestamp around every node make them
-/// together slower than the step.
+/// What the step's nodes take, by what they compute.
 std::vector<Measurement> time_ops(Device& device, const BenchModel& model, double seconds) {
     StepGraphs graphs(model.loss, model.trainer);
     State state(device);
@@ -56,33 +55,7 @@ std::vector<Measurement> time_ops(Device& device, const BenchModel& model, doubl
     if (model.trainer.scales_loss()) state.write("loss_scale", std::array{model.trainer.loss_scaling.initial, 0.0f});
     model.fill(program);
     program.write("rates", step_rates(1e-4, 0.9, 0.95, 1));
-    std::map<std::string, std::vector<double>> samples;
-    std::map<std::string, Measurement> ops;
-    bool warm = false;
-    time_calls(seconds, [&] {
-        program.run();
-        if (!std::exchange(warm, true)) return;
-        std::map<std::string, double> sums;
-        ops.clear();
-        std::map<std::string, int> nodes;
-        for (const NodeTime& node : program.node_times()) {
-            sums[node.op] += node.ms * 1e-3;
-            Measurement& op = ops[node.op];
-            op.flops += node.flops;
-            op.bytes += node.bytes;
-            op.shape = text(++nodes[node.op], " nodes");
-        }
-        for (const auto& [op, sum] : sums) samples[op].push_back(sum);
-    });
-    std::vector<Measurement> list;
-    for (auto& [name, op] : ops) {
-        op.family = model.title;
-        op.name = name;
-        op.seconds = timing_of(samples[name]);
-        list.push_back(op);
-    }
-    std::ranges::sort(list, std::ranges::greater(), [](const Measurement& m) { return m.seconds.median; });
-    return list;
+    return time_by_op(program, model.title, seconds);
 }
 
 void bench_step(const Common& common, const Options& o) {
