@@ -4,7 +4,8 @@
 //
 // Shapes, splits: as matmul.comp; m = ROWS, a not transposed.
 // Owner: a workgroup has STRIPE columns. b as it is: the lanes lie along the columns and go down k, a's elements handed
-//   out by broadcast. b transposed: the lanes lie along k and fold each column's sum at the end.
+//   out by broadcast. b transposed: the lanes lie along k and fold each column's sum at the end; on a CPU each has
+//   columns, that is rows of b, of its own.
 // Memory: a lane reads RUN neighbours of b before its next lane's begin. Two on a GPU, where a subgroup's loads meet in
 //   cache lines; a whole cache line on a CPU, where lanes load one after the other: so the first pair of each fetches a
 //   line of its own, many are under way together, and the other pairs find theirs.
@@ -18,9 +19,11 @@ layout(constant_id = 8) const uint STRIPE = 64;  // b as it is: whole runs of al
 layout(constant_id = 9) const uint RUN = 2;      // even
 
 const uint LANES = SUBGROUP;
+const bool LINES = RUN > 2;
 const uint PAIRS = TRANSPOSE_B ? 1 : STRIPE / (LANES * 2);  // of a lane, b as it is
 // Rows of b that are read together, their first pairs first, so that more lines are under way.
 const uint COLUMNS = 8;                    // b transposed
+const uint OWN = STRIPE / LANES;           // the same on a CPU, by each lane
 const uint DEPTH = LANES < 8 ? LANES : 8;  // b as it is
 
 void store(uint part, uint row, uint column, float sum) {
@@ -79,10 +82,39 @@ void down(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uin
     }
 }
 
-// Where a lane's pair of a step lies in its part of k: in whole runs as long as all lanes have one.
-uint pair_of(uint step, uint whole) {
+// A lane reads `OWN` rows of b, each line by line.
+void lines(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uint k_end) {
     const uint lane = gl_SubgroupInvocationID;
-    return step < whole ? (step / (RUN / 2) * LANES + lane) * RUN + step % (RUN / 2) * 2 : (step * LANES + lane) * 2;
+    uint row[OWN];
+    vec2 sum[ROWS * OWN];
+    [[unroll]] for (uint c = 0; c < OWN; ++c) row[c] = b_begin + min(column0 + c * LANES + lane, n - 1) * b_pitch;
+    [[unroll]] for (uint i = 0; i < ROWS * OWN; ++i) sum[i] = vec2(0.0);
+    uint k0 = k_begin;
+    for (; k0 + LANES <= k_end; k0 += LANES) {
+        float left[ROWS];
+        [[unroll]] for (uint r = 0; r < ROWS; ++r)
+            left[r] = load_one(a, a_begin + r * a_pitch + k0 + lane, LAYOUT_A);
+        [[unroll]] for (uint s = 0; s < LANES; s += 2) {
+            [[unroll]] for (uint c = 0; c < OWN; ++c) {
+                const uint at = row[c] + k0 + s;
+                const vec2 right = load_vec2(LAYOUT_B, b, at, at + 1);
+                [[unroll]] for (uint r = 0; r < ROWS; ++r)
+                    sum[r * OWN + c] += vec2(subgroupBroadcast(left[r], s), subgroupBroadcast(left[r], s + 1)) * right;
+            }
+        }
+    }
+    for (; k0 < k_end; ++k0) {
+        [[unroll]] for (uint c = 0; c < OWN; ++c) {
+            const float right = load_one(b, row[c] + k0, LAYOUT_B);
+            [[unroll]] for (uint r = 0; r < ROWS; ++r)
+                sum[r * OWN + c].x += load_one(a, a_begin + r * a_pitch + k0, LAYOUT_A) * right;
+        }
+    }
+    [[unroll]] for (uint c = 0; c < OWN; ++c) {
+        const uint column = column0 + c * LANES + lane;
+        [[unroll]] for (uint r = 0; r < ROWS; ++r)
+            if (column < n) store(part, r, column, sum[r * OWN + c].x + sum[r * OWN + c].y);
+    }
 }
 
 void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, uint k_end) {
@@ -94,9 +126,8 @@ void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, ui
             row[c] = b_begin + min(column + c, n - 1) * b_pitch;
         vec2 sum[ROWS * COLUMNS];
         [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; ++i) sum[i] = vec2(0.0);
-        const uint whole = (k_end - k_begin) / (RUN * LANES) * (RUN / 2);
-        uint k0 = k_begin + pair_of(0, whole);
-        for (uint step = 1; k0 + 1 < k_end; ++step) {
+        uint k0 = k_begin + 2 * lane;
+        for (; k0 + 1 < k_end; k0 += 2 * LANES) {
             vec2 left[ROWS];
             [[unroll]] for (uint r = 0; r < ROWS; ++r) {
                 const uint at = a_begin + r * a_pitch + k0;
@@ -107,7 +138,6 @@ void along(uint part, uint a_begin, uint b_begin, uint column0, uint k_begin, ui
                 [[unroll]] for (uint r = 0; r < ROWS; ++r)
                     sum[r * COLUMNS + c] += left[r] * right;
             }
-            k0 = k_begin + pair_of(step, whole);
         }
         if (k0 < k_end) {  // one lane, if k is odd
             [[unroll]] for (uint c = 0; c < COLUMNS; ++c)
@@ -131,7 +161,9 @@ void main() {
     const uint column0 = group_index() % stripes * STRIPE;
     const uint batch = part / splits;
     const uint k_begin = part_k_begin(part), k_end = part_k_end(part);
-    if (TRANSPOSE_B)
+    if (TRANSPOSE_B && LINES)
+        lines(part, batch * a_batch, batch * b_batch, column0, k_begin, k_end);
+    else if (TRANSPOSE_B)
         along(part, batch * a_batch, batch * b_batch, column0, k_begin, k_end);
     else
         down(part, batch * a_batch, batch * b_batch, column0, k_begin, k_end);

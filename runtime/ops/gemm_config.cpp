@@ -11,6 +11,7 @@ namespace vkf {
 namespace {
 
 constexpr std::uint32_t subgroup_step = 4;  // of k, in a subgroup's registers
+constexpr std::uint32_t cache_line = 16;    // of a CPU, in words
 
 std::int64_t up(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
@@ -44,16 +45,26 @@ void shorten(KernelConfig& made, const GemmShape& shape, std::int64_t step) {
     made.splits = up(shape.k, made.chunk);
 }
 
-/// A few rows against all of b, as in decoding. On a CPU each lane reads a cache line of its own.
-KernelConfig decode(const DeviceTraits& device, const GemmShape& shape) {
-    constexpr std::uint32_t line = 16;
+/// Columns of b that a workgroup has in decoding. On a CPU, where each lane reads cache lines of its own, up to four
+/// for each lane of a transposed b, as long as all processors have several workgroups.
+std::uint32_t decode_stripe(const DeviceTraits& device, const GemmShape& shape) {
     const std::uint32_t lanes = device.subgroup_size;
-    const std::uint32_t run = device.cpu ? line : 2;
-    const std::uint32_t stripe = !device.cpu ? 4 * lanes : shape.transpose_b ? line : line * lanes;
-    KernelConfig made{
-        "decode",
-        "matmul_decode",
-        {{"GROUP", lanes}, {"ROWS", static_cast<std::uint32_t>(shape.m)}, {"STRIPE", stripe}, {"RUN", run}}};
+    if (!device.cpu) return 4 * lanes;
+    if (!shape.transpose_b) return cache_line * lanes;
+    std::uint32_t own = 4;
+    while (own > 1 && tiles_of(shape, shape.m, own * lanes) < std::int64_t{device.compute_units} * 8) own /= 2;
+    return own * lanes;
+}
+
+/// A few rows against all of b, as in decoding.
+KernelConfig decode(const DeviceTraits& device, const GemmShape& shape) {
+    const std::uint32_t lanes = device.subgroup_size, stripe = decode_stripe(device, shape);
+    KernelConfig made{"decode",
+                      "matmul_decode",
+                      {{"GROUP", lanes},
+                       {"ROWS", static_cast<std::uint32_t>(shape.m)},
+                       {"STRIPE", stripe},
+                       {"RUN", device.cpu ? cache_line : 2}}};
     made.tiles = tiles_of(shape, shape.m, stripe);
     split(made, shape, made.tiles, std::int64_t{device.compute_units} * 4, 2 * std::int64_t{lanes});
     return made;
