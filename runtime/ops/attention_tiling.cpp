@@ -154,7 +154,9 @@ struct MatrixTile {
         const std::int64_t sums = pass == AttentionPass::forward          ? value_width
                                   : pass == AttentionPass::query_gradient ? qk_width
                                                                           : qk_width + value_width;
-        const std::int64_t row = sums + factors / 2 + 2 * block_k;
+        // Of subgroups of 64, RDNA 3's have each factor once for every 16 lanes.
+        const std::int64_t copies = device.subgroup_size > 32 ? device.subgroup_size / 16 : 1;
+        const std::int64_t row = sums + copies * factors / 2 + 2 * block_k;
         return stack * of.m * row <= most * device.subgroup_size;
     }
 };

@@ -196,6 +196,9 @@ TEST(HostAttentionTile, StacksMatricesWhereThatIsCheap) {
     EXPECT_EQ(stack(AttentionPass::forward, {96, 1024, 1024, 128, 64}), 2u) << "its sums are as wide as values";
     EXPECT_EQ(stack(AttentionPass::forward, {96, 1024, 1024, 64, 128}), 1u);
     EXPECT_EQ(stack(AttentionPass::key_gradient, {96, 1024, 1024, 64, 8}), 2u);
+    const DeviceTraits rdna = gpu(64, MatrixShape{16, 16, 16, MatrixElement::fp16});  // with a factor four times over
+    EXPECT_EQ(constants(preferred(rdna, AttentionPass::query_gradient, {96, 1024, 1024, 64}))["STACK"], 2u);
+    EXPECT_EQ(constants(preferred(rdna, AttentionPass::key_gradient, {96, 1024, 1024, 64}))["STACK"], 1u);
 }
 
 TEST(HostAttentionTile, OffersMatricesOfAWorkgroupAfterWhatIsProved) {
