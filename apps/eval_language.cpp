@@ -32,7 +32,7 @@ std::int64_t batches_of_all(std::int64_t size, const Windows& w) {
 
 /// Batch t of windows that begin every `stride` tokens: every token but the first is predicted exactly once. What the
 /// window before has predicted has no target, nor have rows past the end and the end of the last window.
-Batch window(TokenSpan tokens, std::int64_t t, const Windows& w) {
+Batch window(const TokenStream& tokens, std::int64_t t, const Windows& w) {
     const auto size = static_cast<std::size_t>(w.tokens());
     Batch batch{std::vector<std::int32_t>(size), std::vector<std::int32_t>(size, -1)};
     for (std::int64_t i = 0; i < w.tokens(); ++i) {
@@ -60,7 +60,7 @@ std::vector<std::int64_t> bytes_of_tokens(const Tokenizer& tokenizer) {
 struct Subject {
     std::optional<TokenDataset> data;  // or
     TokenList text;
-    TokenSpan tokens;
+    TokenStream tokens;
     std::optional<std::int64_t> bytes;  // that are predicted of a text
 };
 
@@ -86,7 +86,8 @@ Subject open_subject(const EvalOptions& o, const LanguageModel& model) {
     else
         *subject.bytes -= std::ssize(tokenizer.decode(std::span(tokens).first(1)));  // which nothing predicts
     require(tokens.size() > 1, "text ", o.text, ": is a single token, wanted one more to predict");
-    subject.tokens = subject.text = packed_tokens(tokens);
+    subject.text = packed_tokens(tokens);
+    subject.tokens = TokenSpan(subject.text);
     return subject;
 }
 
@@ -104,7 +105,7 @@ bool whole(const EvalOptions& o) {
 
 /// The mean loss over all predicted tokens.
 Result evaluate(Device& device, const Common& common, const EvalOptions& o, const LanguageModel& model,
-                const Windows& windows, TokenSpan tokens) {
+                const Windows& windows, const TokenStream& tokens) {
     Graph graph;
     Parameters parameters;
     State state(device);

@@ -19,12 +19,15 @@ std::string joined(const std::vector<std::string>& words) {
 }  // namespace
 
 void LanguageRunOptions::declare(CLI::App& app) {
-    path(app, "--data", data, "directory with train.bin and val.bin, a token file, or text (file or directory)");
+    path(app, "--data", data,
+         "directory with train.bin and val.bin or with shards, a token file, or text (file or directory)");
     choice(app, "--order", order, "order of the training windows", {"random", "sequential"});
     declare_model(app);
     option(app, "--block-size", block_size, "tokens in a sequence; a model that is there limits it",
            whole(1, 10'000'000));
     option(app, "--max-iters", max_iters, "steps", whole(0, most_steps));
+    choice(app, "--eval-order", eval_order, "which windows evaluations take: drawn ones, or the first of each split",
+           {"random", "sequential"});
     choice(app, "--schedule", schedule_kind,
            "cosine: from the warm-up to the decay's end; trapezoid: a line over the last --warmdown-iters",
            {"cosine", "trapezoid"});

@@ -14,7 +14,7 @@ struct LanguageRunOptions : RunOptions {
     }
 
     std::int64_t block_size = 1024;
-    std::string order = "random", schedule_kind = "cosine";
+    std::string order = "random", eval_order = "random", schedule_kind = "cosine";
     std::int64_t max_iters = 600000;
     std::int64_t eval_interval = 2000;
     std::int64_t eval_iters = 200;

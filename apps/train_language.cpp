@@ -27,10 +27,15 @@ namespace vkf {
 
 namespace {
 
-/// Batches to train on, by number.
-Batches::Options batch_options(const LanguageRunOptions& o, const ModelConfig& model, Order order) {
-    return {order, static_cast<std::size_t>(o.batch_size), static_cast<std::size_t>(o.block_size), o.seed,
-            language_objective(model)};
+/// Batches by number, so many of which belong together.
+Batches::Options batch_options(const LanguageRunOptions& o, const ModelConfig& model, const std::string& order,
+                               std::int64_t together) {
+    return {order_named(order),
+            static_cast<std::size_t>(o.batch_size),
+            static_cast<std::size_t>(o.block_size),
+            o.seed,
+            language_objective(model),
+            static_cast<std::size_t>(together)};
 }
 
 /// What evaluations are made on: a name, and the same batches each time.
@@ -62,7 +67,7 @@ std::vector<TokenDataset> open_eval_data(const LanguageRunOptions& o, const Lang
 
 std::vector<EvalSet> eval_sets(const LanguageRunOptions& o, const ModelConfig& model, const TokenDataset& data,
                                const std::vector<TokenDataset>& others) {
-    const Batches::Options options = batch_options(o, model, Order::random);
+    const Batches::Options options = batch_options(o, model, o.eval_order, 1);
     std::vector<EvalSet> sets{{"train", {"eval-train", data.train(), options}},
                               {"val", {"eval-val", data.val(), options}}};
     for (std::size_t i = 0; i < others.size(); ++i) {
@@ -111,14 +116,16 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
         run = RunDirectory::reopen(o.out_dir);
     else
         claim_directory(o.out_dir, o.overwrite, o.data);  // which create() does, before the long part
-    require(!o.data.empty(), "--data is missing: a directory with train.bin and val.bin, a token file, or text");
+    require(!o.data.empty(),
+            "--data is missing: a directory with train.bin and val.bin or shards, a token file, or text");
     std::optional<LanguageModel> origin;
     if (!o.origin().empty()) origin = open_language_model({o.origin()});
     const TokenDataset data = origin ? open_data(*origin, o.data) : TokenDataset::open(o.data);
     const std::optional<SavedTokenizer>& tokenizer = origin ? origin->tokenizer : data.tokenizer();
     const ModelConfig model = model_config(o, origin, data);
     if (model.adapters() && !o.resume) require_apart(o.out_dir, origin->path);
-    const Batches training("train", data.train(), batch_options(o, model, order_named(o.order)));
+    const Batches training("train", data.train(),
+                           batch_options(o, model, o.order, o.trainer.gradient_accumulation_steps));
     const std::vector<TokenDataset> others = open_eval_data(o, {{o.out_dir, model}, tokenizer});
     const std::vector<EvalSet> sets = eval_sets(o, model, data, others);
     with_device(common, [&](Device& device) {

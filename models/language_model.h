@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/data/dataset.h"
+#include "models/data/batches.h"
 #include "models/family.h"
 
 namespace vkf {

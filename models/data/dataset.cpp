@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/random.h"
 
 namespace vkf {
 namespace fs = std::filesystem;
@@ -28,25 +27,48 @@ TokenDataset TokenDataset::open(const fs::path& path, const Encode& encode) {
     TokenDataset data;
     data.path_ = path;
     const fs::path train = path / "train.bin", val = path / "val.bin";
-    if (fs::exists(train, ignored) || fs::exists(val, ignored)) {
-        data.files_.emplace_back(train);
-        data.files_.emplace_back(val);
-        data.train_ = data.files_[0].tokens();
-        data.val_ = data.files_[1].tokens();
+    const bool directory = fs::is_directory(path, ignored);
+    const bool pair = fs::exists(train, ignored) || fs::exists(val, ignored);
+    const TokenShards shards = directory ? find_token_shards(path) : TokenShards{};
+    require(!pair || shards.empty(), path.string(), ": has train.bin or val.bin and shards (",
+            shards.empty() ? "" : shards.train.front().filename().string(), ", …), wanted one of the two");
+    if (pair || !shards.empty()) {
+        data.map_shards(pair ? TokenShards{{train}, {val}} : shards);
         data.tokenizer_ = find_tokenizer(path);
-    } else if (path.extension() == ".bin" && !fs::is_directory(path, ignored)) {
-        const auto tokens = data.files_.emplace_back(path).tokens();
-        data.train_ = tokens.first(training_share(tokens.size()));
-        data.val_ = tokens.subspan(data.train_.size());
+    } else if (path.extension() == ".bin" && !directory) {
+        const TokenSpan tokens = data.map(path);
+        const std::size_t training = training_share(tokens.size());
+        data.train_ = tokens.first(training);
+        data.val_ = tokens.subspan(training);
     } else {
         data.read_text_from(path, encode);
     }
-    data.greatest_ = std::max(vkf::greatest_token(data.train_), vkf::greatest_token(data.val_));
     constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
     data.require_below(most, text("a vocabulary has at most ", most));
     if (const auto& tokenizer = data.tokenizer_)
         data.require_below((*tokenizer)->size(), text(tokenizer->path.string(), " has ", (*tokenizer)->size()));
     return data;
+}
+
+TokenSpan TokenDataset::map(const fs::path& path) {
+    // Through a mapping of its own, whose pages go with it: of many shards, no more than one is in memory.
+    greatest_ = std::max(greatest_, vkf::greatest_token(TokenFile(path).tokens()));
+    return files_.emplace_back(path).tokens();
+}
+
+void TokenDataset::map_shards(const TokenShards& shards) {
+    const auto map_all = [&](const std::vector<fs::path>& paths) {
+        const std::size_t first = files_.size();
+        std::vector<TokenSpan> spans;
+        for (const fs::path& path : paths) {
+            spans.push_back(map(path));
+            require(files_.back().layout() == files_[first].layout(), path.string(), ": has ", files_.back().layout(),
+                    ", wanted ", files_[first].layout(), " as in ", paths.front().filename().string());
+        }
+        return TokenStream(std::move(spans));
+    };
+    train_ = map_all(shards.train);
+    val_ = map_all(shards.val);
 }
 
 void TokenDataset::require_below(std::size_t size, const std::string& whose) const {
@@ -78,47 +100,7 @@ void TokenDataset::read_text_from(const fs::path& path, const Encode& encode) {
     }
     train_ = TokenSpan(encoded_).first(training);
     val_ = TokenSpan(encoded_).subspan(training);
-}
-
-Order order_named(std::string_view word) {
-    if (word == "random") return Order::random;
-    if (word == "sequential") return Order::sequential;
-    throw InputError("order '", word, "' is unknown, wanted random or sequential");
-}
-
-Batches::Batches(std::string name, TokenSpan tokens, const Options& options)
-    : name_(std::move(name)), tokens_(tokens), options_(options) {
-    require(options.rows >= 1 && options.length >= 1, name_, " batches: ", options.rows, " x ", options.length,
-            " tokens, wanted at least 1 x 1");
-    require(tokens.size() > options.length, name_, " data: ", tokens.size(),
-            " tokens, wanted more than the block size ", options.length);
-}
-
-std::vector<std::size_t> Batches::starts(std::uint64_t t) const {
-    const std::uint64_t choices = tokens_.size() - options_.length;  // N − T
-    Random random(options_.seed, "batch/" + name_, t);
-    std::vector<std::size_t> starts(options_.rows);
-    for (std::size_t b = 0; b < starts.size(); ++b) {
-        starts[b] = options_.order == Order::random ? random.below(choices)
-                                                    : (t * options_.rows + b) * options_.length % choices;
-    }
-    return starts;
-}
-
-Batch Batches::at(std::uint64_t t) const {
-    const std::size_t length = options_.length, count = options_.rows * length;
-    Batch batch{std::vector<std::int32_t>(count), std::vector<std::int32_t>(count)};
-    std::size_t row = 0;
-    for (const std::size_t start : starts(t)) {
-        tokens_.subspan(start, length).copy_to(std::span(batch.tokens).subspan(row, length));
-        tokens_.subspan(start + 1, length).copy_to(std::span(batch.targets).subspan(row, length));
-        row += length;
-    }
-    if (options_.objective) {
-        Random random(options_.seed, "objective/" + name_, t);
-        options_.objective(batch, random);
-    }
-    return batch;
+    greatest_ = vkf::greatest_token(encoded_);
 }
 
 }  // namespace vkf

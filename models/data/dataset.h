@@ -1,4 +1,4 @@
-// Tokens to train on, and the batches drawn from them: a pure function of (seed, name, number).
+// Tokens to train and to validate on.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +6,13 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/random.h"
 #include "models/data/text.h"
-#include "models/data/tokens.h"
+#include "models/data/token_shards.h"
+#include "models/data/token_stream.h"
 #include "models/tokenizers/load_tokenizer.h"
 
 namespace vkf {
@@ -21,21 +20,22 @@ namespace vkf {
 /// What --data names, as tokens for training and for validation.
 ///
 ///     directory with train.bin and val.bin    those; a tokenizer beside them is theirs
+///     directory of token_shards.h's shards    those, of each split one after the other; a tokenizer likewise
 ///     FILE.bin                                one token file, first 90 % for training
 ///     any other file, or directory of texts   text, first 90 % of the characters for training
 ///
 /// Text becomes tokens by `encode`, a model's tokenizer; without one, by the vocabulary of the text's own characters.
-/// All of the data is read once for its greatest token.
+/// All of the data is read once for its greatest token; files stay on disk and are mapped.
 /// Throws: InputError naming the file and what is wrong with it, such as a token that its tokenizer does not have, or
-/// one that no vocabulary of less than 2^31 has.
+/// one that no vocabulary of less than 2^31 has, or a shard in another layout than the first.
 class TokenDataset {
 public:
     using Encode = std::function<std::vector<std::int32_t>(std::string_view)>;
 
     static TokenDataset open(const std::filesystem::path& path, const Encode& encode = {});
 
-    TokenSpan train() const { return train_; }
-    TokenSpan val() const { return val_; }
+    const TokenStream& train() const { return train_; }
+    const TokenStream& val() const { return val_; }
     /// What made the tokens, where the data say so.
     const std::optional<SavedTokenizer>& tokenizer() const { return tokenizer_; }
 
@@ -52,60 +52,16 @@ public:
 
 private:
     TokenDataset() = default;
+    void map_shards(const TokenShards& shards);
+    TokenSpan map(const std::filesystem::path& file);
     void read_text_from(const std::filesystem::path& path, const Encode& encode);
 
     std::filesystem::path path_;
     std::vector<TokenFile> files_;
     TokenList encoded_;
-    TokenSpan train_, val_;
+    TokenStream train_, val_;
     std::optional<SavedTokenizer> tokenizer_;
     std::uint32_t greatest_ = 0;
-};
-
-/// random: windows start anywhere, drawn with replacement; sequential: one window after the other.
-enum class Order { random, sequential };
-
-/// The words of --order.
-/// Throws: InputError naming the word and the ones there are.
-Order order_named(std::string_view word);
-
-/// A micro-batch; targets are the tokens that follow.
-/// Shapes: tokens, targets [B, T].
-struct Batch {
-    std::vector<std::int32_t> tokens, targets;
-};
-
-/// Makes of a batch of next tokens whatever else a model learns from text, such as words that it hides. A negative
-/// target asks nothing.
-using Objective = std::function<void(Batch&, Random&)>;
-
-/// The micro-batches of one split, each found by its number, so that a run resumes from the number alone.
-///
-/// Row b of micro-batch t starts at token ((t·B + b)·T) mod (N − T) in sequential order, else at a
-/// number drawn uniformly from [0, N − T) out of the stream (seed, "batch/" + name, t).
-/// Throws: InputError unless N > T, B ≥ 1 and T ≥ 1.
-class Batches {
-public:
-    struct Options {
-        Order order = Order::random;
-        std::size_t rows = 1;    // B
-        std::size_t length = 1;  // T
-        std::uint64_t seed = 0;
-        Objective objective = {};  // else to tell the next token; draws from (seed, "objective/" + name, t)
-    };
-
-    Batches(std::string name, TokenSpan tokens, const Options& options);
-
-    /// First token of every row of micro-batch t.
-    std::vector<std::size_t> starts(std::uint64_t t) const;
-
-    /// Micro-batch t.
-    Batch at(std::uint64_t t) const;
-
-private:
-    std::string name_;
-    TokenSpan tokens_;
-    Options options_;
 };
 
 }  // namespace vkf

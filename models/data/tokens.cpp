@@ -103,11 +103,14 @@ TokenFile::TokenFile(const std::filesystem::path& path) : file_(path) {
     std::memcpy(&magic, bytes.data(), std::min(bytes.size(), sizeof magic));
     if (magic == HEADED_32.magic) {
         tokens_ = as_tokens<std::uint32_t>(behind_header(file, bytes, HEADED_32));
+        layout_ = "32-bit tokens behind llm.c's header";
         return;
     }
-    const auto narrow = magic == HEADED_16.magic ? behind_header(file, bytes, HEADED_16) : bytes;
+    const bool headed = magic == HEADED_16.magic;
+    const auto narrow = headed ? behind_header(file, bytes, HEADED_16) : bytes;
     require(narrow.size() % 2 == 0, file, ": ", narrow.size(), " bytes, wanted whole 16-bit tokens");
     tokens_ = as_tokens<std::uint16_t>(narrow);
+    layout_ = headed ? "16-bit tokens behind llm.c's header" : "16-bit tokens without a header";
 }
 
 std::uint32_t greatest_token(TokenSpan tokens) {

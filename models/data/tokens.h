@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -56,11 +57,14 @@ public:
     explicit TokenFile(const std::filesystem::path& path);
 
     TokenSpan tokens() const { return tokens_; }
+    /// In words, "16-bit tokens behind llm.c's header".
+    std::string_view layout() const { return layout_; }
     const std::filesystem::path& path() const { return file_.path(); }
 
 private:
     MappedFile file_;
     TokenSpan tokens_;
+    std::string_view layout_;
 };
 
 /// The greatest of the tokens, 0 if there are none. Reads all of them, as fast as memory gives them.

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "models/data/cifar.h"
+#include "models/data/token_shards.h"
 #include "models/files/adapter_files.h"
 #include "models/files/numbered_checkpoints.h"
 #include "models/tokenizers/load_tokenizer.h"
@@ -65,6 +66,8 @@ std::vector<HeldFile> held_files(const fs::path& directory) {
         for (const HeldFile& file : names_of_all())
             if (fs::is_regular_file(directory / folder / file.name, ignored))
                 found.push_back({folder / file.name, file.kind});
+        for (const fs::directory_entry& entry : fs::directory_iterator(directory / folder, ignored))
+            if (is_token_shard(entry.path())) found.push_back({folder / entry.path().filename(), Kind::data});
     }
     return found;
 }

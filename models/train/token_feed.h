@@ -1,7 +1,7 @@
 // Batches of tokens on their way into a language model's programs.
 #pragma once
 
-#include "models/data/dataset.h"
+#include "models/data/batches.h"
 #include "models/train/trainer.h"
 
 namespace vkf {

@@ -45,6 +45,7 @@ const Rows nanogpt_model{
 /// Its train.py; weight decay is configure_optimizers'.
 const Rows nanogpt{
     {"order", "random", "get_batch"},
+    {"eval-order", "random", "get_batch"},
     {"schedule", "cosine", "get_lr"},
     {"vocab-size", "0", "meta_vocab_size"},
     {"block-size", "1024", "block_size"},
@@ -125,6 +126,7 @@ const Rows modded_nanogpt_model{
 const Rows modded_nanogpt{
     {"vocab-size", "50257", "vocab_size"},
     {"order", "sequential", "DistributedDataLoader"},
+    {"eval-order", "sequential", "val_loader.reset"},
     {"batch-size", "64", "--batch_size"},
     {"gradient-accumulation-steps", "8", "GPUs"},
     {"max-iters", "9536", "--num_iterations"},
@@ -138,12 +140,13 @@ const Rows modded_nanogpt{
     {"decay-all", "true", "self.parameters()"},
     {"grad-clip", "0", "none"},
     {"eval-interval", "128", "--val_loss_every"},
-    {"eval-iters", "20", "--val_max_steps"},
+    {"eval-iters", "160", "--val_max_steps of 8 GPUs"},
 };
 /// Its training, over nanoGPT's.
 const Rows learn_llm{
     {"vocab-size", "50304", "vocab_size"},
     {"order", "sequential", "DataLoaderLite"},
+    {"eval-order", "sequential", "val_loader.reset"},
     {"batch-size", "32", "micro_batch_size"},
     {"gradient-accumulation-steps", "8", "total_batch_size"},
     {"max-iters", "38146", "max_steps"},
@@ -166,6 +169,7 @@ const Rows llama_bpe_cpu{
 /// modded-nanogpt's in that size: its warm-up and descent as shares of the steps.
 const Rows nano_gpt2_bpe_cpu{
     {"vocab-size", "0", "the data's"}, {"order", "random", "ours"},
+    {"eval-order", "random", "ours"},
     {"n-layer", "4", "ours"},          {"n-head", "4", "ours"},
     {"n-embd", "128", "ours"},         {"block-size", "64", "ours"},
     {"batch-size", "12", "ours"},      {"gradient-accumulation-steps", "1", "ours"},

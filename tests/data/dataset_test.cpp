@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "models/data/batches.h"
 #include "models/data/corpus.h"
 #include "tests/scratch.h"
 

@@ -14,9 +14,10 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(HostHeldFiles, AnyOfThemIsInTheWay) {
-    for (const char* name : {"config.json", "model.safetensors", "preprocessor_config.json", "chars.json", "train.toml",
-                             "optimizer.safetensors", "metrics.jsonl", "train.bin", "val.bin", "test.bin",
-                             "data_batch_5.bin", "batches.meta.txt", "best/model.safetensors", "tokenizer.json"}) {
+    for (const char* name :
+         {"config.json", "model.safetensors", "preprocessor_config.json", "chars.json", "train.toml",
+          "optimizer.safetensors", "metrics.jsonl", "train.bin", "val.bin", "test.bin", "data_batch_5.bin",
+          "batches.meta.txt", "best/model.safetensors", "tokenizer.json", "web_train_000001.bin", "web_val.bin"}) {
         const Scratch scratch;
         scratch.file(name, "old");
         expect_holds(complaint([&] { claim_directory(scratch.path(), false); }), text(" (", name, "); --overwrite"));

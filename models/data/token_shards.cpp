@@ -1,0 +1,60 @@
+#include "models/data/token_shards.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace vkf {
+namespace fs = std::filesystem;
+namespace {
+
+/// What a shard's name says.
+struct ShardName {
+    std::string set;
+    bool validation;
+};
+
+std::optional<ShardName> shard_name(const fs::path& file) {
+    if (file.extension() != ".bin") return {};
+    std::string name = file.stem().string();
+    const std::size_t number = name.find_last_not_of("0123456789") + 1;
+    if (number > 0 && number < name.size() && name[number - 1] == '_') name.resize(number - 1);
+    for (const bool validation : {false, true}) {
+        const std::string_view split = validation ? "_val" : "_train";
+        if (name.size() > split.size() && name.ends_with(split))
+            return ShardName{name.substr(0, name.size() - split.size()), validation};
+    }
+    return {};
+}
+
+}  // namespace
+
+bool is_token_shard(const fs::path& file) {
+    return shard_name(file).has_value();
+}
+
+TokenShards find_token_shards(const fs::path& directory) {
+    std::vector<fs::path> files;
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored))
+        if (is_token_shard(entry.path())) files.push_back(entry.path());
+    if (files.empty()) return {};
+    std::ranges::sort(files);
+    TokenShards shards;
+    for (const fs::path& file : files) {
+        const ShardName name = *shard_name(file), first = *shard_name(files.front());
+        require(name.set == first.set, file.string(), ": is a shard of ", name.set, ", and ",
+                files.front().filename().string(), " of ", first.set, ": wanted one data set in a directory");
+        (name.validation ? shards.val : shards.train).push_back(file);
+    }
+    for (const bool validation : {false, true})
+        require(!(validation ? shards.val : shards.train).empty(), directory.string(), ": has ",
+                files.front().filename().string(), ", but no shard for ", validation ? "validation" : "training",
+                ", wanted NAME_", validation ? "val" : "train", "_*.bin beside it");
+    return shards;
+}
+
+}  // namespace vkf
