@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Makes the golden cases beside this file: a small GPT-2 per attention variant, with what PyTorch computes in float64.
 
-  tests/golden/make_golden.py        (Debian's python3-torch and python3-numpy)
+  tests/golden/make_golden.py [CASE...]        all, or those named (Debian's python3-torch and python3-numpy)
 
 Each folder is a model directory (config.json, model.safetensors) with case.safetensors beside it: tokens, targets,
 logits, loss and grad.NAME for every parameter, and `rounding`: how far the gradients move when every weight is rounded
@@ -11,6 +11,7 @@ import json
 import math
 import os
 import struct
+import sys
 
 import numpy as np
 import torch
@@ -32,6 +33,14 @@ CASES = {
 for variant in MIXERS:  # an entry's place is its random seed
     if variant not in (spec["variant"] for spec, _ in CASES.values()):
         CASES[variant] = ({"variant": variant}, {})
+
+
+def chosen(cases):
+    """(seed, (name, case)) of all, or of those that the command line names."""
+    for name in sys.argv[1:]:
+        if name not in cases:
+            sys.exit(f"no case {name}: {', '.join(cases)}")
+    return [one for one in enumerate(cases.items()) if len(sys.argv) == 1 or one[1][0] in sys.argv[1:]]
 
 
 def save(path, tensors):
@@ -143,7 +152,7 @@ def language_case(name, seed, config, shapes, forward, length, ignored=(0, 1), i
 
 
 def main():
-    for seed, (name, (spec, changes)) in enumerate(CASES.items()):
+    for seed, (name, (spec, changes)) in chosen(CASES):
         config = {"model_type": "gpt2", "vocab_size": V, "n_positions": T, "n_embd": C, "n_layer": L, "n_head": M,
                   "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5, "tie_word_embeddings": True,
                   "bias": True,
