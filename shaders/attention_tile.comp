@@ -83,6 +83,7 @@ void main() {
                 p[i][j] = DROPOUT ? e * kept(row_word[i], block_word[tile_column() + j]) : e;
             }
         }
+        if (!WHOLE) barrier();  // the weights replace the slice
         store_tile(p);
         [[unroll]] for (uint s = 0; s < SLICES_V; ++s) {
             barrier();

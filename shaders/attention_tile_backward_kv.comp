@@ -92,6 +92,7 @@ void main() {
                     p[i][j] = seen ? shown : 0.0;
                     ds[i][j] = seen && !lone(mask, position) ? d_logit : 0.0;
                 }
+            if (!WHOLE) barrier();  // the weights replace the slice
             store_tile(p);
             [[unroll]] for (uint s = 0; s < SLICES_V; ++s) {  // g's only slice is still there
                 barrier();

@@ -88,6 +88,7 @@ void main() {
                 ds[i][j] = seen && !lone(mask, position) ? d_logit : 0.0;
             }
         }
+        if (!WHOLE) barrier();  // the weights replace the slice
         store_tile(ds);
         [[unroll]] for (uint s = 0; s < SLICES; ++s) {  // k's only slice is still there
             barrier();

@@ -96,14 +96,19 @@ struct SharedTile {
         const auto pitch = [](std::int64_t columns) { return up(columns, 4) | 1; };
         const std::int64_t values = pass == AttentionPass::forward ? 0 : pitch(size.value_width);
         const std::int64_t own = rows * (whole ? pitch(size.qk_width) + values : pitch(slice));
+        const std::int64_t weights = rows * pitch(block_k);
         const std::int64_t numbers = 4 * (block_k + (pass == AttentionPass::forward ? rows : 2 * block_k));
-        return word * (own + block_k * pitch(slice) + rows * pitch(block_k)) + numbers;
+        return word * (block_k * pitch(slice) + (whole ? own + weights : std::max(own, weights))) + numbers;
     }
-    /// So that two workgroups at least run at once where there are 64 KiB.
     bool fits(std::int64_t rows, bool whole) const {
         const std::int64_t most = std::min(128u, device.max_group);
         return group(rows) <= most && group(rows) % device.subgroup_size == 0 &&
-               bytes(rows, whole) <= std::min(32768u, device.shared_bytes);
+               bytes(rows, whole) <= device.shared_bytes;
+    }
+    /// Rows that stay are read once. But four workgroups are to run at once where there are 64 KiB, and two where the
+    /// rows have one slice only, which is as much to read again as the block that it meets.
+    bool stay(std::int64_t rows) const {
+        return fits(rows, true) && bytes(rows, true) <= (size.head_width > slice ? 16384 : 32768);
     }
 };
 
@@ -123,7 +128,7 @@ std::optional<AttentionTile> in_shared_memory(const DeviceTraits& device, Attent
                           {"ROWS", extent(rows)},
                           {"BLOCK_K", extent(tile.block_k)},
                           {"SLICE", extent(tile.slice)},
-                          {"WHOLE", tile.fits(rows, true)}},
+                          {"WHOLE", tile.stay(rows)}},
                          static_cast<std::uint64_t>(tile.groups(rows))};
 }
 

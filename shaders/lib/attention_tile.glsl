@@ -28,7 +28,6 @@ layout(constant_id = 9) const uint BLOCK_K = 32;   // rows of a block, 4 · SUBG
 layout(constant_id = 10) const uint SLICE = 32;    // columns at a time, a power of two, 8 at least
 layout(constant_id = 11) const bool WHOLE = true;  // its rows are in shared memory with all their columns
 
-
 const uint WORDS = (D + 3) / 4, WORDS_V = (D_V + 3) / 4;  // words of 4 columns of a row
 const uint SLICE_WORDS = SLICE / 4;                       // and of a slice of it
 const uint SLICES = (D + SLICE - 1) / SLICE, SLICES_V = (D_V + SLICE - 1) / SLICE;
@@ -49,9 +48,13 @@ const uint OWN_PITCH_V = (WHOLE ? WORDS_V : SLICE_WORDS) | 1;
 const uint STAGED_PITCH = SLICE_WORDS | 1;
 const uint WEIGHT_PITCH = ACROSS | 1;
 
-shared vec4 own[ROWS * (OWN_PITCH + (WHOLE && FACTORS > 1 ? OWN_PITCH_V : 0))];
+// Its rows stay beside the weights if WHOLE; a slice of them is read before there are weights, and makes room.
+const uint OWN_WORDS = ROWS * (OWN_PITCH + (WHOLE && FACTORS > 1 ? OWN_PITCH_V : 0));
+const uint WEIGHTS = WHOLE ? OWN_WORDS : 0;  // where the weights begin
+const uint WEIGHT_WORDS = ROWS * WEIGHT_PITCH;
+
+shared vec4 own[WHOLE ? OWN_WORDS + WEIGHT_WORDS : (OWN_WORDS > WEIGHT_WORDS ? OWN_WORDS : WEIGHT_WORDS)];
 shared vec4 staged[BLOCK_K * STAGED_PITCH];
-shared vec4 weights[ROWS * WEIGHT_PITCH];
 
 // Where the workgroup's row `row` of a tensor begins.
 uint own_at(uint kind, uint row) {
@@ -118,8 +121,10 @@ void dot_slice(uint kind, uint s, inout vec4 tile[HEIGHT]) {
     }
 }
 
+uint weights_at(uint row, uint t) { return WEIGHTS + row * WEIGHT_PITCH + t; }
+
 void store_tile(vec4 tile[HEIGHT]) {
-    [[unroll]] for (uint i = 0; i < HEIGHT; ++i) weights[tile_row(i) * WEIGHT_PITCH + tile_column() / 4] = tile[i];
+    [[unroll]] for (uint i = 0; i < HEIGHT; ++i) own[weights_at(tile_row(i), tile_column() / 4)] = tile[i];
 }
 
 // slice s of sum[row] += Σ_j weights[row, j] · (row j of the block), which has `count` rows
@@ -129,7 +134,7 @@ void add_slice(uint s, uint count, inout vec4 sum[SUMS]) {
         vec4 block[4];
         [[unroll]] for (uint e = 0; e < 4; ++e) block[e] = staged[staged_line(t, e) + place() % SLICE_WORDS];
         [[unroll]] for (uint i = 0; i < SUM_HEIGHT; ++i) {
-            const vec4 weight = weights[sum_row(i) * WEIGHT_PITCH + t];
+            const vec4 weight = own[weights_at(sum_row(i), t)];
             [[unroll]] for (uint e = 0; e < 4; ++e) sum[s * SUM_HEIGHT + i] += weight[e] * block[e];
         }
     }
