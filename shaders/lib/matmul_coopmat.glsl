@@ -21,21 +21,69 @@ layout(constant_id = 14) const uint STEPS = 2;  // matrices along k
 const uint TILE_M = DOWN * ROWS * MATRIX_M;
 const uint TILE_N = ACROSS * COLUMNS * MATRIX_N;
 const uint SLICE = STEPS * MATRIX_K;
-// A slice is kept as it lies in memory: lines of neighbours, in blocks of 8, and a block between lines, so that loads
-// of a matrix spread over the banks.
-const uint LINE_A = (TRANSPOSE_A ? TILE_M : SLICE) / 8;
-const uint LINE_B = (TRANSPOSE_B ? SLICE : TILE_N) / 8;
-const uint BLOCKS_A = TILE_M * SLICE / 8;
-const uint BLOCKS_B = TILE_N * SLICE / 8;
-const uint PITCH_A = LINE_A + 1;
-const uint PITCH_B = LINE_B + 1;
-const uint FETCH_A = (BLOCKS_A + GROUP - 1) / GROUP;  // blocks per invocation
-const uint FETCH_B = (BLOCKS_B + GROUP - 1) / GROUP;
+// In shared memory k runs along lines of both slices, whichever way the operands lie: then an invocation loads what it
+// has of a matrix by 64 or 128 bits. A line has a block of 8 more, so that loads spread over the banks.
+const uint LINE = SLICE / 8;
+const uint PITCH = LINE + 1;
+const uint PATCHES_A = TILE_M * SLICE / 16;  // of 16 numbers
+const uint PATCHES_B = TILE_N * SLICE / 16;
+const uint FETCH_A = (PATCHES_A + GROUP - 1) / GROUP;  // patches per invocation
+const uint FETCH_B = (PATCHES_B + GROUP - 1) / GROUP;
 const uint VEC4S = MATRIX_M * MATRIX_N / 4;  // of a matrix of y
 
-shared uvec4 left[BLOCKS_A / LINE_A * PITCH_A];
-shared uvec4 right[BLOCKS_B / LINE_B * PITCH_B];
+const uint RIGHT = TILE_M * PITCH;  // where b's begins
+
+shared uvec4 slices[(TILE_M + TILE_N) * PITCH];
 shared vec4 finished[DOWN * ACROSS * VEC4S];  // each subgroup's own
+
+// 16 numbers of a slice on their way: two blocks of 8 of the k of a line or, of an operand whose k lies across memory, 4
+// numbers of each of 4 k.
+struct Patch {
+    vec4 part[4];
+};
+
+// Neighbouring invocations have neighbouring k, so that stores of a subgroup spread over the banks.
+uint block_place(uint block) { return block / LINE * PITCH + block % LINE; }
+uint patch_k(uint i) { return i % (SLICE / 4) * 4; }
+uint patch_line(uint i) { return i / (SLICE / 4) * 4; }
+
+// Of x, whose line and place in the line at which the slice begins is `from`.
+Patch fetch_along(In x, uint form, uint begin, uint pitch, uint first, uvec2 from, uvec2 end, bool aligned) {
+    const Block a = fetch(x, form, begin, pitch, first, LINE, from, end, aligned);
+    const Block b = fetch(x, form, begin, pitch, first + GROUP, LINE, from, end, aligned);
+    return Patch(vec4[4](a.low, a.high, b.low, b.high));
+}
+
+Patch fetch_across(In x, uint form, uint begin, uint pitch, uint i, uvec2 from, uvec2 end, bool aligned) {
+    const uvec2 at = from + uvec2(patch_k(i), patch_line(i));
+    Patch got;
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+        const uint there = at.x + j < end.x && at.y < end.y ? end.y - at.y : 0;
+        got.part[j] = load_vec4(x, form, begin + (at.x + j) * pitch + at.y, there, aligned);
+    }
+    return got;
+}
+
+// Number i of each of its 4 k.
+uvec2 turned(Patch of, uint i) {
+    return uvec2(pack(vec2(of.part[0][i], of.part[1][i])), pack(vec2(of.part[2][i], of.part[3][i])));
+}
+
+// A patch of a slice of so many to shared memory, from `begin` on.
+void store(uint begin, bool across, uint patches, uint i, Patch of) {
+    const uint at = gl_LocalInvocationID.x + (across ? i : 2 * i) * GROUP;
+    if (!across) {
+        if (at < 2 * patches) slices[begin + block_place(at)] = packed(Block(of.part[0], of.part[1]));
+        if (at + GROUP < 2 * patches) slices[begin + block_place(at + GROUP)] = packed(Block(of.part[2], of.part[3]));
+    } else if (at < patches) {
+        const uint to = begin + patch_line(at) * PITCH + patch_k(at) / 8, word = patch_k(at) / 2 % 4;
+        [[unroll]] for (uint j = 0; j < 4; ++j) {
+            const uvec2 four = turned(of, j);
+            slices[to + j * PITCH][word] = four.x;
+            slices[to + j * PITCH][word + 1] = four.y;
+        }
+    }
+}
 
 void main() {
     const uint across = (n + TILE_N - 1) / TILE_N;
@@ -58,24 +106,30 @@ void main() {
     coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> sum[ROWS * COLUMNS];
     [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; ++i)
         sum[i] = coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>(0.0);
-    Block next_left[FETCH_A];
-    Block next_right[FETCH_B];
+    Patch next_left[FETCH_A];
+    Patch next_right[FETCH_B];
     for (uint k0 = k_begin;; k0 += SLICE) {
         if (k0 < k_end) {
-            const uvec2 a_from = TRANSPOSE_A ? uvec2(k0, row0) : uvec2(row0, k0);
-            const uvec2 b_from = TRANSPOSE_B ? uvec2(column0, k0) : uvec2(k0, column0);
             [[unroll]] for (uint i = 0; i < FETCH_A; ++i) {
-                const uint block = gl_LocalInvocationID.x + i * GROUP;
-                next_left[i] = fetch(a, LAYOUT_A, a_begin, a_pitch, block, LINE_A, a_from, a_end, a_aligned);
-                if (SCALE_K) {
-                    const float factor = k_scale(batch, min(k0 + block / LINE_A, k_end - 1));
-                    next_left[i].low *= factor;
-                    next_left[i].high *= factor;
+                const uint at = gl_LocalInvocationID.x + i * GROUP;
+                if (TRANSPOSE_A) {
+                    next_left[i] = fetch_across(a, LAYOUT_A, a_begin, a_pitch, at, uvec2(k0, row0), a_end, a_aligned);
+                    if (SCALE_K)
+                        [[unroll]] for (uint j = 0; j < 4; ++j)
+                            next_left[i].part[j] *= k_scale(batch, min(k0 + patch_k(at) + j, k_end - 1));
+                } else {
+                    next_left[i] =
+                        fetch_along(a, LAYOUT_A, a_begin, a_pitch, at + i * GROUP, uvec2(row0, k0), a_end, a_aligned);
                 }
             }
             [[unroll]] for (uint i = 0; i < FETCH_B; ++i) {
-                const uint block = gl_LocalInvocationID.x + i * GROUP;
-                next_right[i] = fetch(b, LAYOUT_B, b_begin, b_pitch, block, LINE_B, b_from, b_end, b_aligned);
+                const uint at = gl_LocalInvocationID.x + i * GROUP;
+                if (TRANSPOSE_B)
+                    next_right[i] =
+                        fetch_along(b, LAYOUT_B, b_begin, b_pitch, at + i * GROUP, uvec2(column0, k0), b_end, b_aligned);
+                else
+                    next_right[i] =
+                        fetch_across(b, LAYOUT_B, b_begin, b_pitch, at, uvec2(k0, column0), b_end, b_aligned);
             }
         }
         if (k0 > k_begin) {
@@ -85,18 +139,13 @@ void main() {
                 coopmat<ELEMENT, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> x[ROWS];
                 [[unroll]] for (uint i = 0; i < ROWS; ++i) {
                     const uint row = my_row + i * MATRIX_M;
-                    if (TRANSPOSE_A)
-                        coopMatLoad(x[i], left, t * PITCH_A + row / 8, PITCH_A, gl_CooperativeMatrixLayoutColumnMajor);
-                    else
-                        coopMatLoad(x[i], left, row * PITCH_A + t / 8, PITCH_A, gl_CooperativeMatrixLayoutRowMajor);
+                    coopMatLoad(x[i], slices, row * PITCH + t / 8, PITCH, gl_CooperativeMatrixLayoutRowMajor);
                 }
                 [[unroll]] for (uint j = 0; j < COLUMNS; ++j) {
                     const uint column = my_column + j * MATRIX_N;
                     coopmat<ELEMENT, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> z;
-                    if (TRANSPOSE_B)
-                        coopMatLoad(z, right, column * PITCH_B + t / 8, PITCH_B, gl_CooperativeMatrixLayoutColumnMajor);
-                    else
-                        coopMatLoad(z, right, t * PITCH_B + column / 8, PITCH_B, gl_CooperativeMatrixLayoutRowMajor);
+                    coopMatLoad(z, slices, RIGHT + column * PITCH + t / 8, PITCH,
+                                gl_CooperativeMatrixLayoutColumnMajor);
                     [[unroll]] for (uint i = 0; i < ROWS; ++i)
                         sum[i * COLUMNS + j] = coopMatMulAdd(x[i], z, sum[i * COLUMNS + j]);
                 }
@@ -104,14 +153,8 @@ void main() {
         }
         if (k0 >= k_end) break;
         barrier();  // everyone is done with the previous slices
-        [[unroll]] for (uint i = 0; i < FETCH_A; ++i) {
-            const uint block = gl_LocalInvocationID.x + i * GROUP;
-            if (block < BLOCKS_A) left[block / LINE_A * PITCH_A + block % LINE_A] = packed(next_left[i]);
-        }
-        [[unroll]] for (uint i = 0; i < FETCH_B; ++i) {
-            const uint block = gl_LocalInvocationID.x + i * GROUP;
-            if (block < BLOCKS_B) right[block / LINE_B * PITCH_B + block % LINE_B] = packed(next_right[i]);
-        }
+        [[unroll]] for (uint i = 0; i < FETCH_A; ++i) store(0, TRANSPOSE_A, PATCHES_A, i, next_left[i]);
+        [[unroll]] for (uint i = 0; i < FETCH_B; ++i) store(RIGHT, !TRANSPOSE_B, PATCHES_B, i, next_right[i]);
         barrier();
     }
 
