@@ -84,17 +84,15 @@ struct SharedTile {
         std::clamp<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size.head_width)), 8, block_k);
     std::int64_t summed = (pass == AttentionPass::forward ? 0 : size.qk_width) +
                           (pass == AttentionPass::query_gradient ? 0 : size.value_width);  // columns
-    /// Rows of a tile to an invocation, and nearly as many of its sums: fewer where those, and what is under way to them,
-    /// took all registers.
-    std::int64_t height = registers(4) > device.registers ? 2 : 4;
+    /// Rows of a tile to an invocation, and nearly as many of its sums: fewer where those, and the words that are loaded
+    /// for them, left less than an eighth of the registers for all else.
+    std::int64_t height = words(4) > device.registers / 8 * 7 ? 2 : 4;
 
-    /// Words of an invocation: sums, one tile or two, and what loads and addresses take, by Mesa's compilers.
-    std::int64_t registers(std::int64_t rows) const {
-        constexpr std::int64_t under_way = 68;
+    std::int64_t words(std::int64_t rows) const {
+        constexpr std::int64_t loaded = 64;  // and kept beside them, as Mesa's compilers have it
         const std::int64_t tiles = pass == AttentionPass::forward ? 1 : 2;
-        return summed * 4 * rows / block_k + tiles * 4 * rows + under_way;
+        return up(summed * 4 * rows, block_k) + tiles * 4 * rows + loaded;
     }
-
     std::int64_t group(std::int64_t rows) const { return rows * block_k / (4 * height); }
     std::int64_t groups(std::int64_t rows) const { return size.batch_heads * up(size.rows, rows); }
     std::int64_t computed(std::int64_t rows) const { return up(size.rows, rows) * rows; }

@@ -97,8 +97,9 @@ std::uint32_t shared_bytes(std::map<std::string, std::uint32_t> of, AttentionPas
     const auto pitch = [](std::uint32_t columns) { return (columns + 3) / 4 | 1; };
     const std::uint32_t values = pass == AttentionPass::forward ? 0 : pitch(value_width);
     const std::uint32_t own = of["WHOLE"] == 0 ? pitch(of["SLICE"]) : pitch(width) + values;
-    const std::uint32_t words =
-        of["ROWS"] * own + of["BLOCK_K"] * pitch(of["SLICE"]) + of["ROWS"] * pitch(of["BLOCK_K"]);
+    const std::uint32_t weights = pitch(of["BLOCK_K"]);  // in place of a slice, beside whole rows
+    const std::uint32_t words = of["ROWS"] * (of["WHOLE"] == 0 ? std::max(own, weights) : own + weights) +
+                                of["BLOCK_K"] * pitch(of["SLICE"]);
     const std::uint32_t numbers = pass == AttentionPass::forward          ? of["ROWS"] + of["BLOCK_K"]
                                   : pass == AttentionPass::query_gradient ? of["BLOCK_K"]
                                                                           : 3 * of["BLOCK_K"];
@@ -161,6 +162,23 @@ TEST(HostAttentionTile, OfSharedMemoryHasAsManyRowsAsPayOff) {
     EXPECT_FALSE(whole(33, AttentionPass::forward)) << "half as many workgroups at once";
     EXPECT_TRUE(whole(32, AttentionPass::key_gradient));
     EXPECT_FALSE(whole(64, AttentionPass::key_gradient));
+}
+
+TEST(HostAttentionTile, OfSharedMemoryLeavesRegistersForAllElse) {
+    const auto rows = [](std::uint32_t registers, AttentionPass pass, std::int64_t width) {
+        DeviceTraits device = gpu(32);
+        device.registers = registers;
+        auto of = constants(preferred(device, pass, {96, 1024, 1024, width}));
+        return of["ROWS"] * of["BLOCK_K"] / 4 / of["GROUP"];  // of a tile, to an invocation
+    };
+    EXPECT_EQ(rows(256, AttentionPass::key_gradient, 128), 4u);
+    EXPECT_EQ(rows(256, AttentionPass::key_gradient, 129), 2u);
+    EXPECT_EQ(rows(128, AttentionPass::forward, 64), 4u);
+    EXPECT_EQ(rows(128, AttentionPass::forward, 65), 2u);
+    EXPECT_EQ(rows(128, AttentionPass::query_gradient, 32), 4u);
+    EXPECT_EQ(rows(128, AttentionPass::query_gradient, 33), 2u);
+    EXPECT_EQ(rows(128, AttentionPass::key_gradient, 16), 4u);
+    EXPECT_EQ(rows(128, AttentionPass::key_gradient, 17), 2u);
 }
 
 TEST(HostAttentionTile, LeavesDecodingAndCpusAlone) {
