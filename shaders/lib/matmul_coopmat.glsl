@@ -106,9 +106,9 @@ void main() {
     coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> sum[ROWS * COLUMNS];
     [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; ++i)
         sum[i] = coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>(0.0);
-    Patch next_left[FETCH_A];
-    Patch next_right[FETCH_B];
     for (uint k0 = k_begin;; k0 += SLICE) {
+        Patch next_left[FETCH_A];
+        Patch next_right[FETCH_B];
         if (k0 < k_end) {
             [[unroll]] for (uint i = 0; i < FETCH_A; ++i) {
                 const uint at = gl_LocalInvocationID.x + i * GROUP;
@@ -141,14 +141,15 @@ void main() {
                     const uint row = my_row + i * MATRIX_M;
                     coopMatLoad(x[i], slices, row * PITCH + t / 8, PITCH, gl_CooperativeMatrixLayoutRowMajor);
                 }
+                coopmat<ELEMENT, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> z[COLUMNS];
                 [[unroll]] for (uint j = 0; j < COLUMNS; ++j) {
                     const uint column = my_column + j * MATRIX_N;
-                    coopmat<ELEMENT, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> z;
-                    coopMatLoad(z, slices, RIGHT + column * PITCH + t / 8, PITCH,
+                    coopMatLoad(z[j], slices, RIGHT + column * PITCH + t / 8, PITCH,
                                 gl_CooperativeMatrixLayoutColumnMajor);
-                    [[unroll]] for (uint i = 0; i < ROWS; ++i)
-                        sum[i * COLUMNS + j] = coopMatMulAdd(x[i], z, sum[i * COLUMNS + j]);
                 }
+                [[unroll]] for (uint i = 0; i < ROWS; ++i)
+                    [[unroll]] for (uint j = 0; j < COLUMNS; ++j)
+                        sum[i * COLUMNS + j] = coopMatMulAdd(x[i], z[j], sum[i * COLUMNS + j]);
             }
         }
         if (k0 >= k_end) break;
