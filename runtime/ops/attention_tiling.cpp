@@ -84,8 +84,8 @@ struct SharedTile {
         std::clamp<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size.head_width)), 8, block_k);
     std::int64_t summed = (pass == AttentionPass::forward ? 0 : size.qk_width) +
                           (pass == AttentionPass::query_gradient ? 0 : size.value_width);  // columns
-    /// Rows of a tile to an invocation, and nearly as many of its sums: fewer where those, and the words that are loaded
-    /// for them, left less than an eighth of the registers for all else.
+    /// Rows of a tile to an invocation, and nearly as many of its sums: fewer where those, and the words that are
+    /// loaded for them, left less than an eighth of the registers for all else.
     std::int64_t height = words(4) > device.registers / 8 * 7 ? 2 : 4;
 
     std::int64_t words(std::int64_t rows) const {

@@ -36,8 +36,8 @@ const uint RIGHT = TILE_M * PITCH;  // where b's begins
 shared uvec4 slices[(TILE_M + TILE_N) * PITCH];
 shared vec4 finished[DOWN * ACROSS * VEC4S];  // each subgroup's own
 
-// 16 numbers of a slice on their way: two blocks of 8 of the k of a line or, of an operand whose k lies across memory, 4
-// numbers of each of 4 k.
+// 16 numbers of a slice on their way: two blocks of 8 of the k of a line or, of an operand whose k lies across memory,
+// 4 numbers of each of 4 k.
 struct Patch {
     vec4 part[4];
 };
@@ -125,8 +125,8 @@ void main() {
             [[unroll]] for (uint i = 0; i < FETCH_B; ++i) {
                 const uint at = gl_LocalInvocationID.x + i * GROUP;
                 if (TRANSPOSE_B)
-                    next_right[i] =
-                        fetch_along(b, LAYOUT_B, b_begin, b_pitch, at + i * GROUP, uvec2(column0, k0), b_end, b_aligned);
+                    next_right[i] = fetch_along(b, LAYOUT_B, b_begin, b_pitch, at + i * GROUP, uvec2(column0, k0),
+                                                b_end, b_aligned);
                 else
                     next_right[i] =
                         fetch_across(b, LAYOUT_B, b_begin, b_pitch, at, uvec2(k0, column0), b_end, b_aligned);
