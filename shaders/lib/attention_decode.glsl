@@ -5,8 +5,8 @@
 // lie side by side, row r being head r % GQA_GROUP of query r / GQA_GROUP.
 //
 // A tile value t[row, lane] is made by dot_rows, where its rows are broadcast and each lane reads the row it owns, and
-// spent by add_rows, where t is broadcast and the lanes lie along the columns again. So no value crosses lanes through memory: no shared memory, no
-// barrier, any subgroup size. Statistics of its rows (maxima, sums) lie one row to a lane.
+// spent by add_rows, where t is broadcast and the lanes lie along the columns again. So no value crosses lanes through
+// memory: no shared memory, no barrier, any subgroup size. Statistics of its rows (maxima, sums) lie one row to a lane.
 //
 // Why so: on lavapipe a load costs as much as some ten multiply-adds and a broadcast next to nothing, so
 // each load serves all ROWS rows. Every loop over registers must unroll, hence no `break` or `continue`.
