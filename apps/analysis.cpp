@@ -5,6 +5,7 @@
 #include <set>
 
 #include "graph/lower.h"
+#include "models/language_model.h"
 #include "passes/run_passes.h"
 #include "program/program.h"
 
@@ -150,6 +151,15 @@ Analysis analyse(StepGraphs& graphs, const DeviceTraits& device) {
     sum.outputs += update.outputs;
     sum.tables += update.tables;
     return sum;
+}
+
+Analysis analyse_reading(const ModelConfig& config, Format activations, std::int64_t length, std::int64_t positions,
+                         const DeviceTraits& device) {
+    Graph graph;
+    graph.activations = activations;
+    Parameters parameters;
+    prefill_chunk(Scope(graph, parameters), config, length, activations, 1, positions);
+    return analyse(graph, device);
 }
 
 }  // namespace vkf

@@ -7,6 +7,7 @@
 
 #include "graph/graph.h"
 #include "graph/plan.h"
+#include "models/model_config.h"
 #include "models/train/step_graphs.h"
 
 namespace vkf {
@@ -47,6 +48,10 @@ struct Analysis {
 Analysis analyse(Graph& graph, const DeviceTraits& device);
 /// One update as Trainer runs it: the work of all its micro-batches; memory that its graphs share is counted once.
 Analysis analyse(StepGraphs& graphs, const DeviceTraits& device);
+/// Reading the last `length` of a text's `positions` tokens into its cache. Pairs of query and key are those that the
+/// mask lets see each other, and the cache is as long as the text.
+Analysis analyse_reading(const ModelConfig& config, Format activations, std::int64_t length, std::int64_t positions,
+                         const DeviceTraits& device);
 
 /// "h.3.attn.c_attn" → "h.*.attn".
 std::string part_of(const std::string& path);

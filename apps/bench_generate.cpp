@@ -1,6 +1,7 @@
 // vkformer bench generate: how fast a language model reads a prompt, and how fast it then writes.
 
 #include <array>
+#include <bit>
 #include <memory>
 
 #include "apps/bench_by_op.h"
@@ -9,6 +10,7 @@
 #include "apps/bench_timing.h"
 #include "apps/progress.h"
 #include "models/generate.h"
+#include "models/sampling.h"
 #include "vulkan/device.h"
 
 namespace vkf {
@@ -19,14 +21,6 @@ struct Options : ReportOptions {
     std::string model;
     bool by_op = false;
 };
-
-Analysis reading(const ModelConfig& config, Format activations, std::int64_t length, const DeviceTraits& device) {
-    Graph graph;
-    graph.activations = activations;
-    Parameters parameters;
-    prefill_chunk(Scope(graph, parameters), config, length, activations);
-    return analyse(graph, device);
-}
 
 /// Up to 256 tokens, at most half the context.
 std::int64_t prompt_length(const ModelConfig& config) {
@@ -40,8 +34,8 @@ void time_generation(Device& device, const BenchModel& model, Format activations
     const std::vector<std::int32_t> prompt = random_tokens(length, config.size(Dimension::vocab_size));
     Generator generator(device, config, {.activations = activations});
     for (const Parameter& p : generator.parameters().list()) generator.state().write(p.name, initial_values(p, 1));
-    const auto add = [&](const char* name, std::int64_t tokens, const Timing& timing) {
-        const Analysis analysis = reading(config, activations, tokens, traits(device));
+    const auto add = [&](const char* name, std::int64_t tokens, std::int64_t positions, const Timing& timing) {
+        const Analysis analysis = analyse_reading(config, activations, tokens, positions, traits(device));
         report.measurements.push_back({.family = "generate",
                                        .name = text(model.title, ' ', name),
                                        .shape = tokens > 1 ? text(tokens, " tokens") : text("1 token"),
@@ -52,12 +46,14 @@ void time_generation(Device& device, const BenchModel& model, Format activations
                                        .item = "token",
                                        .items = static_cast<double>(tokens)});
     };
-    add("prefill", length, time_calls(seconds, [&] { generator.prefill(prompt); }));
+    add("prefill", length, length, time_calls(seconds, [&] { generator.prefill(prompt); }));
     generator.prefill(prompt);
-    add("decode", 1, time_calls(seconds, [&] {
+    Random random(1, "sample");
+    const SampleRow how = sample_row({}, config.size(Dimension::vocab_size), random);
+    add("decode", 1, length + 1, time_calls(seconds, [&] {
             // A full context would be read anew, half of it at once.
             if (std::ssize(generator.context()) == config.size(Dimension::context)) generator.prefill(prompt);
-            generator.decode(prompt.front());
+            generator.decode(std::array{NextToken{.token = prompt.front(), .how = how}});
         }));
 }
 
@@ -66,14 +62,18 @@ std::vector<Measurement> time_ops(Device& device, const BenchModel& model, Forma
     Graph graph;
     graph.activations = activations;
     Parameters parameters;
-    prefill_chunk(Scope(graph, parameters), model.config, 1, activations);
+    const std::int64_t positions = prompt_length(model.config) + 1;
+    decode_step(Scope(graph, parameters), model.config, activations, 1, positions);
     State state(device);
     Program program(device, graph, state, {.stamps = true});
     for (const Parameter& p : parameters.list()) state.write(p.name, initial_values(p, 1));
-    const auto position = static_cast<std::int32_t>(prompt_length(model.config));
     program.write("tokens", std::array{0});
-    program.write("positions", std::array{position});
-    program.write("lengths", std::array{position + 1});
+    program.write("positions", std::array{static_cast<std::int32_t>(positions - 1)});
+    program.write("lengths", std::array{static_cast<std::int32_t>(positions)});
+    Random random(1, "sample");
+    const SampleRow how = sample_row({}, model.config.size(Dimension::vocab_size), random);
+    program.write("sampling", std::bit_cast<std::array<std::int32_t, SampleRow::words>>(how));
+    program.write("seen", std::vector<std::int32_t>(static_cast<std::size_t>(graph.input_named("seen").elements())));
     return time_by_op(program, model.title + " decode", seconds);
 }
 
@@ -86,7 +86,8 @@ void bench_generate(const Common& common, const Options& o) {
         for (std::size_t i = 0; i < models.size(); ++i) {
             const ModelConfig& config = models[i].config;
             progress.update(static_cast<std::int64_t>(i), models[i].title);
-            const Analysis analysis = reading(config, common.activations(), prompt_length(config), traits(device));
+            const Analysis analysis = analyse_reading(config, common.activations(), prompt_length(config),
+                                                      config.size(Dimension::context), traits(device));
             const std::string lack = lacking_memory(device, analysis);
             if (!lack.empty()) {
                 progress.line(text("left out: ", models[i].title, ": ", lack));

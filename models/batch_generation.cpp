@@ -35,29 +35,29 @@ public:
         times.read += read ? 0 : std::ssize(generator_.context(row));
         times.reading += seconds_since(start);
         ++times.begun;
-        advance(text, logits, times);
+        accept(text, sample_token(logits, text.next_row(), text.seen()), times);
     }
 
     /// One more token of every text; false if all are finished.
     bool decode(GenerationTimes& times) {
         std::vector<NextToken> next;
         for (std::size_t row = 0; row < texts_.size(); ++row)
-            if (texts_[row] && !texts_[row]->finished())
-                next.push_back({static_cast<std::int64_t>(row), texts_[row]->tokens().back()});
+            if (Continuation* text = texts_[row]; text && !text->finished())
+                next.push_back({static_cast<std::int64_t>(row), text->tokens().back(), text->next_row(), text->seen()});
         if (next.empty()) return false;
         const auto start = Clock::now();
-        const std::vector<std::vector<float>> logits = generator_.decode(next);
+        const std::vector<SampledToken> drawn = generator_.decode(next);
         times.writing += seconds_since(start);
         for (std::size_t i = 0; i < next.size(); ++i)
-            advance(*texts_[static_cast<std::size_t>(next[i].row)], logits[i], times);
+            accept(*texts_[static_cast<std::size_t>(next[i].row)], drawn[i], times);
         return true;
     }
 
 private:
-    static void advance(Continuation& text, std::span<const float> logits, GenerationTimes& times) {
+    static void accept(Continuation& text, const SampledToken& drawn, GenerationTimes& times) {
         const auto start = Clock::now();
         const std::int64_t before = std::ssize(text.tokens());
-        text.advance(logits);
+        text.accept(drawn);
         times.written += std::ssize(text.tokens()) - before;
         times.finished += text.finished() ? 1 : 0;
         times.writing += seconds_since(start);

@@ -1,7 +1,6 @@
 #include "models/continuation.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "base/error.h"
@@ -11,7 +10,18 @@ namespace vkf {
 Continuation::Continuation(const ContinuationOptions& options, const Tokenizer* tokenizer, Tokens prompt, Random random)
     : options_(options), prompt_(std::move(prompt)), stop_(options.stop), random_(random) {
     if (tokenizer) decoder_.emplace(*tokenizer);
-    for (const std::int32_t token : prompt_) untaken_ += shown(token);
+    seen_.resize(static_cast<std::size_t>(seen_words(options.vocabulary)));
+    for (const std::int32_t token : prompt_) {
+        see(token);
+        untaken_ += shown(token);
+    }
+}
+
+void Continuation::see(std::int32_t token) {
+    if (options_.sampling.repetition_penalty == 1) return;
+    require(token >= 0 && token < options_.vocabulary, "token ", token, " has no logit; there are ",
+            options_.vocabulary);
+    seen_[static_cast<std::size_t>(token / 32)] |= static_cast<std::int32_t>(1U << token % 32);
 }
 
 std::string Continuation::shown(std::int32_t token) {
@@ -27,23 +37,18 @@ std::string Continuation::take_shown() {
     return std::exchange(untaken_, {});
 }
 
-void Continuation::advance(std::span<const float> logits) {
-    const auto known = logits.first(static_cast<std::size_t>(options_.vocabulary));
-    const auto bad = std::ranges::find_if(known, [](float x) { return !std::isfinite(x); });
-    if (bad != known.end()) throw Error(options_.model, ": the logit of token ", bad - known.begin(), " is ", *bad);
-    if (std::ssize(tokens_) >= options_.max_new_tokens) return finish("length");
+SampleRow Continuation::next_row() {
+    return sample_row(options_.sampling, options_.vocabulary, random_, options_.log_probabilities);
+}
 
-    std::vector<float> penalized;
-    if (options_.sampling.repetition_penalty != 1) {
-        penalized.assign(known.begin(), known.end());
-        Tokens before = prompt_;
-        before.insert(before.end(), tokens_.begin(), tokens_.end());
-        penalize_repetition(penalized, before, options_.sampling.repetition_penalty);
-    }
-    const std::int32_t token = sample(penalized.empty() ? known : penalized, options_.sampling, random_);
+void Continuation::accept(const SampledToken& drawn) {
+    const std::int32_t token = drawn.token;
+    if (token < 0) throw Error(options_.model, ": the logit of token ", -1 - token, " is ", drawn.logit);
+    if (std::ssize(tokens_) >= options_.max_new_tokens) return finish("length");
     if (std::ranges::find(options_.end_tokens, token) != options_.end_tokens.end()) return finish("end_of_text");
     tokens_.push_back(token);
-    if (options_.log_probabilities) log_probabilities_.push_back(log_probability(logits, token));
+    see(token);
+    if (options_.log_probabilities) log_probabilities_.push_back(drawn.log_probability());
     pass_on(stop_.feed(shown(token)));
     if (stop_.found() || std::ssize(tokens_) == options_.max_new_tokens) finish("length");
 }

@@ -28,9 +28,15 @@ public:
     /// `options` and the tokenizer must outlive it; without a tokenizer (null), texts are the numbers of tokens.
     Continuation(const ContinuationOptions& options, const Tokenizer* tokenizer, Tokens prompt, Random random);
 
-    /// Chooses the next token by its logits [V], unless there are enough, in which case the text ends.
+    /// How the next token is to be drawn, by random bits that are not given out again.
+    SampleRow next_row();
+    /// Which tokens it has, if that matters: as `sample_token` takes them, for tokens 0 … vocabulary − 1.
+    std::span<const std::int32_t> seen() const { return seen_; }
+    /// Goes on with the token that was drawn, unless there are enough, in which case the text ends.
     /// Throws: Error naming a logit that is not finite.
-    void advance(std::span<const float> logits);
+    void accept(const SampledToken& drawn);
+    /// Draws the next token on the host by its logits [V], and goes on with it.
+    void advance(std::span<const float> logits) { accept(sample_token(logits, next_row(), seen_)); }
     /// Ends the text where it is, unless it has ended.
     void interrupt(const char* reason = "interrupted");
 
@@ -41,7 +47,7 @@ public:
     const Tokens& prompt() const { return prompt_; }
     /// Those behind the prompt; of a stop string, those that complete it among them.
     const Tokens& tokens() const { return tokens_; }
-    /// Of each of them, as `log_probability` has it; if they are wanted.
+    /// The model's own of each of them, natural logarithms; if they are wanted.
     const std::vector<double>& log_probabilities() const { return log_probabilities_; }
     /// What stands behind the prompt.
     const std::string& text() const { return text_; }
@@ -49,12 +55,14 @@ public:
     std::string take_shown();
 
 private:
+    void see(std::int32_t token);
     std::string shown(std::int32_t token);
     void pass_on(const std::string& text);
     void finish(const char* reason);
 
     const ContinuationOptions& options_;
     Tokens prompt_, tokens_;
+    std::vector<std::int32_t> seen_;
     std::vector<double> log_probabilities_;
     std::optional<TextDecoder> decoder_;
     StopStrings stop_;

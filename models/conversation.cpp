@@ -1,6 +1,7 @@
 #include "models/conversation.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/error.h"
@@ -74,7 +75,9 @@ Continuation Conversation::answer(Random random, const std::function<bool(const 
             answer.interrupt("context");
             continue;
         }
-        answer.advance(generator_.decode(answer.tokens().back()));
+        const NextToken next{
+            .row = 0, .token = answer.tokens().back(), .how = answer.next_row(), .seen = answer.seen()};
+        answer.accept(generator_.decode(std::array{next}).front());
         ++read;
     }
     answer.interrupt();

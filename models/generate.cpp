@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -14,6 +15,12 @@ namespace {
 
 constexpr std::uint64_t LONGEST_CHUNK = 256;
 
+std::vector<std::int32_t> words_of(std::span<const SampleRow> rows) {
+    std::vector<std::int32_t> words(rows.size() * SampleRow::words);
+    std::memcpy(words.data(), rows.data(), rows.size_bytes());
+    return words;
+}
+
 }  // namespace
 
 Generator::Generator(Device& device, const ModelConfig& config, const GeneratorOptions& options)
@@ -24,26 +31,30 @@ Generator::Generator(Device& device, const ModelConfig& config, const GeneratorO
       state_(device),
       contexts_(index(options.rows)) {
     require(options.rows > 0, "generate: ", options.rows, " rows, wanted at least 1");
-    chunk(1);
+    decoder_ = compile([&](const Scope& scope) { decode_step(scope, config_, activations_, options.rows); });
+    decoder_->program->write("seen", std::vector<std::int32_t>(index(options.rows) * seen_width()));
     if (options.rows == 1) return;
-    batch_ = compile_reading(options.rows, 1);
     copy_ = std::make_unique<CompiledGraph>();
     copy_cache_row(copy_->graph, chunk(1).graph, options.rows);
     copy_->program.emplace(device_, copy_->graph, state_);
 }
 
-std::unique_ptr<Generator::CompiledGraph> Generator::compile_reading(std::int64_t rows, std::int64_t length) {
+std::unique_ptr<Generator::CompiledGraph> Generator::compile(const std::function<void(const Scope&)>& build) {
     auto fresh = std::make_unique<CompiledGraph>();
     fresh->graph.activations = activations_;
-    prefill_chunk(Scope(fresh->graph, parameters_), config_, length, activations_, rows);
+    build(Scope(fresh->graph, parameters_));
     fresh->program.emplace(device_, fresh->graph, state_);
     return fresh;
 }
 
 Generator::CompiledGraph& Generator::chunk(std::int64_t length) {
     std::unique_ptr<CompiledGraph>& made = chunks_[length];
-    if (!made) made = compile_reading(1, length);
+    if (!made) made = compile([&](const Scope& scope) { prefill_chunk(scope, config_, length, activations_); });
     return *made;
+}
+
+std::size_t Generator::seen_width() const {
+    return index(decoder_->graph.input_named("seen").width());
 }
 
 void Generator::run_chunk(std::span<const std::int32_t> tokens, std::int64_t position) {
@@ -104,38 +115,48 @@ std::vector<float> Generator::slide(std::int64_t row) {
 }
 
 std::vector<float> Generator::decode(std::int32_t token) {
-    return decode(std::array{NextToken{0, token}}).front();
+    if (std::ssize(contexts_.front()) < context_length_) return extend(std::array{token});
+    contexts_.front().push_back(token);
+    return slide(0);
 }
 
-std::vector<std::vector<float>> Generator::decode(std::span<const NextToken> tokens) {
-    std::vector<std::vector<float>> logits(tokens.size());
+std::vector<SampledToken> Generator::decode(std::span<const NextToken> tokens) {
+    std::vector<SampledToken> drawn(tokens.size());
     std::vector<std::int32_t> fresh(contexts_.size()), positions(contexts_.size()), lengths(contexts_.size());
+    std::vector<SampleRow> how(contexts_.size());
+    std::vector<std::int32_t> seen(contexts_.size() * seen_width());
+    bool any_seen = false;
     std::vector<std::size_t> read;  // of `tokens`, by one run
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-        const auto [row, token] = tokens[i];
-        std::vector<std::int32_t>& context = contexts_.at(index(row));
-        context.push_back(token);
+        const NextToken& next = tokens[i];
+        const std::size_t row = index(next.row);
+        std::vector<std::int32_t>& context = contexts_.at(row);
+        context.push_back(next.token);
         if (std::ssize(context) > context_length_) {
-            logits[i] = slide(row);
+            drawn[i] = sample_token(slide(next.row), next.how, next.seen);
             continue;
         }
-        fresh[index(row)] = token;
-        lengths[index(row)] = static_cast<std::int32_t>(context.size());
-        positions[index(row)] = lengths[index(row)] - 1;
+        fresh[row] = next.token;
+        lengths[row] = static_cast<std::int32_t>(context.size());
+        positions[row] = lengths[row] - 1;
+        how[row] = next.how;
+        if (next.how.seen_positive != Scale()) {
+            std::ranges::copy(next.seen, seen.begin() + static_cast<std::ptrdiff_t>(row * seen_width()));
+            any_seen = true;
+        }
         read.push_back(i);
     }
-    if (read.empty()) return logits;
-    Program& program = batch_ ? *batch_->program : *chunk(1).program;
+    if (read.empty()) return drawn;
+    Program& program = *decoder_->program;
     program.write("tokens", fresh);
     program.write("positions", positions);
     program.write("lengths", lengths);
+    program.write("sampling", words_of(how));
+    if (any_seen) program.write("seen", seen);
     program.run();
-    std::vector<float> all = program.read("logits");
-    if (rows() == 1) return {std::move(all)};
-    const std::ptrdiff_t width = std::ssize(all) / rows();
-    for (const std::size_t i : read)
-        logits[i].assign(all.begin() + tokens[i].row * width, all.begin() + (tokens[i].row + 1) * width);
-    return logits;
+    const std::vector<std::int32_t> chosen = program.read_ints("drawn"), others = program.read_ints("probabilities");
+    for (const std::size_t i : read) drawn[i] = sampled_token(chosen, others, tokens[i].row);
+    return drawn;
 }
 
 }  // namespace vkf

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "graph/graph.h"
 #include "models/language_model.h"
+#include "ops/sample.h"
 #include "program/program.h"
 
 namespace vkf {
@@ -19,18 +21,20 @@ struct GeneratorOptions {
     std::int64_t rows = 1;  // texts that are written at once
 };
 
-/// The token that comes next in a row.
+/// The token that comes next in a row, and how the one that follows it is drawn.
 struct NextToken {
     std::int64_t row = 0;
     std::int32_t token = 0;
+    SampleRow how = {};
+    std::span<const std::int32_t> seen = {};  // as `sample_token` takes it, if tokens that are seen count less
 };
 
 /// Programs over one set of weights. One text is read and written in a cache of one row: one program decodes, a token
-/// at a time; others prefill in chunks of 2, 4, … 256 tokens (built when first needed; the last chunk overlaps the one
-/// before it, so that none is padded). Several rows have a cache of their own beside it, which one program decodes in,
-/// a token of each row at a time; what they begin with is read in the cache of one row and copied. So a row's tokens
-/// are those of the text alone: prefilling is the same, and up to four rows are decoded to the same bits. Of more,
-/// products are computed by other kernels, which add in another order.
+/// at a time, and draws the next; others prefill in chunks of 2, 4, … 256 tokens (built when first needed; the last
+/// chunk overlaps the one before it, so that none is padded). Several rows have a cache of their own beside it, which
+/// one program decodes in, a token of each row at a time; what they begin with is read in the cache of one row and
+/// copied. So a row's tokens are those of the text alone: prefilling is the same, and up to four rows are decoded to
+/// the same bits. Of more, products are computed by other kernels, which add in another order.
 ///
 /// When the cache of a row is full, its last half is read anew from position 0 and generation goes on. (nanoGPT
 /// reads the last tokens of a whole context anew for every token from then on.)
@@ -55,8 +59,9 @@ public:
     std::vector<float> extend(std::span<const std::int32_t> tokens);
     /// Reads one more token of the only row; the logits of the next.
     std::vector<float> decode(std::int32_t token);
-    /// Reads one more token of each of some rows; the logits of theirs that come next, in that order.
-    std::vector<std::vector<float>> decode(std::span<const NextToken> tokens);
+    /// Reads one more token of each of some rows, and draws those that come next, in that order: on the device, so that
+    /// logits stay there, but where a full row is read anew.
+    std::vector<SampledToken> decode(std::span<const NextToken> tokens);
 
     /// What lies in a row's cache, oldest first.
     const std::vector<std::int32_t>& context(std::int64_t row = 0) const { return contexts_.at(index(row)); }
@@ -69,7 +74,8 @@ private:
 
     static std::size_t index(std::int64_t row) { return static_cast<std::size_t>(row); }
     CompiledGraph& chunk(std::int64_t length);
-    std::unique_ptr<CompiledGraph> compile_reading(std::int64_t rows, std::int64_t length);
+    std::size_t seen_width() const;
+    std::unique_ptr<CompiledGraph> compile(const std::function<void(const Scope&)>& build);
     /// Reads tokens in the cache of one row, from a position on.
     std::vector<float> read(std::span<const std::int32_t> tokens, std::int64_t position);
     void run_chunk(std::span<const std::int32_t> tokens, std::int64_t position);
@@ -83,7 +89,7 @@ private:
     State state_;
     Parameters parameters_;
     std::map<std::int64_t, std::unique_ptr<CompiledGraph>> chunks_;  // by tokens per run
-    std::unique_ptr<CompiledGraph> batch_, copy_;                    // of several rows
+    std::unique_ptr<CompiledGraph> decoder_, copy_;                  // the latter if there are several rows
     std::vector<std::vector<std::int32_t>> contexts_;                // by row
     std::vector<std::int32_t> prefilled_;
     std::vector<float> prefilled_logits_;

@@ -7,6 +7,7 @@
 #include "ops/head_loss.h"
 #include "ops/kv_cache.h"
 #include "ops/matmul.h"
+#include "ops/sample.h"
 
 namespace vkf {
 
@@ -20,6 +21,19 @@ Features features(const Scope& scope, const ModelConfig& config, Tensor tokens, 
     require(length <= context, "a sequence of ", length, " tokens exceeds ", context.key, " ", context.value);
     const Scope adapted = scope.with_adapters(config.adapters() ? &*config.adapters() : nullptr);
     return std::get<LanguageGraph>(config.family().graph).features(adapted, config, tokens, cache, last_only);
+}
+
+/// Of the tokens that follow what is read into the cache, [rows, 1, V].
+Tensor cached_logits(const Scope& scope, const ModelConfig& config, std::int64_t length, Format activations,
+                     std::int64_t rows, std::int64_t capacity) {
+    Graph& graph = scope.graph();
+    const Shape tokens{rows, length}, positions = rows > 1 ? tokens : Shape{length};
+    const Tensor read = graph.input("tokens", {DType::i32, tokens});
+    const KeyValueCache cache{.lengths = graph.input("lengths", {DType::i32, {rows}}),
+                              .positions = graph.input("positions", {DType::i32, positions}),
+                              .capacity = capacity > 0 ? capacity : config.size(Dimension::context),
+                              .format = activations};
+    return language_logits(scope, config, read, &cache, true);
 }
 
 std::string rows_name(const std::string& state, std::int64_t rows) {
@@ -59,15 +73,19 @@ std::string KeyValueCache::state_name(std::string_view layer, std::string_view w
 }
 
 void prefill_chunk(const Scope& scope, const ModelConfig& config, std::int64_t length, Format activations,
-                   std::int64_t rows) {
+                   std::int64_t rows, std::int64_t capacity) {
+    scope.graph().output("logits", cached_logits(scope, config, length, activations, rows, capacity));
+}
+
+void decode_step(const Scope& scope, const ModelConfig& config, Format activations, std::int64_t rows,
+                 std::int64_t capacity) {
     Graph& graph = scope.graph();
-    const Shape tokens{rows, length}, positions = rows > 1 ? tokens : Shape{length};
-    const Tensor read = graph.input("tokens", {DType::i32, tokens});
-    const KeyValueCache cache{.lengths = graph.input("lengths", {DType::i32, {rows}}),
-                              .positions = graph.input("positions", {DType::i32, positions}),
-                              .capacity = config.size(Dimension::context),
-                              .format = activations};
-    graph.output("logits", language_logits(scope, config, read, &cache, true));
+    const Tensor logits = cached_logits(scope, config, 1, activations, rows, capacity);
+    const Tensor how = graph.input("sampling", {DType::i32, {rows, SampleRow::words}});
+    const Tensor seen = graph.input("seen", {DType::i32, {rows, seen_words(logits.width())}});
+    const auto [drawn, probabilities] = sample(logits, how, seen);
+    graph.output("drawn", drawn);
+    graph.output("probabilities", probabilities);
 }
 
 void copy_cache_row(Graph& graph, const Graph& one, std::int64_t rows) {

@@ -39,9 +39,14 @@ Objective language_objective(const ModelConfig& config);
 /// Appends the reading of `length` tokens of each row into the cache: inputs `tokens`, i32 [rows, length], `positions`,
 /// i32 [length] or, of several rows, [rows, length], and `lengths`, i32 [rows], the tokens then read in all of each
 /// row; output `logits` of the tokens that follow, [rows, 1, V]. A row of length 0 stores nothing and sees nothing. The
-/// cache is kept in what `activations` will be.
+/// cache is kept in what `activations` will be, and has room for `capacity` positions (0: a whole context).
 void prefill_chunk(const Scope& scope, const ModelConfig& config, std::int64_t length, Format activations = Format::f32,
-                   std::int64_t rows = 1);
+                   std::int64_t rows = 1, std::int64_t capacity = 0);
+
+/// Appends the same of one token of each row, and the drawing of the one that follows: inputs `sampling` and `seen` as
+/// `sample` (ops/sample.h) takes them, and its outputs `drawn` and `probabilities` instead of the logits.
+void decode_step(const Scope& scope, const ModelConfig& config, Format activations = Format::f32, std::int64_t rows = 1,
+                 std::int64_t capacity = 0);
 
 /// Appends copies of a single row's cache, which `one` reads into, to a row of the cache of several: input `place`, i32
 /// [2], of the row and how many positions are filled.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
 #include <numeric>
 
 #include "base/error.h"
@@ -71,38 +72,37 @@ std::vector<double> probabilities(std::span<const float> logits, const Sampling&
     return weights;
 }
 
-void penalize_repetition(std::span<float> logits, std::span<const std::int32_t> tokens, double penalty) {
-    if (penalty == 1) return;
-    std::vector<bool> done(logits.size());
-    for (const std::int32_t token : tokens) {
-        const auto index = static_cast<std::size_t>(token);
-        require(index < logits.size(), "token ", token, " has no logit; there are ", logits.size());
-        if (done[index]) continue;
-        done[index] = true;
-        const double logit = static_cast<double>(logits[index]);
-        logits[index] = static_cast<float>(logit > 0 ? logit / penalty : logit * penalty);
+SampleRow sample_row(const Sampling& sampling, std::int64_t vocabulary, Random& random, bool log_probability) {
+    const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
+    const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
+    SampleRow row{.vocabulary = extent(vocabulary), .log_probability = log_probability};
+    if (sampling.top_k < vocabulary) row.top_k = extent(sampling.top_k);
+    if (sampling.temperature > 0) row.steepness = Scale::of(std::numbers::log2e / sampling.temperature);
+    if (sampling.repetition_penalty != 1) {
+        row.seen_positive = Scale::of(1 / sampling.repetition_penalty);
+        row.seen_negative = Scale::of(sampling.repetition_penalty);
     }
-}
-
-double log_probability(std::span<const float> logits, std::int32_t token) {
-    const auto greatest = static_cast<double>(*std::ranges::max_element(logits));
-    double sum = 0;
-    for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - greatest);
-    return static_cast<double>(logits[static_cast<std::size_t>(token)]) - greatest - std::log(sum);
+    if (sampling.top_p < 1) {
+        const auto part = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(sampling.top_p * 0x1p64));
+        row.nucleus_low = low(part);
+        row.nucleus_high = high(part);
+    }
+    const auto least = static_cast<std::uint64_t>(std::ceil(sampling.min_p * static_cast<double>(WHOLE_WEIGHT)));
+    row.least_low = low(least);
+    row.least_high = high(least);
+    const std::uint64_t upper = random.bits() >> 5, lower = random.bits() >> 6;  // 27 and 26 bits
+    const std::uint64_t bits = (upper << 26 | lower) << 11;
+    row.random_low = low(bits);
+    row.random_high = high(bits);
+    return row;
 }
 
 std::int32_t sample(std::span<const float> logits, const Sampling& sampling, Random& random) {
-    const std::vector<double> chances = probabilities(logits, sampling);
-    const std::uint64_t high = random.bits() >> 5, low = random.bits() >> 6;  // 27 and 26 bits
-    const double drawn = static_cast<double>(high << 26 | low) * 0x1p-53;
-    double sum = 0;
-    std::size_t chosen = 0;  // rounding may leave the sum below `drawn`: then the last possible token
-    for (std::size_t token = 0; token < chances.size(); ++token) {
-        if (chances[token] == 0) continue;
-        chosen = token;
-        if ((sum += chances[token]) > drawn) break;
-    }
-    return static_cast<std::int32_t>(chosen);
+    const std::vector<std::int32_t> seen(static_cast<std::size_t>(seen_words(std::ssize(logits))));
+    const SampledToken made = sample_token(logits, sample_row(sampling, std::ssize(logits), random), seen);
+    if (made.token < 0)
+        throw Error("the model's logit ", -1 - made.token, " is ", made.logit, ", wanted a finite number");
+    return made.token;
 }
 
 }  // namespace vkf

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "ops/sample.h"
 
 namespace vkf {
 
@@ -30,16 +31,13 @@ void validate(const Sampling& sampling);
 /// 0 leaves the greatest logit, the first of equals. Numerics: double. Throws Error if a logit is not finite.
 std::vector<double> probabilities(std::span<const float> logits, const Sampling& sampling);
 
-/// Makes the tokens of a text less likely to come again, as in CTRL (Keskar et al., 2019, section 4.1) and Hugging
-/// Face's generate: positive logits are divided by the penalty, others multiplied, once whatever the number of times.
-/// Throws: InputError naming a token that has no logit.
-void penalize_repetition(std::span<float> logits, std::span<const std::int32_t> tokens, double penalty);
+/// How one token is drawn, as the kernel that draws it and its twin on the host take it (ops/sample.h): of tokens 0 …
+/// vocabulary − 1, with these `probabilities` but for 2^-28 of each, where temperature is not 0, by 53 random bits.
+/// Logits of tokens that the text has already are divided by the repetition penalty where they are positive, else
+/// multiplied, as in CTRL (Keskar et al., 2019, section 4.1) and Hugging Face's generate.
+SampleRow sample_row(const Sampling& sampling, std::int64_t vocabulary, Random& random, bool log_probability = false);
 
-/// The natural logarithm of the probability that the model itself gives a token: log softmax(logits) there, before any
-/// temperature, penalty or filter. The sum of a text's is minus its loss. Numerics: double.
-double log_probability(std::span<const float> logits, std::int32_t token);
-
-/// A token drawn with `probabilities`, from 53 random bits.
+/// A token drawn on the host. Throws Error if a logit is not finite.
 std::int32_t sample(std::span<const float> logits, const Sampling& sampling, Random& random);
 
 }  // namespace vkf

@@ -3,7 +3,8 @@
 // algorithm 1; BeliefFormer eq 6-9).
 //
 // Shapes, masks: as attention.comp.
-// Owner: one subgroup makes ROWS rows of one head of o.
+// Owner: one subgroup makes ROWS rows of the heads of o that read one key head (lib/attention_decode.glsl), so that a
+//   key and a value are loaded once for all of them.
 // Numerics: fp32; exponents of differences, in base 2 as in attention.comp. A row that sees no key: o = 0 and
 //   lse = +inf, which makes the backward pass's 2^(s - lse) zero.
 #version 460
@@ -15,40 +16,43 @@
 #include "lib/attention_args.glsl"
 
 void main() {
-    uint blocks = (queries + ROWS - 1) / ROWS;
+    const uint rows = queries * GQA_GROUP, blocks = (rows + ROWS - 1) / ROWS, key_heads = HEADS / GQA_GROUP;
     uint index = group_index() * (GROUP / SUBGROUP) + gl_SubgroupID;
-    uint head = index / blocks % HEADS;
-    uint batch = index / blocks / HEADS;
+    uint key_head = index / blocks % key_heads;
+    uint batch = index / blocks / key_heads;
     if (batch >= batches) return;
     uint first = fair_block(index % blocks, blocks) * ROWS;
+    uint head = key_head * GQA_GROUP;  // the group's first
     uint batch_head = batch * HEADS + head;
     const MaskRow mask = mask_row(batch);
-    const uvec2 visited = keys_of(mask, first, ROWS);
+    const uint first_query = query_of(first), last_query = query_of(min(first + ROWS, rows) - 1);
+    const uvec2 visited = keys_of(mask, first_query, last_query - first_query + 1);
 
     float q_tile[OWN];
     float sum[OWN];
     float weight[ROWS];  // this lane's share of each row's sum of exponentials
     float top[STATS];
     uint row_word[STATS];
-    load_rows(q, D, batch * queries * q_pitch + head * D, q_pitch, first, queries, q_tile);
+    load_rows(q, D, batch * queries * q_pitch + head * D, q_pitch, first, rows, q_tile);
     const float in_base_2 = scale * LOG2_E;
     [[unroll]] for (uint i = 0; i < ROWS * chunks_of(D); ++i) q_tile[i] *= in_base_2;
     [[unroll]] for (uint i = 0; i < ROWS * chunks_of(D_V); ++i) sum[i] = 0.0;
     [[unroll]] for (uint r = 0; r < ROWS; ++r) weight[r] = 0.0;
     [[unroll]] for (uint i = 0; i < STATS; ++i) {
         top[i] = LOWEST;
-        if (DROPOUT) row_word[i] = query_word(batch_head, first + i * SUBGROUP + lane());
+        const uint row = first + i * SUBGROUP + lane();
+        if (DROPOUT) row_word[i] = query_word(batch_head + head_of(row), query_of(row));
     }
 
-    uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
-    uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D_V;
+    uint k_base = batch * keys * k_pitch + key_head * D;
+    uint v_base = batch * keys * v_pitch + key_head * D_V;
     [[dont_unroll]] for (uint start = visited.x; start < visited.y; start += SUBGROUP) {
         uint key = start + lane();
         float p[ROWS];
         [[unroll]] for (uint r = 0; r < ROWS; ++r) p[r] = 0.0;
         dot_rows(D, q_tile, k, k_base + min(key, mask.keys - 1) * k_pitch, p);
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-            bool seen = key < mask.keys && visible(int(key), int(first + r) + mask.shift);
+            bool seen = key < mask.keys && visible(int(key), int(query_of(first + r)) + mask.shift);
             const float x = p[r];
             p[r] = seen ? x : HIDDEN;
         }
@@ -61,13 +65,12 @@ void main() {
             shrink[i] = exp2_below(top[i] - highest[i]);
             top[i] = highest[i];
         }
-        uint word = DROPOUT ? key_word(batch_head, key) : 0;
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
             float less = of_row(shrink, r);
             p[r] = exp2_below(p[r] - of_row(top, r));
             weight[r] = weight[r] * less + p[r];
             [[unroll]] for (uint c = 0; c < chunks_of(D_V); ++c) sum[r * chunks_of(D_V) + c] *= less;
-            if (DROPOUT) p[r] *= kept(of_row(row_word, r), word);
+            if (DROPOUT) p[r] *= kept(of_row(row_word, r), key_word(batch_head + head_of(first + r), key));
         }
         add_rows(D_V, p, v, v_base, v_pitch, start, mask.keys, sum);
     }
@@ -76,15 +79,15 @@ void main() {
     float inverse[STATS];
     fold(weight, false, total);
     [[unroll]] for (uint i = 0; i < STATS; ++i) {
-        uint r = i * SUBGROUP + lane();
-        bool some = total[i] > 0.0 && (!QUERY_LENGTHS || first + r < mask.queries);
+        const uint r = i * SUBGROUP + lane(), row = first + r;
+        bool some = total[i] > 0.0 && (!QUERY_LENGTHS || query_of(row) < mask.queries);
         inverse[i] = some ? 1.0 / total[i] : 0.0;
-        if (r < ROWS && first + r < queries)
-            lse.at[batch_head * queries + first + r] =
+        if (r < ROWS && row < rows)
+            lse.at[(batch_head + head_of(row)) * queries + query_of(row)] =
                 some ? top[i] + log2(total[i]) : uintBitsToFloat(0x7F800000);
     }
     if (EPILOGUE > 0)
-        load_rows(own_v, D_V, batch * queries * own_pitch + head * D_V, own_pitch, first, queries, q_tile, LAYOUT_OWN);
+        load_rows(own_v, D_V, batch * queries * own_pitch + head * D_V, own_pitch, first, rows, q_tile, LAYOUT_OWN);
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
         float factor = of_row(inverse, r);
         [[unroll]] for (uint c = 0; c < chunks_of(D_V); ++c) {
@@ -104,9 +107,10 @@ void main() {
             const vec2 weights = epilogue_weights(o_v, v_v, by_o, by_v);
             [[unroll]] for (uint i = r * chunks_of(D_V); i < (r + 1) * chunks_of(D_V); ++i)
                 sum[i] = weights.x * sum[i] + weights.y * q_tile[i];
-            if (EPILOGUE == PROJECT_OUT && lane() == 0 && first + r < queries)
-                coefficients.at[(batch * queries + first + r) * HEADS + head] = along(o_v, v_v);
+            const uint row = first + r;
+            if (EPILOGUE == PROJECT_OUT && lane() == 0 && row < rows)
+                coefficients.at[start_of(1, batch * queries * HEADS + head, HEADS, row)] = along(o_v, v_v);
         }
     }
-    store_sums(o, D_V, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, queries, sum, LAYOUT_O);
+    store_sums(o, D_V, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, rows, sum, LAYOUT_O);
 }

@@ -45,12 +45,15 @@ std::int64_t subgroups_together(const DeviceTraits& device) {
     return device.cpu ? 1 : std::max<std::int64_t>(1, 128 / device.subgroup_size);
 }
 
-/// Decoding: the lanes lie along the keys.
-AttentionTile for_decoding(const DeviceTraits& device, const Rows& size) {
-    const std::int64_t subgroups = subgroups_together(device);
+/// Decoding: the lanes lie along the keys, and a subgroup's rows are those of the heads that read one key head, cut as
+/// evenly as they can be. How many depends on nothing else, so that a text alone is written as in a batch.
+AttentionTile for_decoding(const DeviceTraits& device, const AttentionSize& size) {
+    constexpr std::int64_t most = 4;
+    const std::int64_t subgroups = subgroups_together(device), rows = size.q_len * size.gqa_group;
+    const std::int64_t own = up(rows, up(rows, most));
     return {"attention_decode",
-            {{"GROUP", extent(subgroups * device.subgroup_size)}, {"ROWS", extent(size.rows)}},
-            static_cast<std::uint64_t>(up(size.batch_heads, subgroups))};
+            {{"GROUP", extent(subgroups * device.subgroup_size)}, {"ROWS", extent(own)}},
+            static_cast<std::uint64_t>(up(size.batch_heads / size.gqa_group * up(rows, own), subgroups))};
 }
 
 /// More rows to a lane mean fewer loads per multiply-add, but registers that spill, and each unrolled multiply-add
@@ -271,7 +274,7 @@ AttentionTile attention_tile(const DeviceTraits& device, std::string_view implem
     if (implementation == "tile") return in_shared_memory(device, pass, own).value();
     for (const GroupTile& tile : group_tiles(device))
         if (implementation == name_of(tile)) return in_group_matrices(device, tile, pass, own);
-    if (pass == AttentionPass::forward && size.q_len <= decoded) return for_decoding(device, own);
+    if (pass == AttentionPass::forward && size.q_len <= decoded) return for_decoding(device, size);
     return in_registers(device, pass, own);
 }
 

@@ -1,10 +1,12 @@
 // Register tiles of attention_decode.
 //
 // One subgroup holds ROWS rows ("its rows") with the lanes along their columns, and reads the rows of
-// another matrix SUBGROUP at a time, one per lane. A tile value t[row, lane] is made by dot_rows, where
-// its rows are broadcast and each lane reads the row it owns, and spent by add_rows, where t is broadcast
-// and the lanes lie along the columns again. So no value crosses lanes through memory: no shared memory, no
-// barrier, any subgroup size. Statistics of its rows (maxima, sums) lie one row to a lane.
+// another matrix SUBGROUP at a time, one per lane. Its rows are of the heads that read one key head: those of a query
+// lie side by side, row r being head r % GQA_GROUP of query r / GQA_GROUP.
+//
+// A tile value t[row, lane] is made by dot_rows, where its rows are broadcast and each lane reads the row it owns, and
+// spent by add_rows, where t is broadcast and the lanes lie along the columns again. So no value crosses lanes through
+// memory: no shared memory, no barrier, any subgroup size. Statistics of its rows (maxima, sums) lie one row to a lane.
 //
 // Why so: on lavapipe a load costs as much as some ten multiply-adds and a broadcast next to nothing, so
 // each load serves all ROWS rows. Every loop over registers must unroll, hence no `break` or `continue`.
@@ -41,9 +43,17 @@ bool holds(uint width, uint c) {
     return c / vec_of(width) * columns_of(width) + lane() * vec_of(width) + c % vec_of(width) < width;
 }
 
+uint query_of(uint row) { return row / GQA_GROUP; }
+uint head_of(uint row) { return row % GQA_GROUP; }  // of the group
+
+// Where a row begins in a matrix with a line of heads for each query, `base` being that of row 0.
+uint start_of(uint width, uint base, uint pitch, uint row) {
+    return base + query_of(row) * pitch + head_of(row) * width;
+}
+
 void load_rows(In x, uint width, uint base, uint pitch, uint first, uint count, out float rows[OWN], uint form) {
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
-        uint at = base + min(first + r, count - 1) * pitch;
+        uint at = start_of(width, base, pitch, min(first + r, count - 1));
         [[unroll]] for (uint c = 0; c < chunks_of(width); c += vec_of(width)) {
             vec2 x2 = load_some(x, at + column(width, c), vec_of(width) == 2, form);
             rows[r * chunks_of(width) + c] = x2.x;
@@ -60,7 +70,7 @@ void store_sums(Out y, uint width, uint base, uint pitch, uint first, uint count
     [[unroll]] for (uint r = 0; r < ROWS; ++r) {
         [[unroll]] for (uint c = 0; c < chunks_of(width); c += vec_of(width)) {
             uint d = c / vec_of(width) * columns_of(width) + lane() * vec_of(width);
-            uint at = base + (first + r) * pitch + d;
+            uint at = start_of(width, base, pitch, first + r) + d;
             vec2 x = vec2(rows[r * chunks_of(width) + c], rows[r * chunks_of(width) + c + vec_of(width) - 1]);
             bool own = d < width && first + r < count;
             if (vec_of(width) == 1 && packed(form)) {  // the neighbour's column is in the same word

@@ -83,7 +83,14 @@ TEST(HostContinuation, LogProbabilitiesAreTheModelsOwn) {
     EXPECT_EQ(text.tokens(), Tokens{2});  // the likeliest of those that were not there
     const double sum = std::exp(1.0) + std::exp(3.0) + std::exp(2.0) + std::exp(9.0);  // whatever may be chosen
     ASSERT_EQ(text.log_probabilities().size(), 1u);
-    EXPECT_NEAR(text.log_probabilities()[0], 2 - std::log(sum), 1e-14);
+    EXPECT_NEAR(text.log_probabilities()[0], 2 - std::log(sum), 1e-8);  // ops/sample.h
+}
+
+TEST(HostContinuation, RefusesPromptsOfTokensThatHaveNoLogit) {
+    ContinuationOptions options = greedy(1);
+    options.sampling.repetition_penalty = 2;
+    EXPECT_THROW(Continuation(options, nullptr, {1, 23}, Random(1, "text")), InputError);
+    EXPECT_NO_THROW(Continuation(options, nullptr, {1, 22}, Random(1, "text")));
 }
 
 TEST(HostContinuation, RefusesLogitsThatAreNotFinite) {

@@ -69,17 +69,6 @@ TEST(HostSampling, MinPKeepsWhatIsLikelyEnough) {
     EXPECT_EQ(kept(0.36, 1, 0.5), "236");
 }
 
-TEST(HostSampling, WhatWasThereBecomesLessLikelyOnce) {
-    std::vector<float> logits{0.5f, -1.0f, 2.0f, 0.0f};
-    penalize_repetition(logits, std::vector<std::int32_t>{1, 2, 2, 3, 1}, 2);
-    EXPECT_EQ(logits, (std::vector{0.5f, -2.0f, 1.0f, 0.0f}));
-    penalize_repetition(logits, std::vector<std::int32_t>{0}, 1);
-    EXPECT_EQ(logits[0], 0.5f);
-    EXPECT_THROW(penalize_repetition(logits, std::vector<std::int32_t>{4}, 2), InputError);
-    EXPECT_THROW(validate(Sampling{.repetition_penalty = 0}), InputError);
-    EXPECT_THROW(validate(Sampling{.min_p = 1.5}), InputError);
-}
-
 TEST(HostSampling, DrawsTheSoftmaxOfTheTemperedLogits) {
     for (const double temperature : {0.5, 1.0, 3.0}) {
         const Sampling all{.temperature = temperature, .top_k = 0, .top_p = 1};
@@ -153,7 +142,11 @@ TEST(HostSampling, ExtremeLogitsAreNeitherOverflowNorZero) {
 TEST(HostSampling, RefusesWhatIsNoProbability) {
     const std::vector<float> broken{0.0f, std::numeric_limits<float>::quiet_NaN()};
     EXPECT_THROW(probabilities(broken, {}), Error);
+    Random random(1, "none");
+    EXPECT_THROW(sample(broken, {}, random), Error);
     EXPECT_THROW(validate(Sampling{.temperature = -1}), InputError);
+    EXPECT_THROW(validate(Sampling{.repetition_penalty = 0}), InputError);
+    EXPECT_THROW(validate(Sampling{.min_p = 1.5}), InputError);
     EXPECT_THROW(validate(Sampling{.top_k = -1}), InputError);
     EXPECT_THROW(validate(Sampling{.top_p = 0}), InputError);
     EXPECT_THROW(validate(Sampling{.top_p = 1.5}), InputError);

@@ -92,6 +92,16 @@ std::vector<OpCase> epilogue_cases() {
                                       .width = 8,
                                       .value_width = 8},
                                      epilogue));
+        made.push_back(with_epilogue({.name = "few queries of a cache, shared heads",
+                                      .mask = causal,
+                                      .batch = 2,
+                                      .queries = 2,
+                                      .keys = 19,
+                                      .width = 8,
+                                      .value_width = 8,
+                                      .heads = 9,
+                                      .kv_heads = 3},
+                                     epilogue, 6));
         made.push_back(with_epilogue({.name = "grouped, dropout, slices",
                                       .mask = both,
                                       .batch = 2,

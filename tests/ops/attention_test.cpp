@@ -67,6 +67,8 @@ std::vector<OpCase> attention_cases() {
         attend("off the diagonal, fewer keys", {1, 37, 5, 6}, both),
         attend("grouped", {1, 17, 17, 8, 6, 2}, causal),
         attend("all heads share one", {2, 9, 20, 5, 3, 1}),
+        attend("one query of five heads that share one", {2, 1, 20, 6, 5, 1}),
+        attend("smollm2", {1, 1, 61, 64, 9, 3}, causal),
         attend("even slices", {2, 17, 17, 8, 2, 2, 6}, causal),
         attend("odd slices", {2, 17, 17, 8, 2, 1, 3}, causal),
         attend("odd slices of odd heads", {1, 16, 31, 7, 2, 1, 3}),

@@ -8,6 +8,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attention_mask_cases.h"
@@ -187,6 +188,25 @@ TEST(HostAttentionTile, LeavesDecodingAndCpusAlone) {
     EXPECT_EQ(attention_implementations(gpu(32), {12, 4, 64, 64}), Names{"subgroup"});
     EXPECT_EQ(preferred(gpu(32), AttentionPass::forward, {12, 4, 64, 64}).kernel, "attention_decode");
     EXPECT_EQ(attention_implementations(DeviceTraits{}, {12, 64, 64, 64}), (Names{"subgroup", "tile"}));
+}
+
+TEST(HostAttentionTile, DecodesHeadsThatShareKeysTogether) {
+    const auto tile = [](const DeviceTraits& device, const AttentionSize& size) {
+        const AttentionTile made = preferred(device, AttentionPass::forward, size);
+        return std::pair(constants(made)["ROWS"], made.groups);
+    };
+    using Tile = std::pair<std::uint32_t, std::uint64_t>;  // rows of a subgroup, workgroups
+    const auto size = [](std::int64_t heads, std::int64_t queries, std::int64_t group) {
+        return AttentionSize{heads, queries, 300, 64, 64, group};
+    };
+    EXPECT_EQ(tile({}, size(12, 1, 1)), Tile(1, 12));
+    EXPECT_EQ(tile({}, size(12, 4, 1)), Tile(4, 12));
+    EXPECT_EQ(tile({}, size(9, 1, 3)), Tile(3, 3)) << "a key is loaded once for three heads";
+    EXPECT_EQ(tile({}, size(9, 3, 3)), Tile(3, 9));
+    EXPECT_EQ(tile({}, size(9, 4, 3)), Tile(4, 9)) << "rows of all three heads";
+    EXPECT_EQ(tile({}, size(10, 1, 5)), Tile(3, 4)) << "three and two";
+    EXPECT_EQ(tile({}, size(64, 1, 64)), Tile(4, 16));
+    EXPECT_EQ(tile(gpu(32), size(64, 1, 64)), Tile(4, 4)) << "of four subgroups each";
 }
 
 TEST(HostAttentionTile, OfSharedMemoryIsForEveryWidth) {

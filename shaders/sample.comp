@@ -1,0 +1,223 @@
+#version 460
+// The next token of each row of logits [B, V], drawn as the row asks (runtime/ops/sample.h).
+//
+// Owner: a workgroup has a row, its lanes tokens of their own, in turn or section by section.
+// Numerics: weights of tokens and their sums are integers (lib/sample_weight.glsl), so that no order matters. What is
+//   sorted elsewhere is found here digit by digit: the sums of the weights of all tokens that share the next eight bits
+//   of their logits' words tell which bits the one has at which a sum from the greatest on is reached.
+#include "lib/args.glsl"
+#include "lib/ordered.glsl"
+#include "lib/sample_weight.glsl"
+
+// As in runtime/ops/sample.h.
+struct SampleRow {
+    uint vocabulary;
+    uint top_k;
+    Scale steepness;
+    Scale seen_positive;
+    Scale seen_negative;
+    uint nucleus_low;
+    uint nucleus_high;
+    uint least_low;
+    uint least_high;
+    uint random_low;
+    uint random_high;
+    uint log_probability;
+};
+REFERENCE readonly buffer InSampleRow { SampleRow at[]; };
+
+layout(push_constant, scalar) uniform Args {
+    In x;
+    InInt rows;
+    InInt seen;
+    OutInt tokens;
+    OutInt others;
+    uint width;
+    uint x_pitch;
+    uint seen_pitch;
+};
+
+const uint NONE = 0xffffffffu;
+const Scale NATURAL = Scale(0xaa3b295cu, 0xb8u, -39);  // log2(e)
+
+uint row = group_index(), lane = gl_LocalInvocationID.x;
+SampleRow of;
+float greatest;        // of what may be drawn
+uint least_key = 0;    // and of its logits' words: smaller ones are not drawn,
+uint last_equal = NONE;  // equal ones up to this token
+uint64_t least_weight = 0ul;
+
+float own_logit(uint i) { return x.at[row * x_pitch + i]; }
+
+// As the penalty for repetition leaves it.
+float logit(uint i) {
+    const float own = own_logit(i);
+    if (of.seen_positive.high == 0 || (seen.at[row * seen_pitch + i / 32] >> (i % 32) & 1) == 0) return own;
+    if (own > 0.0) return rescaled(own, of.seen_positive);
+    return rescaled(own, of.seen_negative);
+}
+
+uint64_t weight_below(float most, float value, Scale scale) {
+    precise float below = most - value;
+    return weight(below, scale);
+}
+
+// What tokens are counted by.
+const uint ONE = 0;     // as 1
+const uint WEIGHT = 1;  // by their weights
+const uint EQUALS = 2;  // the same, those at the limit alone
+const uint DRAWN = 3;   // by the weights of those that may be drawn
+
+uint64_t measure(uint kind, uint i) {
+    const float value = logit(i);
+    const uint key = ordered(value);
+    if (key < least_key || (kind == EQUALS && key > least_key)) return 0ul;
+    if (kind == ONE) return 1ul;
+    if (kind == DRAWN && key == least_key && i > last_equal) return 0ul;
+    const uint64_t w = weight_below(greatest, value, of.steepness);
+    return kind == DRAWN && w < least_weight ? 0ul : w;
+}
+
+shared uint sum_low[GROUP], sum_high[GROUP];    // of each lane
+shared uint digit_low[256], digit_high[256];  // of tokens by the digit at hand
+
+// Over all lanes.
+uint64_t group_total(uint64_t own) {
+    barrier();  // earlier sums may still be read
+    sum_low[lane] = uint(own);
+    sum_high[lane] = uint(own >> 32);
+    barrier();
+    uint64_t total = 0ul;
+    for (uint i = 0; i < GROUP; ++i) total += wide(sum_low[i], sum_high[i]);
+    return total;
+}
+
+uint64_t total_of(uint kind) {
+    uint64_t own = 0ul;
+    for (uint i = lane; i < of.vocabulary; i += GROUP) own += measure(kind, i);
+    return group_total(own);
+}
+
+// The word at which the sum of the measures of all tokens, taken from the greatest logit on, reaches `wanted`, from
+// which is subtracted what lies above it.
+uint threshold(uint kind, inout uint64_t wanted) {
+    uint prefix = 0;
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        barrier();
+        for (uint d = lane; d < 256; d += GROUP) digit_low[d] = digit_high[d] = 0;
+        barrier();
+        for (uint i = lane; i < of.vocabulary; i += GROUP) {
+            const uint key = ordered(logit(i));
+            if (shift < 24 && key >> (shift + 8) != prefix) continue;
+            const uint64_t m = measure(kind, i);
+            if (m == 0ul) continue;
+            const uint digit = key >> shift & 255u, low = uint(m);
+            const uint before = atomicAdd(digit_low[digit], low);
+            const uint high = uint(m >> 32) + (before + low < before ? 1u : 0u);
+            if (high != 0) atomicAdd(digit_high[digit], high);
+        }
+        barrier();
+        uint digit = 255;
+        for (; digit > 0; --digit) {
+            const uint64_t sum = wide(digit_low[digit], digit_high[digit]);
+            if (sum >= wanted) break;
+            wanted -= sum;
+        }
+        prefix = prefix << 8 | digit;
+    }
+    return prefix;
+}
+
+// The first token with which the sum of the measures reaches `wanted`: the lanes add up sections, and the one in which
+// it lies is divided again.
+uint place_of(uint kind, uint64_t wanted) {
+    uint first = 0, count = of.vocabulary;
+    while (count > 1) {
+        const uint each = (count + GROUP - 1) / GROUP, begin = min(lane * each, count);
+        const uint end = min(begin + each, count);
+        uint64_t own = 0ul;
+        for (uint i = begin; i < end; ++i) own += measure(kind, first + i);
+        barrier();
+        sum_low[lane] = uint(own);
+        sum_high[lane] = uint(own >> 32);
+        barrier();
+        uint section = 0;
+        for (; section < GROUP - 1; ++section) {
+            const uint64_t sum = wide(sum_low[section], sum_high[section]);
+            if (sum >= wanted) break;
+            wanted -= sum;
+        }
+        first += section * each;
+        count = min(each, count - section * each);
+    }
+    return first;
+}
+
+// Leaves the k greatest logits and their equals, of these the likeliest tokens whose sum reaches p, of these what is
+// likely enough.
+void choose_candidates() {
+    if (of.top_k > 0 && of.top_k < of.vocabulary) {
+        uint64_t wanted = uint64_t(of.top_k);
+        least_key = threshold(ONE, wanted);
+    }
+    const uint64_t p = wide(of.nucleus_low, of.nucleus_high);
+    if (p != 0ul) {
+        const uint64_t total = total_of(WEIGHT);
+        uint64_t wanted = upper_product(p, total) + (p * total != 0ul ? 1ul : 0ul);
+        const uint key = threshold(WEIGHT, wanted);
+        least_key = key;
+        last_equal = place_of(EQUALS, wanted);
+    }
+    least_weight = wide(of.least_low, of.least_high);
+}
+
+void store(uint token, float own, float most, uint64_t sum) {
+    if (lane > 0) return;
+    tokens.at[row] = int(token);
+    others.at[row * 4] = floatBitsToInt(own);
+    others.at[row * 4 + 1] = floatBitsToInt(most);
+    others.at[row * 4 + 2] = int(uint(sum));
+    others.at[row * 4 + 3] = int(sum >> 32);
+}
+
+void main() {
+    of = InSampleRow(rows).at[row];
+    uint top = 0, own_top = 0, bad = NONE;
+    for (uint i = lane; i < of.vocabulary; i += GROUP) {
+        if ((floatBitsToUint(own_logit(i)) & 0x7f800000u) == 0x7f800000u) bad = min(bad, i);
+        top = max(top, ordered(logit(i)));
+    }
+    if (of.log_probability != 0)
+        for (uint i = lane; i < width; i += GROUP) own_top = max(own_top, ordered(own_logit(i)));
+    top = group_max(top);
+    own_top = group_max(own_top);
+    bad = group_min(bad);
+    if (of.vocabulary == 0) {
+        store(NONE, 0.0, 0.0, 0ul);
+        return;
+    }
+    if (bad != NONE) {
+        store(~bad, own_logit(bad), 0.0, 0ul);
+        return;
+    }
+
+    greatest = from_ordered(top);
+    uint token = NONE;
+    if (of.steepness.high == 0) {
+        for (uint i = lane; i < of.vocabulary; i += GROUP)
+            if (ordered(logit(i)) == top) token = min(token, i);
+        token = group_min(token);
+    } else {
+        choose_candidates();
+        token = place_of(DRAWN, upper_product(wide(of.random_low, of.random_high), total_of(DRAWN)) + 1ul);
+    }
+
+    float own_greatest = 0.0;
+    uint64_t sum = 0ul;
+    if (of.log_probability != 0) {
+        own_greatest = from_ordered(own_top);
+        for (uint i = lane; i < width; i += GROUP) sum += weight_below(own_greatest, own_logit(i), NATURAL);
+        sum = group_total(sum);
+    }
+    store(token, own_logit(token), own_greatest, sum);
+}
