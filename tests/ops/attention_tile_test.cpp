@@ -99,8 +99,8 @@ std::uint32_t shared_bytes(std::map<std::string, std::uint32_t> of, AttentionPas
     const std::uint32_t values = pass == AttentionPass::forward ? 0 : pitch(value_width);
     const std::uint32_t own = of["WHOLE"] == 0 ? pitch(of["SLICE"]) : pitch(width) + values;
     const std::uint32_t weights = pitch(of["BLOCK_K"]);  // in place of a slice, beside whole rows
-    const std::uint32_t words = of["ROWS"] * (of["WHOLE"] == 0 ? std::max(own, weights) : own + weights) +
-                                of["BLOCK_K"] * pitch(of["SLICE"]);
+    const std::uint32_t words =
+        of["ROWS"] * (of["WHOLE"] == 0 ? std::max(own, weights) : own + weights) + of["BLOCK_K"] * pitch(of["SLICE"]);
     const std::uint32_t numbers = pass == AttentionPass::forward          ? of["ROWS"] + of["BLOCK_K"]
                                   : pass == AttentionPass::query_gradient ? of["BLOCK_K"]
                                                                           : 3 * of["BLOCK_K"];
