@@ -5,13 +5,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <thread>
 
 #include "apps/bench.h"
 #include "apps/interrupts.h"
 #include "apps/progress.h"
+#include "base/os.h"
 #include "models/data/synthetic_images.h"
 #include "models/train/image_feed.h"
 
@@ -50,11 +50,10 @@ struct Rates {
 /// Takes batches as fast as they come, for `seconds`.
 Rates measure(const ImageSet& set, const ImageBatchOptions& options, double seconds) {
     using Clock = std::chrono::steady_clock;
-    const auto processor_seconds = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
     ImageBatches batches(set, set.train, options);
     std::uint64_t number = 0;
     batches.at(number++);  // threads and memory are there from now on
-    const double busy_from = processor_seconds();
+    const double busy_from = os::processor_seconds();
     std::vector<double> slices;  // seconds for an image
     while (slices.size() < SLICES) {
         const std::uint64_t first = number;
@@ -68,7 +67,7 @@ Rates measure(const ImageSet& set, const ImageBatchOptions& options, double seco
         slices.push_back(elapsed.count() / static_cast<double>((number - first) * options.batch));
     }
     const double per_core =
-        static_cast<double>((number - 1) * options.batch) / std::max(processor_seconds() - busy_from, 1e-9);
+        static_cast<double>((number - 1) * options.batch) / std::max(os::processor_seconds() - busy_from, 1e-9);
     const Timing image = timing_of(std::move(slices));
     return {1 / image.median, 1 / image.most, 1 / image.least, per_core};
 }

@@ -1,7 +1,5 @@
 #include "apps/chat.h"
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -9,6 +7,7 @@
 #include "apps/interrupts.h"
 #include "apps/option_values.h"
 #include "base/error.h"
+#include "base/os.h"
 #include "models/conversation.h"
 #include "vulkan/device.h"
 
@@ -61,7 +60,7 @@ void chat(Device& device, const Common& common, const ChatOptions& options, cons
     model.load(generator.parameters(), generator.state());
     Conversation conversation(generator, format, tokenizer, options.system, how);
 
-    const bool terminal = ::isatty(STDIN_FILENO) == 1 && !common.quiet;
+    const bool terminal = os::is_terminal(os::STANDARD_INPUT) && !common.quiet;
     std::uint64_t turn = 0;
     for (auto line = next_line(terminal); line && *line != "/exit"; line = next_line(terminal)) {
         if (line->empty()) continue;

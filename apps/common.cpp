@@ -1,13 +1,10 @@
 #include "apps/common.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iomanip>
@@ -17,6 +14,7 @@
 
 #include "apps/option_values.h"
 #include "base/file.h"
+#include "base/os.h"
 #include "ops/tuning.h"
 #include "program/autotuner.h"
 #include "vulkan/device.h"
@@ -67,8 +65,7 @@ void add_common(CLI::App& app, Common& common) {
 
 std::string wanted_device(const Common& common) {
     if (!common.device.empty()) return common.device;
-    const char* named = std::getenv("VKFORMER_DEVICE");
-    return named ? named : "";
+    return os::environment("VKFORMER_DEVICE").value_or("");
 }
 
 std::optional<TuningCachePlace> tuning_cache_place() {
@@ -92,16 +89,9 @@ void with_device(const Common& common, const std::function<void(Device&)>& work)
 // --- Standard output -----------------------------------------------------------------------------
 
 void print(std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t count = ::write(STDOUT_FILENO, text.data(), text.size());
-        if (count >= 0) {
-            text.remove_prefix(static_cast<std::size_t>(count));
-        } else if (errno == EPIPE) {
-            throw ClosedOutput();
-        } else if (errno != EINTR) {
-            throw Error("cannot write to standard output: ", std::strerror(errno));
-        }
-    }
+    if (os::write(os::STANDARD_OUTPUT, std::as_bytes(std::span(text)))) return;
+    if (errno == EPIPE) throw ClosedOutput();
+    throw Error("cannot write to standard output: ", std::strerror(errno));
 }
 
 void print_json(const nlohmann::ordered_json& document) {

@@ -1,37 +1,34 @@
 #include "apps/interrupts.h"
 
-#include <unistd.h>
-
 #include <atomic>
-#include <csignal>
+#include <chrono>
 #include <cstdint>
-#include <ctime>
+#include <cstdlib>
+
+#include "base/os.h"
 
 namespace vkf {
 
 namespace {
 
-constexpr std::int64_t INSISTING = 1'000'000'000;  // nanoseconds after the first signal
+using Clock = std::chrono::steady_clock;
 
-std::atomic<std::int64_t> asked_at = 0;  // by the steady clock, in nanoseconds; 0: never
-static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a signal's handler may not wait");
+constexpr Clock::duration INSISTING = std::chrono::seconds(1);  // after the first request
 
-/// Signals may come to several threads at once.
-void take_signal(int) {
-    std::timespec time{};
-    ::clock_gettime(CLOCK_MONOTONIC, &time);
-    const std::int64_t now = time.tv_sec * INT64_C(1'000'000'000) + time.tv_nsec;
-    std::int64_t first = 0;
-    if (!asked_at.compare_exchange_strong(first, now) && now - first >= INSISTING) ::_exit(130);
+std::atomic<Clock::rep> asked_at = 0;  // 0: never
+static_assert(std::atomic<Clock::rep>::is_always_lock_free, "a signal's handler may not wait");
+
+/// Requests may come to several threads at once.
+void take_request() {
+    const Clock::rep now = Clock::now().time_since_epoch().count();
+    Clock::rep first = 0;
+    if (!asked_at.compare_exchange_strong(first, now) && now - first >= INSISTING.count()) std::_Exit(130);
 }
 
 }  // namespace
 
 void catch_interrupts() {
-    struct sigaction action {};
-    action.sa_handler = take_signal;
-    ::sigaction(SIGINT, &action, nullptr);
-    ::sigaction(SIGTERM, &action, nullptr);
+    os::on_interrupt(take_request);
 }
 
 bool interrupted() {

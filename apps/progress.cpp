@@ -1,13 +1,12 @@
 #include "apps/progress.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <utility>
 
 #include "apps/terminal.h"
+#include "base/os.h"
 
 namespace vkf {
 
@@ -40,7 +39,7 @@ Progress::Progress(const Common& common, std::string title, std::string unit, st
       total_(total),
       from_(from),
       quiet_(common.quiet),
-      terminal_(::isatty(STDERR_FILENO) == 1),
+      terminal_(os::is_terminal(os::STANDARD_ERROR)),
       start_(Clock::now()),
       last_(start_) {}
 
@@ -62,7 +61,7 @@ void Progress::update(std::int64_t done, std::string_view detail) {
     const std::string whole = status(done, detail);
     // A line that wraps could not be rewritten; the last column is left, where terminals differ.
     const std::string_view line =
-        terminal_ ? cut_to_columns(whole, terminal_columns(STDERR_FILENO) - 1) : std::string_view(whole);
+        terminal_ ? cut_to_columns(whole, terminal_columns(os::STANDARD_ERROR) - 1) : std::string_view(whole);
     std::fprintf(stderr, terminal_ ? "\r%.*s\x1b[K" : "%.*s\n", static_cast<int>(line.size()), line.data());
     std::fflush(stderr);
     shown_ = terminal_;

@@ -41,7 +41,7 @@ std::vector<GivenText> given_texts(const PromptOptions& options) {
     if (!options.file.empty()) {
         const bool standard_input = options.file == "-";
         return {{standard_input ? "standard input" : options.file,
-                 read_text(standard_input ? "/dev/stdin" : options.file)}};
+                 standard_input ? read_standard_input() : read_text(options.file)}};
     }
     std::vector<GivenText> prompts;
     for (const std::string& words : options.texts)

@@ -1,20 +1,17 @@
 #include "apps/terminal.h"
 
-#include <sys/ioctl.h>
-
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
+#include <string>
 
+#include "base/os.h"
 #include "base/utf8.h"
 
 namespace vkf {
 
 std::size_t terminal_columns(int descriptor) {
-    winsize size{};
-    if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-    const char* set = std::getenv("COLUMNS");
-    const std::string_view digits(set ? set : "");
+    if (const std::size_t told = os::terminal_columns(descriptor); told > 0) return told;
+    const std::string digits = os::environment("COLUMNS").value_or("");
     std::size_t columns = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), columns);
     return columns > 0 ? columns : 80;

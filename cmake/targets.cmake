@@ -21,10 +21,17 @@ if(VKFORMER_SANITIZE)
     add_link_options(-fsanitize=address,undefined)
 endif()
 
+# Of a file per kind of operating system those of the other kind.
+set(VKFORMER_OTHER_SYSTEM "_windows(_test)?[.]cpp$")
+if(WIN32)
+    set(VKFORMER_OTHER_SYSTEM "_posix(_test)?[.]cpp$")
+endif()
+
 # Declares library vkformer_NAME from all .cpp files under FOLDER, on top of the libraries that
 # follow. A folder without sources makes a library of headers.
 function(vkformer_library name folder)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cpp")
+    list(FILTER sources EXCLUDE REGEX "${VKFORMER_OTHER_SYSTEM}")
     if(sources)
         add_library(vkformer_${name} STATIC ${sources})
         target_link_libraries(vkformer_${name} PUBLIC vkformer_options ${ARGN})
@@ -33,3 +40,11 @@ function(vkformer_library name folder)
         target_link_libraries(vkformer_${name} INTERFACE vkformer_options ${ARGN})
     endif()
 endfunction()
+
+# What a program of ours says of itself, where systems ask.
+add_library(vkformer_manifest INTERFACE)
+if(WIN32)
+    target_sources(vkformer_manifest INTERFACE "${PROJECT_SOURCE_DIR}/cmake/windows.rc")
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/cmake/windows.rc" PROPERTIES
+        INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/cmake")
+endif()

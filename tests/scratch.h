@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/os.h"
 
 namespace vkf::test {
 
@@ -19,7 +19,7 @@ public:
     Scratch() {
         const auto* info = testing::UnitTest::GetInstance()->current_test_info();
         path_ = std::filesystem::temp_directory_path() /
-                text("vkformer-", info->test_suite_name(), "-", info->name(), "-", ::getpid());
+                text("vkformer-", info->test_suite_name(), "-", info->name(), "-", os::process_id());
         std::filesystem::remove_all(path_);
         std::filesystem::create_directories(path_);
     }

@@ -1,8 +1,5 @@
 #include "models/data/tokens.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -151,22 +148,18 @@ TokenWriter::TokenWriter(const std::filesystem::path& path, std::size_t vocabula
     : path_(path),
       wide_(vocabulary_size > std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1),
       headed_(wide_ || vocabulary_size > std::size_t{static_cast<std::uint16_t>(HEADED_16.magic)}),
-      descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
-    if (descriptor_ < 0) throw Error("cannot write ", path.string(), ": ", std::strerror(errno));
+      file_(path, os::Open::create) {
+    if (!file_.valid()) throw Error("cannot write ", path.string(), ": ", std::strerror(errno));
     if (headed_) write_header(0);
 }
 
-TokenWriter::~TokenWriter() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 void TokenWriter::write_header(std::uint64_t count) {
-    FileWriter file(descriptor_, path_);
+    FileWriter file(file_, path_);
     vkf::write_header(file, wide_ ? HEADED_32 : HEADED_16, count);
 }
 
 void TokenWriter::append(std::span<const std::int32_t> tokens) {
-    FileWriter file(descriptor_, path_);
+    FileWriter file(file_, path_);
     count_ += tokens.size();
     if (headed_) require_countable(path_, count_);
     if (wide_) return file.write(std::as_bytes(tokens));
@@ -177,10 +170,10 @@ void TokenWriter::append(std::span<const std::int32_t> tokens) {
 void TokenWriter::finish() {
     const auto failed = [&] { throw Error("cannot write ", path_.string(), ": ", std::strerror(errno)); };
     if (headed_) {
-        if (::lseek(descriptor_, 0, SEEK_SET) != 0) failed();
+        if (!os::rewind(file_)) failed();
         write_header(count_);
     }
-    if (::close(std::exchange(descriptor_, -1)) != 0) failed();
+    if (!file_.close()) failed();
 }
 
 }  // namespace vkf

@@ -84,9 +84,6 @@ void write_tokens(const std::filesystem::path& path, TokenSpan tokens);
 class TokenWriter {
 public:
     TokenWriter(const std::filesystem::path& path, std::size_t vocabulary_size);
-    TokenWriter(const TokenWriter&) = delete;
-    TokenWriter& operator=(const TokenWriter&) = delete;
-    ~TokenWriter();
 
     /// Tokens of the vocabulary.
     void append(std::span<const std::int32_t> tokens);
@@ -98,7 +95,7 @@ private:
 
     std::filesystem::path path_;
     bool wide_, headed_;
-    int descriptor_;
+    os::File file_;
     std::uint64_t count_ = 0;
 };
 

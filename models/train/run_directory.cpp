@@ -158,7 +158,7 @@ void RunDirectory::cut_metrics(const RunProgress& progress) const {
 void RunDirectory::log(const nlohmann::ordered_json& line) {
     require(begun_, path_.string(), ": a line of metrics before the first checkpoint");
     const std::filesystem::path path = path_ / "metrics.jsonl";
-    if (!metrics_.is_open()) metrics_.open(path, std::ios::app);
+    if (!metrics_.is_open()) metrics_.open(path, std::ios::app | std::ios::binary);
     metrics_ << line.dump() << std::endl;
     if (!metrics_) throw Error(path.string(), ": cannot be written (disk full?)");
 }

@@ -1,21 +1,15 @@
 #include "base/file.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/os.h"
 
 namespace vkf {
 namespace fs = std::filesystem;
@@ -25,31 +19,8 @@ std::string reason() {
     return std::strerror(errno);
 }
 
-class Descriptor {
-public:
-    Descriptor(const fs::path& path, int flags, mode_t mode = 0)
-        : value_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() { close(); }
-
-    bool valid() const { return value_ >= 0; }
-    int value() const { return value_; }
-    bool close() { return value_ < 0 || ::close(std::exchange(value_, -1)) == 0; }
-
-private:
-    int value_;
-};
-
-// Some file systems cannot flush some kinds of file and say EINVAL; there is nothing to wait for then.
-bool flush(int descriptor) {
-    return ::fsync(descriptor) == 0 || errno == EINVAL;
-}
-
 void flush_directory(const fs::path& directory) {
-    Descriptor handle(directory, O_RDONLY | O_DIRECTORY);
-    if (!handle.valid() && errno == EACCES) return;  // may be written but not listed
-    if (!handle.valid() || !flush(handle.value())) {
+    if (!os::flush_directory(directory)) {
         throw Error("cannot flush directory ", directory.string(), ": ", reason());
     }
 }
@@ -58,33 +29,38 @@ fs::path folder_of(const fs::path& path) {
     return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// Removes its file unless told that the file has been moved away.
+// A new file that goes unless told that it has been moved away.
 class Temporary {
 public:
-    explicit Temporary(fs::path path) : path_(std::move(path)) {}
+    explicit Temporary(fs::path path) : file(path, os::Open::create), path_(std::move(path)) {}
     Temporary(const Temporary&) = delete;
     Temporary& operator=(const Temporary&) = delete;
     ~Temporary() {
-        if (!path_.empty()) ::unlink(path_.c_str());
+        std::error_code ignored;
+        file.close();  // only then can it be removed everywhere
+        if (made_ && !moved_) fs::remove(path_, ignored);
     }
-    void moved() { path_.clear(); }
+    void moved() { moved_ = true; }
+
+    os::File file;
 
 private:
     fs::path path_;
+    bool made_ = file.valid(), moved_ = false;
 };
 
 void write_directly(const fs::path& path, const std::function<void(FileWriter&)>& produce) {
-    Descriptor file(path, O_WRONLY);
+    os::File file(path, os::Open::write);
     if (!file.valid()) throw Error("cannot write ", path.string(), ": ", reason());
-    FileWriter writer(file.value(), path);
+    FileWriter writer(file, path);
     produce(writer);
     if (!file.close()) throw Error("cannot write ", path.string(), ": ", reason());
 }
 
 void rename_file(const fs::path& from, const fs::path& to) {
-    if (::rename(from.c_str(), to.c_str()) != 0) {
-        throw Error("cannot write ", to.string(), ": ", reason());
-    }
+    std::error_code error;
+    fs::rename(from, to, error);
+    if (error) throw Error("cannot write ", to.string(), ": ", error.message());
 }
 
 std::vector<fs::path> files_in(const fs::path& folder) {
@@ -112,29 +88,44 @@ void remove_obsolete(const fs::path& directory, const fs::path& list) {
         if (!plain || fs::path(name).is_absolute()) {
             throw InputError((directory / ".saved" / OBSOLETE).string(), ": '", name, "' lies outside the directory");
         }
-        if (::unlink(file.c_str()) != 0 && errno != ENOENT && errno != ENOTDIR) {
-            throw Error("cannot remove ", file.string(), ", which a save replaces: ", reason());
+        std::error_code error;
+        fs::remove(file, error);
+        if (error && error != std::errc::not_a_directory) {
+            throw Error("cannot remove ", file.string(), ", which a save replaces: ", error.message());
         }
-        if (fs::path(name).has_parent_path()) ::rmdir(file.parent_path().c_str());  // if it was the last one there
+        if (!parent.empty() && fs::is_directory(directory / parent, error)) {
+            fs::remove(directory / parent, error);  // if it was the last one there
+        }
+    }
+}
+
+std::string read_to_the_end(int descriptor, const std::string& name) {
+    std::string content;
+    const auto status = os::status(descriptor);
+    if (status && status->kind == os::FileStatus::Kind::regular)
+        content.reserve(static_cast<std::size_t>(status->size));
+    std::vector<char> chunk(1 << 16);
+    for (;;) {
+        const auto count = os::read(descriptor, chunk);
+        if (!count) throw InputError("cannot read ", name, ": ", reason());
+        if (*count == 0) return content;
+        content.append(chunk.data(), *count);
     }
 }
 
 }  // namespace
 
 MappedFile::MappedFile(const fs::path& path) : path_(path) {
-    Descriptor file(path, O_RDONLY);
-    struct stat status = {};
-    if (!file.valid() || ::fstat(file.value(), &status) != 0) {
-        throw InputError("cannot read ", path.string(), ": ", reason());
-    }
-    require(S_ISREG(status.st_mode), "cannot read ", path.string(), ": it is ",
-            S_ISDIR(status.st_mode) ? "a directory" : "not a regular file", ", wanted a file");
-    if (status.st_size == 0) return;  // a mapping of no bytes is refused by the system
-    const auto size = static_cast<std::size_t>(status.st_size);
-    void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.value(), 0);
-    if (data == MAP_FAILED) throw Error("cannot map ", path.string(), ": ", reason());
-    data_ = static_cast<const std::byte*>(data);
-    size_ = size;
+    const os::File file(path, os::Open::read);
+    const auto status = file.valid() ? os::status(file.descriptor()) : std::nullopt;
+    if (!status) throw InputError("cannot read ", path.string(), ": ", reason());
+    using Kind = os::FileStatus::Kind;
+    require(status->kind == Kind::regular, "cannot read ", path.string(), ": it is ",
+            status->kind == Kind::directory ? "a directory" : "not a regular file", ", wanted a file");
+    if (status->size == 0) return;  // a mapping of no bytes is refused by the system
+    size_ = static_cast<std::size_t>(status->size);
+    data_ = os::map(file, size_);
+    if (!data_) throw Error("cannot map ", path.string(), ": ", reason());
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
@@ -148,37 +139,25 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 }
 
 MappedFile::~MappedFile() {
-    if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
+    if (data_) os::unmap(data_, size_);
 }
 
 std::string read_text(const fs::path& path) {
-    Descriptor file(path, O_RDONLY);
+    const os::File file(path, os::Open::read);
     if (!file.valid()) throw InputError("cannot read ", path.string(), ": ", reason());
-    struct stat status = {};
-    std::string content;
-    if (::fstat(file.value(), &status) == 0 && S_ISREG(status.st_mode)) {
-        content.reserve(static_cast<std::size_t>(status.st_size));
-    }
-    std::vector<char> chunk(1 << 16);
-    for (;;) {
-        const ssize_t count = ::read(file.value(), chunk.data(), chunk.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) throw InputError("cannot read ", path.string(), ": ", reason());
-        if (count == 0) return content;
-        content.append(chunk.data(), static_cast<std::size_t>(count));
-    }
+    return read_to_the_end(file.descriptor(), path.string());
 }
 
-FileWriter::FileWriter(int descriptor, fs::path shown) : descriptor_(descriptor), path_(std::move(shown)) {}
+std::string read_standard_input() {
+    return read_to_the_end(os::STANDARD_INPUT, "standard input");
+}
+
+FileWriter::FileWriter(const os::File& file, fs::path shown)
+    : descriptor_(file.descriptor()), path_(std::move(shown)) {}
 
 void FileWriter::write(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) throw Error("cannot write ", path_.string(), ": ", reason());
-        bytes = bytes.subspan(static_cast<std::size_t>(count));
-        written_ += static_cast<std::uint64_t>(count);
-    }
+    if (!os::write(descriptor_, bytes)) throw Error("cannot write ", path_.string(), ": ", reason());
+    written_ += bytes.size();
 }
 
 void FileWriter::write(std::string_view characters) {
@@ -200,19 +179,17 @@ void write_atomically(const fs::path& path, const std::function<void(FileWriter&
 
     static std::atomic<unsigned> number = 0;
     const fs::path temporary =
-        folder_of(target) / text(".", target.filename().string(), ".", ::getpid(), "-", number++, ".tmp");
-    Descriptor file(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    if (!file.valid()) throw Error("cannot write ", path.string(), ": ", reason());
-    Temporary guard(temporary);
-    FileWriter writer(file.value(), path);
+        folder_of(target) / text(".", target.filename().string(), ".", os::process_id(), "-", number++, ".tmp");
+    Temporary fresh(temporary);
+    if (!fresh.file.valid()) throw Error("cannot write ", path.string(), ": ", reason());
+    FileWriter writer(fresh.file, path);
     produce(writer);
-    if (!flush(file.value()) || !file.close()) {
+    if (!os::flush(fresh.file) || !fresh.file.close()) {
         throw Error("cannot write ", path.string(), ": ", reason());
     }
-    if (::rename(temporary.c_str(), target.c_str()) != 0) {
-        throw Error("cannot write ", path.string(), ": ", reason());
-    }
-    guard.moved();
+    fs::rename(temporary, target, error);
+    if (error) throw Error("cannot write ", path.string(), ": ", error.message());
+    fresh.moved();
     flush_directory(folder_of(target));
 }
 
@@ -237,10 +214,7 @@ void publish_files(const fs::path& directory, const std::function<void(const fs:
             if (!fs::is_regular_file(fs::symlink_status(file)) || fs::is_directory(target)) {
                 throw Error("cannot write ", target.string(), ": a folder is in the way");
             }
-            Descriptor handle(file, O_RDONLY);
-            if (!handle.valid() || !flush(handle.value())) {
-                throw Error("cannot write ", target.string(), ": ", reason());
-            }
+            if (!os::flush(file)) throw Error("cannot write ", target.string(), ": ", reason());
         }
         std::string leaving;
         for (const fs::path& name : obsolete) {
@@ -267,39 +241,30 @@ void settle_files(const fs::path& directory) {
         if (file.filename() == OBSOLETE) continue;
         const fs::path target = directory / file.filename();
         // A reader and the publisher may settle together: who comes second finds the file already moved.
-        if (::rename(file.c_str(), target.c_str()) != 0 && errno != ENOENT) {
-            throw Error("cannot finish the save of ", target.string(), ": ", reason());
+        fs::rename(file, target, error);
+        if (error && error != std::errc::no_such_file_or_directory) {
+            throw Error("cannot finish the save of ", target.string(), ": ", error.message());
         }
     }
     flush_directory(directory);  // the moves are on disk before the record of them goes
-    ::unlink((saved / OBSOLETE).c_str());
-    if (::rmdir(saved.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY) {
-        throw Error("cannot finish the save in ", directory.string(), ": ", reason());
+    fs::remove(saved / OBSOLETE, error);
+    fs::remove(saved, error);
+    if (error && error != std::errc::directory_not_empty) {
+        throw Error("cannot finish the save in ", directory.string(), ": ", error.message());
     }
     flush_directory(directory);
 }
 
 std::optional<fs::path> cache_folder() {
-    const auto variable = [](const char* name) {
-        const char* value = std::getenv(name);
-        return fs::path(value ? value : "");
-    };
-    if (const fs::path ours = variable("VKFORMER_CACHE"); !ours.empty()) return ours;
-    if (const fs::path xdg = variable("XDG_CACHE_HOME"); !xdg.empty()) return xdg / "vkformer";
-    if (const fs::path home = variable("HOME"); !home.empty()) return home / ".cache" / "vkformer";
+    if (const auto ours = os::environment("VKFORMER_CACHE"); ours && !ours->empty()) return *ours;
+    if (const fs::path users = os::cache_folder(); !users.empty()) return users / "vkformer";
     return std::nullopt;
 }
 
-FileLock::FileLock(const std::filesystem::path& path)
-    : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-    if (descriptor_ < 0) throw Error("cannot make ", path.string(), ": ", std::strerror(errno));
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
-    ::close(descriptor_);
-    throw Error(path.parent_path().string(), " is in use by another process");
-}
-
-FileLock::~FileLock() {
-    if (descriptor_ >= 0) ::close(descriptor_);
+FileLock::FileLock(const fs::path& path) : file_(os::File::locked(path)) {
+    if (file_.valid()) return;
+    if (errno == EWOULDBLOCK) throw Error(path.parent_path().string(), " is in use by another process");
+    throw Error("cannot make ", path.string(), ": ", reason());
 }
 
 }  // namespace vkf

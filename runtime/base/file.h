@@ -9,7 +9,8 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
+
+#include "base/os_file.h"
 
 namespace vkf {
 
@@ -37,12 +38,13 @@ private:
 /// The whole of a file, or of anything else that can be read to an end.
 /// Throws: InputError naming the path.
 std::string read_text(const std::filesystem::path& path);
+std::string read_standard_input();
 
 /// Where a producer puts a file's bytes, in any number of chunks; nothing is buffered.
 /// Throws: Error naming the file and the system's reason (disk full, …).
 class FileWriter {
 public:
-    FileWriter(int descriptor, std::filesystem::path shown);  // borrows the descriptor
+    FileWriter(const os::File& file, std::filesystem::path shown);  // borrows the file
     void write(std::span<const std::byte> bytes);
     void write(std::string_view characters);
     std::uint64_t written() const { return written_; }
@@ -86,19 +88,13 @@ void publish_files(const std::filesystem::path& directory,
 class FileLock {
 public:
     explicit FileLock(const std::filesystem::path& path);
-    FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-    FileLock& operator=(FileLock&& other) noexcept {
-        std::swap(descriptor_, other.descriptor_);
-        return *this;
-    }
-    ~FileLock();
 
 private:
-    int descriptor_ = -1;
+    os::File file_;
 };
 
-/// Where the program keeps what it can do without: $VKFORMER_CACHE, else vkformer in $XDG_CACHE_HOME, else in ~/.cache;
-/// nothing if none of them is set. It need not exist.
+/// Where the program keeps what it can do without: $VKFORMER_CACHE, else vkformer in the user's cache
+/// (os::cache_folder); nothing if the environment names neither. It need not exist.
 std::optional<std::filesystem::path> cache_folder();
 
 /// Finishes a publication that was cut short; otherwise does nothing. Call before reading a published set.

@@ -9,16 +9,24 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/os.h"
 #include "vulkan/handles.h"
 
 namespace vkf {
 
 namespace {
 
+#ifdef _WIN32
+constexpr const char* LOADER = "vulkan-1.dll";
+#else
+constexpr const char* LOADER = "libvulkan.so.1";
+#endif
+
 /// Mesa's CPU device takes its vector width from the environment, read when the instance is made.
 void widen_cpu_device() {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) setenv("LP_NATIVE_VECTOR_WIDTH", "512", 0);
+    constexpr const char* width = "LP_NATIVE_VECTOR_WIDTH";
+    if (__builtin_cpu_supports("avx512f") && !os::environment(width)) os::set_environment(width, "512");
 #endif
 }
 
@@ -78,7 +86,7 @@ bool validation_wanted() {
 Instance::Instance(std::atomic<std::uint64_t>* messages) {
     widen_cpu_device();
     require_address_space();
-    if (volkInitialize() != VK_SUCCESS) throw Error("no Vulkan loader (libvulkan.so.1) on this machine");
+    if (volkInitialize() != VK_SUCCESS) throw Error("no Vulkan loader (", LOADER, ") on this machine");
     if (volkGetInstanceVersion() < VK_API_VERSION_1_3) throw Error("the Vulkan loader is older than 1.3");
 
     VkApplicationInfo application{};

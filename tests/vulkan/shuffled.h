@@ -1,9 +1,10 @@
 // What stands between two barriers in another order.
 #pragma once
 
-#include <cstdlib>
 #include <optional>
 #include <string>
+
+#include "base/os.h"
 
 namespace vkf::test {
 
@@ -11,24 +12,16 @@ namespace vkf::test {
 /// were recorded.
 class Shuffled {
 public:
-    explicit Shuffled(const std::optional<std::string>& seed) {
-        if (const char* value = std::getenv(name)) before_ = value;
-        set(seed);
-    }
+    explicit Shuffled(const std::optional<std::string>& seed) { set(seed); }
     Shuffled(const Shuffled&) = delete;
     ~Shuffled() { set(before_); }
 
 private:
     static constexpr const char* name = "VKFORMER_SHUFFLE";
 
-    static void set(const std::optional<std::string>& value) {
-        if (value)
-            ::setenv(name, value->c_str(), 1);
-        else
-            ::unsetenv(name);
-    }
+    static void set(const std::optional<std::string>& value) { os::set_environment(name, value); }
 
-    std::optional<std::string> before_;
+    std::optional<std::string> before_ = os::environment(name);
 };
 
 }  // namespace vkf::test

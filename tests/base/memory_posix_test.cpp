@@ -1,5 +1,3 @@
-#include "base/memory.h"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -8,6 +6,8 @@
 
 #include <fstream>
 
+#include "base/control_groups.h"
+#include "base/memory.h"
 #include "scratch.h"
 
 namespace vkf::test {

@@ -1,5 +1,3 @@
-#include "base/memory.h"
-
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,7 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/control_groups.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace vkf {
 
@@ -60,9 +60,9 @@ std::uint64_t free_in_groups(const std::filesystem::path& self, const std::files
         if (!old && !controllers.empty()) continue;
         for (std::filesystem::path group = line.substr(second + 1);; group = group.parent_path()) {
             const std::filesystem::path at = (old ? root / "memory" : root) / group.relative_path();
-            least = std::min(least, old ? left_in(at, "memory.limit_in_bytes", "memory.usage_in_bytes",
-                                                  "total_inactive_file")
-                                        : left_in(at, "memory.max", "memory.current", "inactive_file"));
+            least = std::min(least,
+                             old ? left_in(at, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+                                 : left_in(at, "memory.max", "memory.current", "inactive_file"));
             if (!group.has_relative_path()) break;
         }
     }
@@ -102,7 +102,7 @@ std::uint64_t free_memory() {
 
 bool readable(const std::byte* at) {
     std::array<int, 2> ends{};
-    if (::pipe(ends.data()) != 0) return true;  // nothing can be said
+    if (::pipe(ends.data()) != 0) return true;        // nothing can be said
     const bool taken = ::write(ends[1], at, 1) == 1;  // fails with EFAULT where touching it would raise a signal
     ::close(ends[0]);
     ::close(ends[1]);

@@ -1,0 +1,48 @@
+#include "base/memory.h"
+
+#include <algorithm>
+
+#include "base/windows_text.h"
+
+// After Windows' own header.
+#include <psapi.h>
+
+namespace vkf {
+
+namespace {
+
+MEMORYSTATUSEX memory_status() {
+    MEMORYSTATUSEX status{};
+    status.dwLength = sizeof status;
+    ::GlobalMemoryStatusEx(&status);
+    return status;
+}
+
+}  // namespace
+
+std::uint64_t free_memory() {
+    const MEMORYSTATUSEX status = memory_status();
+    return std::min({status.ullAvailPhys, status.ullAvailPageFile, status.ullAvailVirtual});
+}
+
+std::uint64_t peak_memory() {
+    PROCESS_MEMORY_COUNTERS counters{};
+    ::K32GetProcessMemoryInfo(::GetCurrentProcess(), &counters, sizeof counters);
+    return counters.PeakWorkingSetSize;
+}
+
+std::uint64_t free_address_space() {
+    return memory_status().ullAvailVirtual;
+}
+
+std::string memory_limits() {
+    return {};
+}
+
+bool readable(const std::byte* at) {
+    MEMORY_BASIC_INFORMATION page{};
+    return ::VirtualQuery(at, &page, sizeof page) > 0 && page.State == MEM_COMMIT &&
+           !(page.Protect & (PAGE_NOACCESS | PAGE_GUARD));
+}
+
+}  // namespace vkf

@@ -1,0 +1,109 @@
+// By the C library's descriptors, which give POSIX's reasons for failures.
+#include "base/os_file.h"
+
+#include "base/windows_text.h"
+
+// After Windows' own header.
+#include <fcntl.h>
+#include <io.h>
+#include <share.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace vkf::os {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t MOST_AT_ONCE = std::size_t{1} << 30;  // counts are int
+
+int open_file(const fs::path& path, int flags, int sharing) {
+    const int descriptor = ::_wsopen(path.c_str(), flags | _O_BINARY | _O_NOINHERIT, sharing, _S_IREAD | _S_IWRITE);
+    if (descriptor >= 0 || errno != EACCES) return descriptor;
+    const DWORD attributes = ::GetFileAttributesW(path.c_str());
+    const bool directory = attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY);
+    errno = directory ? EISDIR : EACCES;
+    return -1;
+}
+
+int flags_of(Open how) {
+    return how == Open::read ? _O_RDONLY : how == Open::write ? _O_WRONLY : _O_WRONLY | _O_CREAT | _O_EXCL;
+}
+
+HANDLE handle_of(const File& file) {
+    return reinterpret_cast<HANDLE>(::_get_osfhandle(file.descriptor()));
+}
+
+}  // namespace
+
+File::File(const fs::path& path, Open how) : descriptor_(open_file(path, flags_of(how), _SH_DENYNO)) {}
+
+File File::locked(const fs::path& path) {
+    File file(open_file(path, _O_RDWR | _O_CREAT, _SH_DENYRW));
+    if (!file.valid() && ::GetLastError() == ERROR_SHARING_VIOLATION) errno = EWOULDBLOCK;
+    return file;
+}
+
+bool File::close() {
+    return descriptor_ < 0 || ::_close(std::exchange(descriptor_, -1)) == 0;
+}
+
+std::optional<FileStatus> status(int descriptor) {
+    struct _stat64 found = {};
+    if (::_fstat64(descriptor, &found) != 0) return std::nullopt;
+    const bool regular = (found.st_mode & _S_IFMT) == _S_IFREG;
+    return FileStatus{regular ? FileStatus::Kind::regular : FileStatus::Kind::other,
+                      static_cast<std::uint64_t>(found.st_size)};
+}
+
+std::optional<std::size_t> read(int descriptor, std::span<char> room) {
+    const int count = ::_read(descriptor, room.data(), static_cast<unsigned>(std::min(room.size(), MOST_AT_ONCE)));
+    return count < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(count));
+}
+
+bool write(int descriptor, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const auto portion = static_cast<unsigned>(std::min(bytes.size(), MOST_AT_ONCE));
+        const int count = ::_write(descriptor, bytes.data(), portion);
+        if (count <= 0) {
+            if (::GetLastError() == ERROR_NO_DATA) errno = EPIPE;  // a pipe whose reader has gone: EINVAL
+            return false;
+        }
+        bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+    return true;
+}
+
+bool rewind(const File& file) {
+    return ::_lseeki64(file.descriptor(), 0, SEEK_SET) == 0;
+}
+
+bool flush(const File& file) {
+    return ::_commit(file.descriptor()) == 0;
+}
+
+bool flush(const fs::path& path) {
+    const File file(path, Open::write);
+    return file.valid() ? flush(file) : errno == EACCES;  // a read-only file
+}
+
+bool flush_directory(const fs::path&) {
+    return true;  // the file system keeps a journal of names
+}
+
+const std::byte* map(const File& file, std::size_t size) {
+    const HANDLE mapping = ::CreateFileMappingW(handle_of(file), nullptr, PAGE_READONLY, 0, 0, nullptr);
+    void* data = mapping ? ::MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, size) : nullptr;
+    if (!data) errno = ::GetLastError() == ERROR_NOT_ENOUGH_MEMORY ? ENOMEM : EACCES;
+    if (mapping) ::CloseHandle(mapping);
+    return static_cast<const std::byte*>(data);
+}
+
+void unmap(const std::byte* data, std::size_t) {
+    ::UnmapViewOfFile(data);
+}
+
+}  // namespace vkf::os

@@ -1,0 +1,171 @@
+// Files where devices, links, permissions and limits are POSIX's.
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <iterator>
+#include <vector>
+
+#include "base/file.h"
+#include "tests/scratch.h"
+
+namespace vkf {
+namespace {
+
+namespace fs = std::filesystem;
+using test::complaint;
+using test::expect_holds;
+using test::Scratch;
+
+std::size_t files_in(const fs::path& folder) {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {}));
+}
+
+// Files may grow to this size only while the object lives: as a full disk, without needing one.
+class SmallDisk {
+public:
+    explicit SmallDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        rlimit small = before_;
+        small.rlim_cur = bytes;
+        ::setrlimit(RLIMIT_FSIZE, &small);
+    }
+    SmallDisk(const SmallDisk&) = delete;
+    SmallDisk& operator=(const SmallDisk&) = delete;
+    ~SmallDisk() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+
+private:
+    rlimit before_ = {};
+    void (*handler_)(int);
+};
+
+// Without root's rights while the object lives, where the system lets root give them up.
+class Nobody {
+public:
+    Nobody() : before_(::geteuid()) { changed_ = before_ == 0 && ::seteuid(65534) == 0; }
+    Nobody(const Nobody&) = delete;
+    Nobody& operator=(const Nobody&) = delete;
+    ~Nobody() {
+        if (changed_ && ::seteuid(before_) != 0) std::abort();
+    }
+
+private:
+    uid_t before_;
+    bool changed_;
+};
+
+TEST(HostFile, AtomicWriteFollowsASymbolicLink) {
+    const Scratch scratch;
+    const fs::path path = scratch.file("there/model", "old"), link = scratch.path() / "model";
+    fs::create_symlink(path, link);
+    write_atomically(link, "new");
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_EQ(read_text(path), "new");
+}
+
+TEST(HostFile, AFullDiskLeavesTheOldFile) {
+    const Scratch scratch;
+    const fs::path path = scratch.file("model", "old");
+    const std::string big(5000, 'x');
+    std::string message;
+    {
+        const SmallDisk disk(4096);
+        message = complaint<Error>([&] { write_atomically(path, big); });
+    }
+    expect_holds(message, path.string());
+    expect_holds(message, "File too large");
+    EXPECT_EQ(read_text(path), "old");
+    EXPECT_EQ(files_in(scratch.path()), 1u);
+}
+
+TEST(HostFile, ADeviceIsWrittenDirectlyAndItsRefusalReported) {
+    expect_holds(complaint([&] { MappedFile{"/dev/null"}; }), "not a regular file");
+    write_atomically("/dev/null", "gone");
+    EXPECT_TRUE(fs::is_character_file("/dev/null"));
+    if (!fs::is_character_file("/dev/full")) GTEST_SKIP() << "no /dev/full";
+    const auto message = complaint<Error>([] { write_atomically("/dev/full", "x"); });
+    expect_holds(message, "/dev/full");
+    expect_holds(message, "No space left");
+}
+
+TEST(HostFile, AFileIsNoDirectory) {
+    const Scratch scratch;
+    const fs::path path = scratch.file("plain", "") / "model";
+    const std::string message = complaint<Error>([&] { write_atomically(path, "x"); });
+    expect_holds(message, path.string());
+    expect_holds(message, "Not a directory");
+}
+
+TEST(HostFile, AReadOnlyDirectoryKeepsItsFile) {
+    const Scratch scratch;
+    const fs::path path = scratch.file("locked/model", "old");
+    const auto locked = fs::perms(0555);
+    fs::permissions(path.parent_path(), locked);
+    std::string message;
+    {
+        const Nobody nobody;
+        if (::geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
+        message = complaint<Error>([&] { write_atomically(path, "new"); });
+    }
+    fs::permissions(path.parent_path(), fs::perms::owner_all);
+    expect_holds(message, path.string());
+    expect_holds(message, "Permission denied");
+    EXPECT_EQ(read_text(path), "old");
+    EXPECT_EQ(files_in(path.parent_path()), 1u);
+}
+
+TEST(HostFile, AListOfWhatGoesReachesNothingOutside) {
+    const Scratch scratch;
+    const fs::path victim = scratch.file("victim", "kept"), model = scratch.path() / "model";
+    scratch.file("other/victim", "kept");
+    scratch.file("model/.saved/a", "new");
+    fs::create_directory_symlink(scratch.path() / "other", model / "best");
+    const std::vector<std::string> outside{"../victim", victim.string(), "best/victim", "a/../../victim"};
+    for (const std::string& name : outside) {
+        scratch.file("model/.saved/.obsolete", name + "\n");
+        SCOPED_TRACE(name);
+        expect_holds(complaint<InputError>([&] { settle_files(model); }), "outside");
+        EXPECT_EQ(read_text(victim), "kept") << name;
+        EXPECT_EQ(read_text(scratch.path() / "other" / "victim"), "kept") << name;
+    }
+}
+
+TEST(HostFile, AKilledPublisherLeavesOneSet) {
+    const Scratch scratch;
+    const std::vector<std::string> names = {"a", "b", "c", "d"};
+    const auto publish = [&](int version) {
+        publish_files(scratch.path(), [&](const fs::path& folder) {
+            for (const auto& name : names) write_atomically(folder / name, text(version));
+        });
+    };
+    publish(0);
+    int version = 0;
+    for (int round = 0; round < 12; ++round) {
+        const pid_t child = ::fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            try {
+                for (int next = version + 1;; ++next) publish(next);
+            } catch (...) {
+                ::_exit(1);  // a second copy of the tests must not run on
+            }
+        }
+        ::usleep(static_cast<useconds_t>(3000 + 1700 * round));
+        ::kill(child, SIGKILL);
+        ::waitpid(child, nullptr, 0);
+        settle_files(scratch.path());
+        const std::string found = read_text(scratch.path() / "a");
+        for (const auto& name : names) EXPECT_EQ(read_text(scratch.path() / name), found);
+        EXPECT_GE(std::stoi(found), version);
+        version = std::stoi(found);
+    }
+}
+
+}  // namespace
+}  // namespace vkf
