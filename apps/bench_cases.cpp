@@ -1,9 +1,7 @@
 #include "apps/bench_cases.h"
 
-#include <regex.h>
-
 #include <array>
-#include <memory>
+#include <regex>
 
 #include "ops/attention.h"
 #include "ops/backward.h"
@@ -22,15 +20,23 @@ std::vector<Case> kernel_cases() {
     return list;
 }
 
+namespace {
+
+std::regex expression(const std::string& pattern) {
+    try {
+        return std::regex(pattern, std::regex::extended | std::regex::icase | std::regex::nosubs);
+    } catch (const std::regex_error&) {
+        throw InputError("--only is '", pattern, "', which is no regular expression");
+    }
+}
+
+}  // namespace
+
 std::vector<Case> chosen_cases(const std::string& pattern) {
     std::vector<Case> list = kernel_cases();
-    regex_t wanted;
-    require(regcomp(&wanted, pattern.c_str(), REG_EXTENDED | REG_ICASE | REG_NOSUB) == 0, "--only is '", pattern,
-            "', which is no regular expression");
-    const std::unique_ptr<regex_t, void (*)(regex_t*)> owner(&wanted, regfree);
+    const std::regex wanted = expression(pattern);
     std::erase_if(list, [&](const Case& c) {
-        const std::string line = text(c.family, ' ', c.name, ' ', c.shape, ' ', c.layout);
-        return regexec(&wanted, line.c_str(), 0, nullptr, 0) != 0;
+        return !std::regex_search(text(c.family, ' ', c.name, ' ', c.shape, ' ', c.layout), wanted);
     });
     require(!list.empty(), "--only is '", pattern, "', which no kernel's family, name, shape and layout match");
     return list;

@@ -1,6 +1,5 @@
 // vkformer bench compile: what the driver makes of every kernel that the device may choose, without running any.
 
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -13,6 +12,7 @@
 #include "apps/interrupts.h"
 #include "apps/progress.h"
 #include "base/file.h"
+#include "base/os.h"
 #include "graph/kernel_variants.h"
 #include "models/train/step_graphs.h"
 #include "passes/run_passes.h"
@@ -155,8 +155,8 @@ void require_outputs(const Options& o) {
 void bench_compile(const Common& common, const Options& o) {
     require_outputs(o);
     // Times are of compilers, not of what drivers remember.
-    setenv("MESA_SHADER_CACHE_DISABLE", "1", 0);
-    setenv("__GL_SHADER_DISK_CACHE", "0", 0);
+    os::set_environment("MESA_SHADER_CACHE_DISABLE", os::environment("MESA_SHADER_CACHE_DISABLE").value_or("1"));
+    os::set_environment("__GL_SHADER_DISK_CACHE", os::environment("__GL_SHADER_DISK_CACHE").value_or("0"));
     catch_interrupts();
     with_device(common, [&](Device& device) {
         require(has_driver_statistics(device), device.info().name,

@@ -50,7 +50,7 @@ std::map<std::string, std::vector<std::string>> table(const CommandPage& program
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
     std::string made = "'";
     for (const char c : text) made += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return made + "'";
@@ -59,11 +59,11 @@ std::string quoted(std::string_view text) {
 std::string bash_completion(const CommandPage& program) {
     std::string commands, cases;
     for (const CommandPage* command : program.all())
-        if (!command->path.empty()) commands += (commands.empty() ? "" : " | ") + quoted(command->path);
+        if (!command->path.empty()) commands += (commands.empty() ? "" : " | ") + shell_quoted(command->path);
     for (const auto& [list, keys] : table(program)) {
         std::string patterns;
-        for (const std::string& key : keys) patterns += (patterns.empty() ? "" : " | ") + quoted(key);
-        cases += text("        ", patterns, ") choices=", quoted(list), " ;;\n");
+        for (const std::string& key : keys) patterns += (patterns.empty() ? "" : " | ") + shell_quoted(key);
+        cases += text("        ", patterns, ") choices=", shell_quoted(list), " ;;\n");
     }
     return text(R"(# bash completion for vkformer, made by `vkformer completion bash`.
 

@@ -34,7 +34,8 @@ std::string value_words(const ValueType& value) {
 }
 
 std::string lines(const CommandPage& command) {
-    const std::string start = text("complete -c vkformer -n ", fish_quoted("__vkformer_at " + quoted(command.path)));
+    const std::string start =
+        text("complete -c vkformer -n ", fish_quoted("__vkformer_at " + shell_quoted(command.path)));
     std::string made;
     for (const CommandPage& one : command.commands)
         made += text(start, " -a ", one.name, " -d ", fish_quoted(one.about), '\n');

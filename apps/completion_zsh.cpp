@@ -56,7 +56,7 @@ std::string specs(const CommandPage& command) {
         }
     }
     std::string lines;
-    for (const std::string& spec : list) lines += " \\\n        " + quoted(spec);
+    for (const std::string& spec : list) lines += " \\\n        " + shell_quoted(spec);
     return lines;
 }
 
@@ -64,7 +64,7 @@ std::string function(const CommandPage& command) {
     if (command.commands.empty()) return text(function_of(command), "() {\n    _arguments", specs(command), "\n}\n\n");
     std::string described, calls;
     for (const CommandPage& one : command.commands) {
-        described += text("                ", quoted(escaped(one.name, ":") + ":" + one.about), '\n');
+        described += text("                ", shell_quoted(escaped(one.name, ":") + ":" + one.about), '\n');
         calls += text("                ", one.name, ") ", function_of(one), " ;;\n");
     }
     return text(function_of(command), R"(() {

@@ -17,6 +17,6 @@ std::string fish_completion(const CommandPage& program);
 std::string man_page(const CommandPage& program, std::string_view version);
 
 /// A shell's word of exactly this text, in single quotes: bash and zsh.
-std::string quoted(std::string_view text);
+std::string shell_quoted(std::string_view text);
 
 }  // namespace vkf

@@ -4,6 +4,7 @@
 #include "base/windows_text.h"
 
 // After Windows' own header.
+#include <dirent.h>
 #include <fcntl.h>
 #include <io.h>
 #include <share.h>
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cwchar>
+#include <memory>
 
 namespace vkf::os {
 
@@ -107,3 +110,54 @@ void unmap(const std::byte* data, std::size_t) {
 }
 
 }  // namespace vkf::os
+
+// --- Lists of directories ------------------------------------------------------------------------
+
+// std::filesystem lists a directory by these functions of MinGW's library, which are made for paths of at most 260
+// characters and never end for a longer one. These take their places.
+
+namespace {
+
+struct Listing {
+    HANDLE search = INVALID_HANDLE_VALUE;
+    WIN32_FIND_DATAW found{};
+    bool waiting = false;  // `found` has not been given yet
+    _wdirent given{};
+};
+
+}  // namespace
+
+extern "C" {
+
+_WDIR* _wopendir(const wchar_t* path) noexcept {
+    auto listing = std::make_unique<Listing>();
+    listing->search = ::FindFirstFileW((std::filesystem::path(path) / L"*").c_str(), &listing->found);
+    listing->waiting = listing->search != INVALID_HANDLE_VALUE;
+    if (!listing->waiting) {
+        const DWORD attributes = ::GetFileAttributesW(path);
+        const bool directory = attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY);
+        errno = directory ? EACCES : attributes != INVALID_FILE_ATTRIBUTES ? ENOTDIR : ENOENT;
+        return nullptr;
+    }
+    return reinterpret_cast<_WDIR*>(listing.release());
+}
+
+/// Leaves errno alone at the end.
+_wdirent* _wreaddir(_WDIR* directory) noexcept {
+    auto& listing = *reinterpret_cast<Listing*>(directory);
+    if (!listing.waiting && !::FindNextFileW(listing.search, &listing.found)) {
+        if (::GetLastError() != ERROR_NO_MORE_FILES) errno = EIO;
+        return nullptr;
+    }
+    listing.waiting = false;
+    const std::size_t units = std::wcslen(listing.found.cFileName);
+    std::copy_n(listing.found.cFileName, units + 1, listing.given.d_name);
+    listing.given.d_namlen = static_cast<unsigned short>(units);
+    return &listing.given;
+}
+
+int _wclosedir(_WDIR* directory) noexcept {
+    const std::unique_ptr<Listing> listing(reinterpret_cast<Listing*>(directory));
+    return ::FindClose(listing->search) ? 0 : -1;
+}
+}
