@@ -1,7 +1,6 @@
 #include "apps/bench_report.h"
 
-#include <chrono>
-#include <cstdio>
+#include <ctime>
 
 #include "apps/bench_peak.h"
 #include "apps/interrupts.h"
@@ -19,17 +18,9 @@ using nlohmann::ordered_json;
 
 /// "2026-01-31T12:00:00Z"
 std::string now() {
-    namespace chrono = std::chrono;
-    const auto seconds = chrono::floor<chrono::seconds>(chrono::system_clock::now());
-    const auto day = chrono::floor<chrono::days>(seconds);
-    const chrono::year_month_day date(day);
-    const chrono::hh_mm_ss time(seconds - day);
+    const std::time_t seconds = std::time(nullptr);
     char digits[32];
-    std::snprintf(digits, sizeof digits, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
-                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                  static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                  static_cast<int>(time.seconds().count()));
-    return digits;
+    return {digits, std::strftime(digits, sizeof digits, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds))};
 }
 
 /// In units of 10⁹, with three digits that matter.

@@ -154,21 +154,28 @@ uint place_of(uint kind, uint64_t wanted) {
 }
 
 // Leaves the k greatest logits and their equals, of these the likeliest tokens whose sum reaches p, of these what is
-// likely enough.
-void choose_candidates() {
-    if (of.top_k > 0 && of.top_k < of.vocabulary) {
-        uint64_t wanted = uint64_t(of.top_k);
-        least_key = threshold(ONE, wanted);
-    }
+// likely enough; and draws one of them. In a loop, for drivers put every call in its caller's place, and one copy of
+// each sum is less to compile than two.
+const uint TOP = 0, NUCLEUS = 1, DRAW = 2;
+
+uint draw() {
     const uint64_t p = wide(of.nucleus_low, of.nucleus_high);
-    if (p != 0ul) {
-        const uint64_t total = total_of(WEIGHT);
-        uint64_t wanted = upper_product(p, total) + (p * total != 0ul ? 1ul : 0ul);
-        const uint key = threshold(WEIGHT, wanted);
-        least_key = key;
-        last_equal = place_of(EQUALS, wanted);
+    uint token = NONE;
+    [[dont_unroll]] for (uint stage = TOP; stage <= DRAW; ++stage) {
+        if (stage == TOP && (of.top_k == 0 || of.top_k >= of.vocabulary)) continue;
+        if (stage == NUCLEUS && p == 0ul) continue;
+        if (stage == DRAW) least_weight = wide(of.least_low, of.least_high);
+        uint64_t wanted = uint64_t(of.top_k);
+        if (stage != TOP) {
+            const uint64_t total = total_of(stage == NUCLEUS ? WEIGHT : DRAWN);
+            const uint64_t share = stage == NUCLEUS ? p : wide(of.random_low, of.random_high);
+            wanted = upper_product(share, total) + (stage == DRAW || share * total != 0ul ? 1ul : 0ul);
+        }
+        if (stage != DRAW) least_key = threshold(stage == TOP ? ONE : WEIGHT, wanted);
+        if (stage != TOP) token = place_of(stage == NUCLEUS ? EQUALS : DRAWN, wanted);
+        if (stage == NUCLEUS) last_equal = token;
     }
-    least_weight = wide(of.least_low, of.least_high);
+    return token;
 }
 
 void store(uint token, float own, float most, uint64_t sum) {
@@ -208,8 +215,7 @@ void main() {
             if (ordered(logit(i)) == top) token = min(token, i);
         token = group_min(token);
     } else {
-        choose_candidates();
-        token = place_of(DRAWN, upper_product(wide(of.random_low, of.random_high), total_of(DRAWN)) + 1ul);
+        token = draw();
     }
 
     float own_greatest = 0.0;
