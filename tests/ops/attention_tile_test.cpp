@@ -341,5 +341,17 @@ TEST(DeviceImplementationsAttentionTileSlices, OfKeysAndValuesMayDifferInNumber)
     for (const OpCase& c : op_cases(cases)) check_kernels(c, lowering);
 }
 
+/// Where shared memory is small, weights of longer lines than a slice has come in its place.
+TEST(DeviceImplementationsAttentionTileSlices, MayBeNarrowerThanTheWeightsInTheirPlace) {
+    DeviceTraits lowering = lowering_to_tiles();
+    lowering.compute_units = 1;
+    lowering.shared_bytes = 16384;
+    auto of = constants(attention_tile(lowering, "tile", AttentionPass::forward, {2, 120, 70, 16}));
+    ASSERT_EQ(of["WHOLE"], 0u);
+    ASSERT_LT(of["SLICE"], of["BLOCK_K"]);
+    for (const OpCase& c : op_cases({{.name = "narrow", .queries = 120, .keys = 70, .width = 16, .value_width = 16}}))
+        check_kernels(c, lowering);
+}
+
 }  // namespace
 }  // namespace vkf::test
