@@ -1,10 +1,11 @@
 // a + b, a − b, a · b, a / b with broadcasting, factor · x, and constant tensors.
 
+#include "ops/arithmetic.h"
+
 #include <algorithm>
 #include <array>
 
 #include "base/error.h"
-#include "ops/arithmetic.h"
 #include "ops/broadcast.h"
 #include "ops/elementwise.h"
 #include "ops/reduce.h"
