@@ -16,6 +16,9 @@ std::uint64_t free_memory();
 /// The most bytes that this process has had in memory so far.
 std::uint64_t peak_memory();
 
+/// Gives what was freed back to the system, where the C library would keep it for later (glibc).
+void trim_heap();
+
 /// What `ulimit -v` and `ulimit -d`, or the address space itself, leave to this process.
 std::uint64_t free_address_space();
 

@@ -1,5 +1,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <array>
@@ -67,6 +70,12 @@ std::uint64_t free_in_groups(const std::filesystem::path& self, const std::files
         }
     }
     return least;
+}
+
+void trim_heap() {
+#ifdef __GLIBC__
+    ::malloc_trim(0);
+#endif
 }
 
 std::uint64_t free_address_space() {

@@ -31,6 +31,8 @@ std::uint64_t peak_memory() {
     return counters.PeakWorkingSetSize;
 }
 
+void trim_heap() {}
+
 std::uint64_t free_address_space() {
     return memory_status().ullAvailVirtual;
 }

@@ -28,4 +28,8 @@ KernelConstants kernel_constants(const std::vector<std::pair<std::string, Consta
     return made;
 }
 
+KernelRequest kernel_request(const Dispatch& dispatch) {
+    return {dispatch.kernel, kernel_constants(dispatch.constants)};
+}
+
 }  // namespace vkf

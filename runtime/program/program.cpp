@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -9,6 +10,7 @@
 #include "graph/autotuner.h"
 #include "graph/lower.h"
 #include "passes/run_passes.h"
+#include "program/kernel_constants.h"
 #include "program/numbers.h"
 #include "vulkan/device.h"
 #include "vulkan/kernel.h"
@@ -113,6 +115,10 @@ Program::Program(Device& device, Graph& graph, State& state, const ProgramOption
     plan_ = plan(graph, live, scratches, {.guard = guarded_ ? guard_bytes : 0, .limit = limit});
     scratches_ = std::move(scratches);
     allocate(options.shares);
+    std::vector<KernelRequest> kernels;
+    for (const auto& [node, dispatches] : lowered)
+        std::ranges::transform(dispatches, std::back_inserter(kernels), kernel_request);
+    make_kernels(device, kernels);
     for (const auto& [node, dispatches] : lowered)
         for (const Dispatch& dispatch : dispatches) launches_.push_back(resolve(node, dispatch));
     tables_.write(0, std::exchange(table_bytes_, {}));

@@ -27,7 +27,7 @@ std::uint64_t reach(Tensor tensor) {
 }  // namespace
 
 Program::Launch Program::resolve(std::size_t node, const Dispatch& dispatch) {
-    const Kernel* chosen = &kernel(*device_, dispatch.kernel, kernel_constants(dispatch.constants));
+    const Kernel* chosen = &kernel(*device_, kernel_request(dispatch));
     Launch made{node, chosen, {}, dispatch.groups, {}, dispatch.flops, dispatch.bytes};
     const Reflection& wants = made.kernel->reflection;
     made.push.resize(wants.push_bytes);

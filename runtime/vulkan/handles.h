@@ -48,6 +48,8 @@ struct DeviceHandles {
     void name(VkObjectType type, std::uint64_t handle, const std::string& text) const;
 };
 
+/// How many threads make pipelines at once, at most.
+unsigned compiling_threads();
 /// What an embedded module says of itself, without a pipeline. Throws Error if there is no kernel of that name.
 Kernel describe_kernel(const std::string& name);
 /// A pipeline of the kernel, which is the caller's. Throws Error if it has no such constant.

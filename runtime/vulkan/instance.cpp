@@ -32,12 +32,13 @@ void widen_cpu_device() {
 
 /// Mesa's CPU device and the compiler in it end the process where memory is refused to them, and nothing can guard
 /// against that from outside. So what they reserve before any model is there must be had: 750 MiB were measured on two
-/// processors, and each further one brings a thread with its stack and heap. What compiling takes later is left free by
-/// Device::free_bytes.
+/// processors, and each further one brings a thread with its stack and heap, as does each thread that makes pipelines.
+/// What compiling takes later is left free by Device::free_bytes.
 void require_address_space() {
     constexpr std::uint64_t base = 768 << 20, of_thread = 128 << 20, most_threads = 32;
+    const std::uint64_t workers = std::max(1u, std::thread::hardware_concurrency());
     const std::uint64_t wanted =
-        base + of_thread * std::min<std::uint64_t>(most_threads, std::max(1u, std::thread::hardware_concurrency()));
+        base + of_thread * (std::min(most_threads, workers) + compiling_threads() - 1);  // one of these is this thread
     const std::uint64_t left = free_address_space();
     if (left < wanted)
         throw Error("not enough memory for Vulkan's drivers: ", wanted >> 10, " KiB wanted, ", left >> 10, " KiB left",

@@ -1,11 +1,16 @@
 #include "vulkan/kernel.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <exception>
 #include <filesystem>
+#include <system_error>
+#include <thread>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "vulkan/handles.h"
 #include "vulkan/spirv.h"
@@ -84,7 +89,54 @@ Specialization specialize(const Kernel& kernel, const KernelConstants& constants
     return made;
 }
 
+std::string key_of(const KernelRequest& request) {
+    std::string key = request.name;
+    for (const auto& [constant, value] : request.constants) key += text(' ', constant, '=', value);
+    return key;
+}
+
+/// A pipeline on its way.
+struct Making {
+    const KernelRequest* request;
+    std::string key;
+    std::unique_ptr<Kernel> made;
+    std::exception_ptr failure;
+
+    void make(const Device& device) {
+        try {
+            made = std::make_unique<Kernel>(describe_kernel(request->name));
+            const auto start = std::chrono::steady_clock::now();
+            made->pipeline = make_pipeline(device, *made, request->constants, device.handles().cache);
+            made->compile_ms =
+                std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+        } catch (...) {
+            failure = std::current_exception();
+        }
+    }
+};
+
+/// By this thread and others, each taking the next that nobody has begun.
+void make_all(const Device& device, std::span<Making> list) {
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < list.size(); i = next++) list[i].make(device);
+    };
+    const std::size_t threads = std::min<std::size_t>(list.size(), compiling_threads());
+    std::vector<std::jthread> others;
+    try {
+        while (others.size() + 1 < threads) others.emplace_back(work);
+    } catch (const std::system_error&) {
+        // No more threads are to be had: those that are there do the work.
+    }
+    work();
+}
+
 }  // namespace
+
+unsigned compiling_threads() {
+    constexpr unsigned most = 8;  // each has memory of its own
+    return std::clamp(std::thread::hardware_concurrency(), 1u, most);
+}
 
 bool has_matrix_kernels(MatrixElement element) {
     return std::ranges::any_of(embedded_spirv(), [&](const SpirvModule& module) {
@@ -153,18 +205,30 @@ VkPipeline make_pipeline(const Device& device, const Kernel& kernel, const Kerne
     return pipeline;
 }
 
-const Kernel& kernel(Device& device, const std::string& name, const KernelConstants& constants) {
+void make_kernels(Device& device, std::span<const KernelRequest> requests) {
     DeviceHandles& handles = device.handles();
-    std::string key = name;
-    for (const auto& [constant, value] : constants) key += text(' ', constant, '=', value);
-    if (const auto known = handles.kernels.find(key); known != handles.kernels.end()) return *known->second;
-    auto made = std::make_unique<Kernel>(describe_kernel(name));
-    const auto start = std::chrono::steady_clock::now();
-    const VkPipeline pipeline = make_pipeline(device, *made, constants, handles.cache);
-    made->compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    made->pipeline = pipeline;
-    handles.name(VK_OBJECT_TYPE_PIPELINE, reinterpret_cast<std::uint64_t>(pipeline), key);
-    return *handles.kernels.emplace(key, std::move(made)).first->second;
+    std::vector<Making> list;
+    for (const KernelRequest& request : requests) {
+        std::string key = key_of(request);
+        const auto same = [&](const Making& other) { return other.key == key; };
+        if (!handles.kernels.contains(key) && std::ranges::none_of(list, same))
+            list.push_back({&request, std::move(key), nullptr, nullptr});
+    }
+    make_all(device, list);
+    if (list.size() > 1) trim_heap();  // compilers leave each thread's heap much larger than what they keep
+    std::exception_ptr failure;
+    for (Making& one : list) {
+        if (!failure) failure = one.failure;
+        if (one.failure) continue;
+        handles.name(VK_OBJECT_TYPE_PIPELINE, reinterpret_cast<std::uint64_t>(one.made->pipeline), one.key);
+        handles.kernels.emplace(std::move(one.key), std::move(one.made));
+    }
+    if (failure) std::rethrow_exception(failure);
+}
+
+const Kernel& kernel(Device& device, const KernelRequest& request) {
+    make_kernels(device, {&request, 1});
+    return *device.handles().kernels.at(key_of(request));
 }
 
 void open_pipeline_cache(Device& device) {

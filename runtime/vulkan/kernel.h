@@ -25,9 +25,18 @@ struct Kernel {
     double compile_ms = 0;
 };
 
-/// The pipeline for an embedded kernel and constants, made at first use and kept by the device. SUBGROUP is filled in.
-/// Throws Error if there is no such kernel or constant, listing those there are.
-const Kernel& kernel(Device& device, const std::string& name, const KernelConstants& constants);
+/// An embedded kernel with values for its constants; SUBGROUP is filled in.
+struct KernelRequest {
+    std::string name;
+    KernelConstants constants;
+};
+
+/// Makes the pipelines that the device lacks of these, on several processors at once: a driver takes milliseconds for
+/// one that it has cached, up to seconds for one that it has not. Throws Error if there is no such kernel or constant,
+/// listing those there are; for the first of them, if there are several.
+void make_kernels(Device& device, std::span<const KernelRequest> requests);
+/// One of them, made if it is not there; kept by the device.
+const Kernel& kernel(Device& device, const KernelRequest& request);
 /// Whether there are kernels that multiply cooperative matrices of this element, held by a subgroup or by a workgroup:
 /// those that need a newer glslc than the build had are left out.
 bool has_matrix_kernels(MatrixElement element);

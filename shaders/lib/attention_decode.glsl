@@ -88,9 +88,19 @@ float element(uint width, float rows[OWN], uint r, uint d) {
     return subgroupBroadcast(rows[r * chunks_of(width) + chunk], d % columns_of(width) / vec);
 }
 
+// Where load `i` of a lane's row begins: the first of every cache line before the second of any, so that all lines are
+// under way together.
+uint column_read(uint width, uint i) {
+    const uint line = packed(LAYOUT) ? 32 : 16;  // columns in 64 bytes
+    if (width % line != 0) return i * STEP;
+    const uint lines = width / line;
+    return i % lines * line + i / lines * STEP;
+}
+
 // tile[r] += <rows[r], x[at ..)>, x being the row this lane owns.
 void dot_rows(uint width, float rows[OWN], In x, uint at, inout float tile[ROWS]) {
-    [[unroll]] for (uint d = 0; d < width; d += STEP) {
+    [[unroll]] for (uint i = 0; i < width / STEP; ++i) {
+        const uint d = column_read(width, i);
         vec2 x2 = load_some(x, at + d, STEP == 2, LAYOUT);
         [[unroll]] for (uint r = 0; r < ROWS; ++r) {
             tile[r] += element(width, rows, r, d) * x2.x;
