@@ -207,12 +207,13 @@ void close(DeviceHandles& from) {
 
 }  // namespace
 
-Device::Device(const std::string& wanted, std::uint64_t buffer_bytes) : handles_(std::make_unique<DeviceHandles>()) {
+Device::Device(const std::string& wanted, const std::function<void(DeviceInfo&)>& pretend)
+    : handles_(std::make_unique<DeviceHandles>()) {
     handles_->instance = std::make_unique<Instance>(&handles_->validation_messages);
     const std::vector<Candidate> list = candidates(handles_->instance->handle);
     const Candidate& chosen = choose(list, wanted);
     info_ = chosen.info;
-    info_.buffer_bytes = std::min(info_.buffer_bytes, buffer_bytes);
+    if (pretend) pretend(info_);
     handles_->names = validation_wanted();
     handles_->memory_budget = chosen.enables(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     handles_->executable_properties = chosen.enables(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -72,12 +72,10 @@ std::vector<DeviceInfo> list_devices();
 /// On x86 processors with AVX-512 it sets LP_NATIVE_VECTOR_WIDTH=512, unless the user has set it: Mesa's CPU device
 /// then works in subgroups of 16 instead of 8. That device's workers get a processor each (vulkan/workers.h).
 ///
-/// `buffer_bytes` lowers the limit of the same name, for tests of what then lies in several buffers.
+/// `pretend` is for tests: it changes what is said of the device, to lower limits or to another kind.
 class Device {
 public:
-    static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
-
-    explicit Device(const std::string& wanted = {}, std::uint64_t buffer_bytes = no_limit);
+    explicit Device(const std::string& wanted = {}, const std::function<void(DeviceInfo&)>& pretend = {});
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
     ~Device();

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "vulkan/handles.h"
+#include "vulkan/shared_memory.h"
 #include "vulkan/spirv.h"
 
 namespace vkf {
@@ -84,6 +86,21 @@ Specialization specialize(const Kernel& kernel, const KernelConstants& constants
     return made;
 }
 
+/// Throws Error if a workgroup would be larger, or would share more, than the device can: a driver need not notice.
+void require_limits(const DeviceInfo& device, const Kernel& kernel, std::span<const std::uint32_t> words,
+                    const Specialization& values) {
+    std::map<std::uint32_t, std::uint32_t> constants;
+    for (std::size_t i = 0; i < values.entries.size(); ++i) constants[values.entries[i].constantID] = values.data[i];
+    for (const SpecConstant& constant : kernel.reflection.constants)
+        if (constant.name == "GROUP" && constants.contains(constant.id) && constants[constant.id] > device.max_group)
+            throw Error("kernel ", kernel.name, " has workgroups of ", constants[constant.id], " invocations, ",
+                        device.name, " has ", device.max_group, " at most");
+    const std::uint64_t shared = shared_bytes(words, constants);
+    if (shared > device.shared_bytes)
+        throw Error("kernel ", kernel.name, " shares ", shared, " bytes in a workgroup, ", device.name, " has ",
+                    device.shared_bytes);
+}
+
 }  // namespace
 
 bool has_matrix_kernels(MatrixElement element) {
@@ -125,6 +142,7 @@ VkPipeline make_pipeline(const Device& device, const Kernel& kernel, const Kerne
     const std::span<const std::uint32_t> words = module_named(kernel.name).words;
     const std::uint32_t subgroup = device.info().subgroup_size;
     const Specialization values = specialize(kernel, constants, subgroup);
+    require_limits(device.info(), kernel, words, values);
     VkShaderModuleCreateInfo code{};
     code.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
     code.codeSize = words.size_bytes();
