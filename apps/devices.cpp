@@ -50,6 +50,12 @@ ordered_json describe(const std::vector<MatrixShape>& shapes) {
     return list;
 }
 
+ordered_json describe(const std::vector<MissingFeature>& missing) {
+    ordered_json list = ordered_json::array();
+    for (const MissingFeature& at : missing) list.push_back({{"name", at.name}, {"cost", at.cost}});
+    return list;
+}
+
 /// What earlier runs found out about the kernels of a device; nothing if that cannot be read.
 TuningCache known_kernels(const DeviceInfo& d) {
     try {
@@ -100,6 +106,7 @@ ordered_json describe(const DeviceInfo& d, bool chosen) {
             {"default", chosen},
             {"usable", d.refusal.empty()},
             {"refusal", d.refusal},
+            {"missing", describe(d.missing)},
             {"driver", d.driver},
             {"api_version", d.api_version},
             {"compute_units", d.compute_units.count},
@@ -141,7 +148,7 @@ void run(const Common& common) {
     ordered_json document = ordered_json::array();
     std::vector<std::vector<std::string>> rows{{"", "index", "name", "kind", "API", "subgroup", "memory", "fp16",
                                                 "16-bit storage", "matrices", "kernels", "driver"}};
-    std::string refusals, units, kernels;
+    std::string refusals, missing, units, kernels;
     for (const DeviceInfo& d : list) {
         document.push_back(describe(d, is_default(d)));
         rows.push_back({is_default(d) ? "*" : "", text(d.index), d.name, std::string(to_string(d.kind)), d.api_version,
@@ -149,12 +156,14 @@ void run(const Common& common) {
                         yes(d.storage16), matrices(d), joined(kernel_implementations(d)), d.driver});
         units += text("compute units: ", d.index, ' ', d.compute_units.count, " (", d.compute_units.source, ")\n");
         kernels += lines(d, known_kernels(d));
-        if (!d.refusal.empty()) refusals += text("refused: ", d.index, " ", d.name, ": ", d.refusal, "\n");
+        if (!d.refusal.empty()) refusals += text("refused: ", d.index, ' ', d.name, ": ", d.refusal, '\n');
+        for (const MissingFeature& at : d.missing)
+            missing += text("missing: ", d.index, ' ', at.name, ": ", at.cost, '\n');
     }
     if (common.json)
         print_json(ordered_json{{"devices", document}});
     else
-        print(table(rows) + refusals + units + kernels +
+        print(table(rows) + refusals + missing + units + kernels +
               "* is used unless --device or VKFORMER_DEVICE says otherwise\n");
     if (!none_usable.empty()) throw Error(none_usable);
 }

@@ -11,7 +11,7 @@ layout(constant_id = 2) const uint PAIRS = 4;     // per lane
 layout(constant_id = 3) const uint LAYOUT = SCALAR;  // of x; unless SCALAR the width and all rows' starts are even
 layout(constant_id = 4) const bool ROW_SCALE = false;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In x;
     In row_scale;
     Out y;

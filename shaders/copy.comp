@@ -13,7 +13,7 @@ layout(constant_id = 3) const bool ZERO = false;
 layout(constant_id = 4) const bool WIDE = false;
 #include "lib/strided_index.glsl"
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     InInt x;
     OutInt y;
     uint count;

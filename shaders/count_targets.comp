@@ -5,7 +5,7 @@
 #include "lib/args.glsl"
 #include "lib/group.glsl"
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     InInt targets;
     Out count;
     uint rows;

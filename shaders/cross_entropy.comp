@@ -13,7 +13,7 @@
 #include "lib/vec2_loop.glsl"
 #include "lib/log_sum.glsl"
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In logits;
     InInt targets;
     Out row_loss;

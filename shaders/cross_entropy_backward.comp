@@ -12,7 +12,7 @@
 
 layout(constant_id = 2) const uint LAYOUT = SCALAR;  // of logits, whose rows may start at odd elements
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In logits;
     InInt targets;
     In top;

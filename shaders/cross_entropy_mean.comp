@@ -6,7 +6,7 @@
 #include "lib/args.glsl"
 #include "lib/group.glsl"
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In row_loss;
     InInt targets;
     Out loss;

@@ -8,7 +8,7 @@
 
 layout(constant_id = 5) const uint LAYOUT_O = SCALAR;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In o;
     In v;
     Out y;

@@ -10,7 +10,7 @@
 
 layout(constant_id = 6) const bool OF_VALUES = false;  // whether d_v is asked for
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In y;
     In v;
     In g;

@@ -5,7 +5,7 @@
 #version 460
 #include "lib/args.glsl"
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In table;
     InInt indices;
     Out y;

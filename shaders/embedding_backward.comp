@@ -9,7 +9,7 @@
 
 layout(constant_id = 2) const uint COLUMNS = 4;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     InInt head;
     InInt next;
     In d_y;

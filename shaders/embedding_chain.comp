@@ -7,7 +7,7 @@
 #version 460
 #include "lib/args.glsl"
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     InInt indices;
     InOutInt head;
     OutInt next;

@@ -12,7 +12,7 @@
 layout(constant_id = 2) const uint LAYOUT_W = SCALAR;
 layout(constant_id = 3) const uint LAYOUT_Y = SCALAR;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In w;
     In partials;
     Out y;

@@ -14,7 +14,7 @@ layout(constant_id = 5) const uint LAYOUT_D = SCALAR;
 layout(constant_id = 6) const uint LAYOUT_D_GATE = SCALAR;
 layout(constant_id = 7) const uint LAYOUT_D_UP = SCALAR;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In gate;
     In up;
     In d_y;

@@ -17,7 +17,7 @@
 layout(constant_id = 4) const bool GRADIENT = true;
 layout(constant_id = 5) const bool SEEDED = false;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In logits;
     InInt targets;
     In count;

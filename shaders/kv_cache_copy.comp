@@ -9,7 +9,7 @@
 layout(constant_id = 2) const uint LAYOUT = SCALAR;  // of the cache
 layout(constant_id = 3) const uint ONE_LAYOUT = SCALAR;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     InOut whole;
     In one;
     InInt place;

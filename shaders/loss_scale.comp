@@ -10,7 +10,7 @@
 #include "lib/args.glsl"
 #include "lib/finite.glsl"
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In scaled;
     InOut state;
     Out norm;

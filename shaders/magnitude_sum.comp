@@ -8,7 +8,7 @@
 
 layout(constant_id = 2) const uint LAYOUT = SCALAR;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In x;
     Out partials;
     uint count;

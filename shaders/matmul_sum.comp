@@ -19,7 +19,7 @@ layout(constant_id = 15) const uint LAYOUT_ADDEND = SCALAR;
 
 const uint PARTS = LAYOUT_Y == SCALAR ? SCALAR : VEC2;  // both are aligned where n is even
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In parts;
     In bias;
     In addend;

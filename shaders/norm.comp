@@ -17,7 +17,7 @@ layout(constant_id = 7) const bool BIAS = true;
 layout(constant_id = 8) const uint LAYOUT_Y = SCALAR;
 layout(constant_id = 9) const uint LAYOUT_X = SCALAR;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In x;
     In weight;
     In bias;

@@ -19,7 +19,7 @@ layout(constant_id = 9) const uint LAYOUT_DY = SCALAR;
 layout(constant_id = 11) const bool ADDEND = false;
 layout(constant_id = 12) const uint LAYOUT_X = SCALAR;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In x;
     In weight;
     In d_y;

@@ -7,7 +7,7 @@
 #include "lib/finite.glsl"
 #include "lib/group.glsl"
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In partials;
     Out norm;
     Out clip;

@@ -4,7 +4,7 @@
 #include "lib/args.glsl"
 #include "lib/vector_layout.glsl"
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In x;
     Out y;
     uint start;  // in words

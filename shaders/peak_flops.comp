@@ -6,7 +6,7 @@
 layout(constant_id = 2) const uint CHAINS = 16;
 layout(constant_id = 3) const uint LINKS = 8;  // of every chain in one turn of the loop
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     Out y;
     uint turns;
     float factor;

@@ -15,7 +15,7 @@ layout(constant_id = 6) const bool OF_ROWS = false;
 layout(constant_id = 7) const bool OF_HEADS = true;
 layout(constant_id = 8) const uint LAYOUT_O = SCALAR;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In o;
     In v;
     Out y_rows;

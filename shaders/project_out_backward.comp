@@ -18,7 +18,7 @@ layout(constant_id = 6) const bool OF_ROWS = false;
 layout(constant_id = 7) const bool OF_HEADS = true;
 layout(constant_id = 9) const bool DELTA = false;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In y;  // δ
     In v;
     In a_rows;

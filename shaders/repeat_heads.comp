@@ -11,7 +11,7 @@ layout(constant_id = 2) const bool FOLD = false;
 layout(constant_id = 3) const uint LAYOUT_X = SCALAR;
 layout(constant_id = 4) const uint LAYOUT_Y = SCALAR;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In x;
     Out y;
     uint rows;

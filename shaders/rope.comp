@@ -19,7 +19,7 @@ layout(constant_id = 9) const uint LAYOUT_TABLE = SCALAR;
 
 const uint PAIRS = (HALF + 1) / 2;  // of angles
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In x;
     In table;
     InInt positions;

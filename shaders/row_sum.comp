@@ -11,7 +11,7 @@
 layout(constant_id = 2) const bool NARROW = false;
 layout(constant_id = 3) const uint LAYOUT = SCALAR;  // of x
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In x;
     Out y;
     uint rows;

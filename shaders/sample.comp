@@ -26,7 +26,7 @@ struct SampleRow {
 };
 REFERENCE readonly buffer InSampleRow { SampleRow at[]; };
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In x;
     InInt rows;
     InInt seen;

@@ -10,7 +10,7 @@
 #include "lib/args.glsl"
 #include "lib/group.glsl"
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In norm;
     In clip;
     InOut state;

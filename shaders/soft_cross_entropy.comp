@@ -12,7 +12,7 @@
 
 layout(constant_id = 4) const uint LAYOUT_TARGETS = SCALAR;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In logits;
     In targets;
     Out row_loss;

@@ -11,7 +11,7 @@
 #include "lib/row_registers.glsl"
 #include "lib/attention_mask.glsl"
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In x;
     Out y;
     uint rows;

@@ -7,7 +7,7 @@
 #include "lib/group.glsl"
 #include "lib/row_registers.glsl"
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In y;
     In d_y;
     Out d_x;

@@ -13,7 +13,7 @@ struct Row {
 };
 TABLE Rows { Row at[]; };
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     Rows rows;
     Parts parts;
     uint groups;

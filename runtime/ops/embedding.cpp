@@ -40,7 +40,8 @@ public:
         const std::int64_t rows = d_y.rows(), width = d_y.width(), vocabulary = table_[0];
         const Scratch head = to.scratch(vocabulary), next = to.scratch(rows);
         // Each invocation walks all rows, so on a CPU, where none of them comes for free, one workgroup has to do.
-        const std::uint32_t walkers = to.device.cpu ? to.device.subgroup_size : 256;
+        const std::uint32_t walkers =
+            to.device.cpu ? to.device.subgroup_size : std::bit_floor(std::min(256U, to.device.max_group));
         const std::uint32_t lanes = to.device.cpu ? std::bit_floor(walkers) : 64 * walkers;
         to.dispatch({.kernel = "embedding_chain",
                      .constants = {{"GROUP", walkers}},

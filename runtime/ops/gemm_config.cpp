@@ -127,7 +127,7 @@ std::optional<KernelConfig> in_matrices(const DeviceTraits& device, const GemmSh
     std::uint32_t down = 1, across = 1;
     while (2 * down * across * device.subgroup_size <= most) (down <= across ? down : across) *= 2;
     const std::uint32_t shared = 2 * (tile + 8) * (slice + 8) * 2 + down * across * of.m * of.n * 4;
-    if (tile == 128 && shared > device.shared_bytes) return std::nullopt;
+    if (shared > device.shared_bytes) return std::nullopt;
     return KernelConfig{text("coopmat ", tile),
                         of.element == MatrixElement::bf16 ? "matmul_coopmat_bf16" : "matmul_coopmat",
                         {{"GROUP", down * across * device.subgroup_size},

@@ -97,13 +97,13 @@ void open_device(DeviceHandles& to, const Candidate& from) {
 
     VkPhysicalDeviceVulkan13Features v13{};
     v13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
-    v13.synchronization2 = v13.subgroupSizeControl = v13.maintenance4 = VK_TRUE;
+    v13.synchronization2 = v13.maintenance4 = VK_TRUE;
     v13.computeFullSubgroups = from.subgroups.known;
+    v13.subgroupSizeControl = from.subgroups.required;
     VkPhysicalDeviceVulkan12Features v12{};
     v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
     v12.pNext = &v13;
-    v12.bufferDeviceAddress = v12.scalarBlockLayout = v12.timelineSemaphore = VK_TRUE;
-    v12.subgroupBroadcastDynamicId = VK_TRUE;
+    v12.bufferDeviceAddress = v12.timelineSemaphore = v12.subgroupBroadcastDynamicId = VK_TRUE;
     v12.shaderFloat16 = from.info.fp16;
     VkPhysicalDeviceVulkan11Features v11{};
     v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
@@ -114,13 +114,10 @@ void open_device(DeviceHandles& to, const Candidate& from) {
     features.pNext = &v11;
     features.features.shaderInt64 = VK_TRUE;
 
-    std::vector<const char*> extensions;
-    if (from.memory_budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables{};
     executables.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR;
     executables.pipelineExecutableInfo = VK_TRUE;
-    if (from.executable_properties) {
-        extensions.push_back(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
+    if (from.enables(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME)) {
         executables.pNext = features.pNext;
         features.pNext = &executables;
     }
@@ -129,19 +126,13 @@ void open_device(DeviceHandles& to, const Candidate& from) {
     matrices.cooperativeMatrix = VK_TRUE;
     Bfloat16Features bf16;
     bf16.type = bf16.cooperative_matrix = VK_TRUE;
-    if (!from.info.matrices.empty()) {
-        extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    if (from.enables(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME)) {
         v12.vulkanMemoryModel = VK_TRUE;
         v13.pNext = &matrices;
     }
-    if (std::ranges::any_of(from.info.matrices, [](auto& m) { return m.element == MatrixElement::bf16; })) {
-        extensions.push_back(bfloat16_extension);
-        matrices.pNext = &bf16;
-    }
-    const bool of_workgroups = !from.info.workgroup_matrices.empty();
-    VkPhysicalDeviceCooperativeMatrix2FeaturesNV matrices2 = wanted_matrices2(of_workgroups);
-    if (of_workgroups || from.info.flexible_matrices) {
-        extensions.push_back(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME);
+    if (from.enables(bfloat16_extension)) matrices.pNext = &bf16;
+    VkPhysicalDeviceCooperativeMatrix2FeaturesNV matrices2 = wanted_matrices2(!from.info.workgroup_matrices.empty());
+    if (from.enables(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME)) {
         matrices2.pNext = matrices.pNext;
         matrices.pNext = &matrices2;
     }
@@ -151,8 +142,8 @@ void open_device(DeviceHandles& to, const Candidate& from) {
     info.pNext = &features;
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
-    info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
-    info.ppEnabledExtensionNames = extensions.data();
+    info.enabledExtensionCount = static_cast<std::uint32_t>(from.extensions.size());
+    info.ppEnabledExtensionNames = from.extensions.data();
     const std::vector<int> before = threads();
     check(vkCreateDevice(from.physical, &info, nullptr, &to.device), "vkCreateDevice");
     if (from.info.kind == DeviceKind::cpu) spread_workers(before);
@@ -163,13 +154,13 @@ void open_device(DeviceHandles& to, const Candidate& from) {
     to.subgroups = from.subgroups;
 }
 
-void open_allocator(DeviceHandles& to, bool memory_budget) {
+void open_allocator(DeviceHandles& to) {
     VmaVulkanFunctions functions{};
     functions.vkGetInstanceProcAddr = vkGetInstanceProcAddr;
     functions.vkGetDeviceProcAddr = vkGetDeviceProcAddr;
     VmaAllocatorCreateInfo info{};
     info.flags = VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT;
-    if (memory_budget) info.flags |= VMA_ALLOCATOR_CREATE_EXT_MEMORY_BUDGET_BIT;
+    if (to.memory_budget) info.flags |= VMA_ALLOCATOR_CREATE_EXT_MEMORY_BUDGET_BIT;
     info.instance = to.instance->handle;
     info.physicalDevice = to.physical;
     info.device = to.device;
@@ -216,18 +207,19 @@ void close(DeviceHandles& from) {
 
 }  // namespace
 
-Device::Device(const std::string& wanted, std::uint64_t buffer_bytes) : handles_(std::make_unique<DeviceHandles>()) {
+Device::Device(const std::string& wanted, const std::function<void(DeviceInfo&)>& pretend)
+    : handles_(std::make_unique<DeviceHandles>()) {
     handles_->instance = std::make_unique<Instance>(&handles_->validation_messages);
     const std::vector<Candidate> list = candidates(handles_->instance->handle);
     const Candidate& chosen = choose(list, wanted);
     info_ = chosen.info;
-    info_.buffer_bytes = std::min(info_.buffer_bytes, buffer_bytes);
+    if (pretend) pretend(info_);
     handles_->names = validation_wanted();
-    handles_->memory_budget = chosen.memory_budget;
-    handles_->executable_properties = chosen.executable_properties;
+    handles_->memory_budget = chosen.enables(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    handles_->executable_properties = chosen.enables(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
     try {
         open_device(*handles_, chosen);
-        open_allocator(*handles_, chosen.memory_budget);
+        open_allocator(*handles_);
         open_queue_objects(*handles_);
         open_pipeline_cache(*this);
     } catch (...) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,6 +27,11 @@ struct ComputeUnits {
     std::string source;
 };
 
+/// A feature or a limit that a device lacks, and what that costs.
+struct MissingFeature {
+    std::string name, cost;
+};
+
 /// What one physical device is and can do, and why it cannot be used if it cannot.
 struct DeviceInfo {
     std::uint32_t index = 0;
@@ -35,12 +40,13 @@ struct DeviceInfo {
     std::string api_version;
     std::string identity;  // tells this device with this version of its driver from all others
     DeviceKind kind = DeviceKind::other;
-    std::string refusal;              // empty: usable
-    ComputeUnits compute_units;       // see vulkan/compute_units.h
-    std::uint32_t subgroup_size = 0;  // of our kernels: see vulkan/subgroups.h
-    std::uint32_t registers = 0;      // of 32 bits, for one invocation
-    std::uint32_t max_group = 0;      // invocations per workgroup
-    std::uint32_t shared_bytes = 0;   // memory shared by a workgroup
+    std::string refusal;                  // empty: usable
+    std::vector<MissingFeature> missing;  // it is usable without
+    ComputeUnits compute_units;           // see vulkan/compute_units.h
+    std::uint32_t subgroup_size = 0;      // of our kernels: see vulkan/subgroups.h
+    std::uint32_t registers = 0;          // of 32 bits, for one invocation
+    std::uint32_t max_group = 0;          // invocations per workgroup
+    std::uint32_t shared_bytes = 0;       // memory shared by a workgroup
     std::uint32_t push_constant_bytes = 0;
     std::uint64_t memory_bytes = 0;  // of the heap that kernels work in
     std::uint64_t max_buffer_bytes = 0;
@@ -66,12 +72,10 @@ std::vector<DeviceInfo> list_devices();
 /// On x86 processors with AVX-512 it sets LP_NATIVE_VECTOR_WIDTH=512, unless the user has set it: Mesa's CPU device
 /// then works in subgroups of 16 instead of 8. That device's workers get a processor each (vulkan/workers.h).
 ///
-/// `buffer_bytes` lowers the limit of the same name, for tests of what then lies in several buffers.
+/// `pretend` is for tests: it changes what is said of the device, to lower limits or to another kind.
 class Device {
 public:
-    static constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
-
-    explicit Device(const std::string& wanted = {}, std::uint64_t buffer_bytes = no_limit);
+    explicit Device(const std::string& wanted = {}, const std::function<void(DeviceInfo&)>& pretend = {});
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
     ~Device();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <set>
 #include <thread>
@@ -12,6 +11,8 @@
 #include "vulkan/handles.h"
 #include "vulkan/instance.h"
 #include "vulkan/matrices.h"
+#include "vulkan/physical_device.h"
+#include "vulkan/requirements.h"
 #include "vulkan/subgroups.h"
 
 namespace vkf {
@@ -31,104 +32,6 @@ DeviceKind kind_of(VkPhysicalDeviceType type) {
         default:
             return DeviceKind::other;
     }
-}
-
-std::set<std::string> extensions_of(VkPhysicalDevice physical) {
-    std::uint32_t count = 0;
-    check(vkEnumerateDeviceExtensionProperties(physical, nullptr, &count, nullptr),
-          "vkEnumerateDeviceExtensionProperties");
-    std::vector<VkExtensionProperties> list(count);
-    check(vkEnumerateDeviceExtensionProperties(physical, nullptr, &count, list.data()),
-          "vkEnumerateDeviceExtensionProperties");
-    std::set<std::string> names;
-    for (const VkExtensionProperties& extension : list) names.insert(extension.extensionName);
-    return names;
-}
-
-/// The first family that computes; universal families come first on every driver we know.
-bool compute_family(VkPhysicalDevice physical, std::uint32_t& family, std::uint32_t& timestamp_bits) {
-    std::uint32_t count = 0;
-    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, nullptr);
-    std::vector<VkQueueFamilyProperties> families(count);
-    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families.data());
-    for (family = 0; family < count; ++family) {
-        timestamp_bits = families[family].timestampValidBits;
-        if (families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) return true;
-    }
-    return false;
-}
-
-struct Properties {
-    VkPhysicalDeviceProperties2 core{};
-    VkPhysicalDeviceVulkan11Properties v11{};
-    VkPhysicalDeviceVulkan12Properties v12{};
-    VkPhysicalDeviceVulkan13Properties v13{};
-
-    explicit Properties(VkPhysicalDevice physical) {
-        core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-        v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
-        v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES;
-        v13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES;
-        core.pNext = &v11;
-        v11.pNext = &v12;
-        v12.pNext = &v13;
-        vkGetPhysicalDeviceProperties2(physical, &core);
-    }
-};
-
-struct Features {
-    VkPhysicalDeviceFeatures2 core{};
-    VkPhysicalDeviceVulkan11Features v11{};
-    VkPhysicalDeviceVulkan12Features v12{};
-    VkPhysicalDeviceVulkan13Features v13{};
-
-    explicit Features(VkPhysicalDevice physical) {
-        core.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-        v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
-        v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
-        v13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
-        core.pNext = &v11;
-        v11.pNext = &v12;
-        v12.pNext = &v13;
-        vkGetPhysicalDeviceFeatures2(physical, &core);
-    }
-
-    std::string missing() const {
-        const std::pair<const char*, VkBool32> wanted[] = {
-            {"bufferDeviceAddress", v12.bufferDeviceAddress},
-            {"scalarBlockLayout", v12.scalarBlockLayout},
-            {"timelineSemaphore", v12.timelineSemaphore},
-            {"synchronization2", v13.synchronization2},
-            {"subgroupSizeControl", v13.subgroupSizeControl},
-            {"maintenance4", v13.maintenance4},
-            {"subgroupBroadcastDynamicId", v12.subgroupBroadcastDynamicId},
-            {"shaderInt64", core.features.shaderInt64},
-        };
-        std::string list;
-        for (const auto& [name, present] : wanted)
-            if (!present) list += (list.empty() ? "" : ", ") + std::string(name);
-        return list;
-    }
-};
-
-std::string refusal(const Properties& has, const Features& can, bool computes) {
-    const std::uint32_t version = has.core.properties.apiVersion;
-    if (version < VK_API_VERSION_1_3)
-        return text("speaks Vulkan ", VK_API_VERSION_MAJOR(version), '.', VK_API_VERSION_MINOR(version),
-                    ", wanted 1.3");
-    if (!computes) return "has no queue that computes";
-    if (const std::string list = can.missing(); !list.empty()) return "lacks " + list;
-    const VkSubgroupFeatureFlags wanted = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
-                                          VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
-    if ((has.v11.subgroupSupportedOperations & wanted) != wanted)
-        return "lacks arithmetic, ballot or shuffle operations in subgroups";
-    // Widths that Mesa's CPU device accepts and has no registers for: it computes wrongly or never ends compiling.
-    const char* width = std::getenv("LP_NATIVE_VECTOR_WIDTH");
-    if (has.v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE && width && *width)
-        if (const std::string bits = width; bits != "128" && bits != "256" && bits != "512")
-            return text("has LP_NATIVE_VECTOR_WIDTH=", bits, ", wanted 128, 256 or 512");
-    if (has.v11.subgroupSize < 4) return text("has subgroups of ", has.v11.subgroupSize, ", wanted at least 4");
-    return {};
 }
 
 /// Each structure only where its extension is listed: a driver need not know the others.
@@ -168,70 +71,63 @@ ComputeUnitReport compute_unit_report(VkPhysicalDevice physical, DeviceKind kind
 }
 
 Candidate judge(VkPhysicalDevice physical) {
-    const Properties has(physical);
-    const Features can(physical);
-    const std::set<std::string> extensions = extensions_of(physical);
-    const VkPhysicalDeviceLimits& limits = has.core.properties.limits;
+    const PhysicalDevice has(physical);
+    const VkPhysicalDeviceLimits& limits = has.properties.limits;
 
     Candidate made;
     made.physical = physical;
-    std::uint32_t timestamp_bits = 0;
-    const bool computes = compute_family(physical, made.queue_family, timestamp_bits);
+    made.queue_family = has.queue_family;
     made.subgroups =
-        choose_subgroups({.vendor = has.core.properties.vendorID,
-                          .reported = has.v11.subgroupSize,
-                          .least = has.v13.minSubgroupSize,
-                          .most = has.v13.maxSubgroupSize,
-                          .full = can.v13.computeFullSubgroups == VK_TRUE,
-                          .requirable = (has.v13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0});
-    made.memory_budget = extensions.contains(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
-    made.executable_properties = extensions.contains(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
+        choose_subgroups({.vendor = has.properties.vendorID,
+                          .reported = has.properties11.subgroupSize,
+                          .least = has.properties13.minSubgroupSize,
+                          .most = has.properties13.maxSubgroupSize,
+                          .full = has.features13.computeFullSubgroups == VK_TRUE,
+                          .requirable = has.features13.subgroupSizeControl == VK_TRUE &&
+                                        (has.properties13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT)});
 
     DeviceInfo& info = made.info;
-    info.name = has.core.properties.deviceName;
-    info.driver = text(has.v12.driverName, ' ', has.v12.driverInfo);
-    const std::uint32_t version = has.core.properties.apiVersion;
+    info.name = has.properties.deviceName;
+    info.driver = text(has.properties12.driverName, ' ', has.properties12.driverInfo);
+    const std::uint32_t version = has.properties.apiVersion;
     info.api_version =
         text(VK_API_VERSION_MAJOR(version), '.', VK_API_VERSION_MINOR(version), '.', VK_API_VERSION_PATCH(version));
-    info.kind = kind_of(has.core.properties.deviceType);
-    info.refusal = refusal(has, can, computes);
-    info.identity = text(has.core.properties.vendorID, '-', has.core.properties.deviceID, '-',
-                         has.core.properties.driverVersion, '-', hexadecimal(has.v11.deviceUUID));
-    info.compute_units = choose_compute_units(compute_unit_report(physical, info.kind, extensions));
+    info.kind = kind_of(has.properties.deviceType);
+    info.refusal = refusal(has);
+    info.missing = missing_optional(has);
+    info.identity = text(has.properties.vendorID, '-', has.properties.deviceID, '-', has.properties.driverVersion, '-',
+                         hexadecimal(has.properties11.deviceUUID));
+    info.compute_units = choose_compute_units(compute_unit_report(physical, info.kind, has.extensions));
     info.subgroup_size = made.subgroups.size;
     info.registers = made.subgroups.registers;
     info.max_group = std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]);
     if (made.subgroups.required)
         info.max_group = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-            info.max_group, std::uint64_t{info.subgroup_size} * has.v13.maxComputeWorkgroupSubgroups));
+            info.max_group, std::uint64_t{info.subgroup_size} * has.properties13.maxComputeWorkgroupSubgroups));
     info.shared_bytes = limits.maxComputeSharedMemorySize;
     info.push_constant_bytes = limits.maxPushConstantsSize;
-    info.max_buffer_bytes = has.v13.maxBufferSize;
-    info.buffer_bytes = std::min(has.v13.maxBufferSize, has.v11.maxMemoryAllocationSize) / 256 * 256;
-    info.timestamp_ns = timestamp_bits ? static_cast<double>(limits.timestampPeriod) : 0.0;
-    info.fp16 = can.v12.shaderFloat16;
-    info.storage16 = can.v11.storageBuffer16BitAccess;
-    info.int64 = can.core.features.shaderInt64;
-    info.cooperative_matrix = extensions.contains("VK_KHR_cooperative_matrix");
-    info.cooperative_matrix2 = extensions.contains("VK_NV_cooperative_matrix2");
+    info.memory_bytes = has.memory_bytes;
+    info.max_buffer_bytes = has.properties13.maxBufferSize;
+    info.buffer_bytes = std::min(has.properties13.maxBufferSize, has.properties11.maxMemoryAllocationSize) / 256 * 256;
+    info.timestamp_ns = has.timestamp_bits ? static_cast<double>(limits.timestampPeriod) : 0.0;
+    info.fp16 = has.features12.shaderFloat16;
+    info.storage16 = has.features11.storageBuffer16BitAccess;
+    info.int64 = has.features.shaderInt64;
+    info.cooperative_matrix = has.extensions.contains("VK_KHR_cooperative_matrix");
+    info.cooperative_matrix2 = has.extensions.contains("VK_NV_cooperative_matrix2");
     // Only whole subgroups of a known size can hold a matrix together. Mesa 26.1's CPU device crashes when it compiles
     // matrices for subgroups of 16, though it lists them.
-    const bool crashes = has.v12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE && info.subgroup_size > 8;
+    const bool crashes = has.properties12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE && info.subgroup_size > 8;
     if (info.refusal.empty() && made.subgroups.known && !crashes) {
-        info.matrices = matrix_shapes(physical, extensions);
+        info.matrices = matrix_shapes(physical, has.extensions);
         if (!info.matrices.empty()) {
-            if (info.storage16) info.workgroup_matrices = workgroup_matrices(physical, extensions);
+            if (info.storage16) info.workgroup_matrices = workgroup_matrices(physical, has.extensions);
             // A workgroup of one subgroup is none.
             std::erase_if(info.workgroup_matrices, [&](auto& at) { return at.group <= info.subgroup_size; });
-            info.flexible_matrices = flexible_matrices(physical, extensions);
+            info.flexible_matrices = flexible_matrices(physical, has.extensions);
         }
     }
-
-    VkPhysicalDeviceMemoryProperties memory{};
-    vkGetPhysicalDeviceMemoryProperties(physical, &memory);
-    for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i)
-        if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
-            info.memory_bytes = std::max(info.memory_bytes, memory.memoryHeaps[i].size);
+    made.extensions = wanted_extensions(has.extensions, info);
     return made;
 }
 

@@ -73,7 +73,24 @@ bool layer_present(const char* name) {
     return false;
 }
 
+/// The loader hides devices that are not quite Vulkan, such as Apple's GPUs under MoltenVK, unless told that we mind
+/// (vulkan/requirements.h).
+bool can_list_portable_devices() {
+    const char* call = "vkEnumerateInstanceExtensionProperties";
+    std::uint32_t count = 0;
+    check(vkEnumerateInstanceExtensionProperties(nullptr, &count, nullptr), call);
+    std::vector<VkExtensionProperties> list(count);
+    check(vkEnumerateInstanceExtensionProperties(nullptr, &count, list.data()), call);
+    return std::ranges::any_of(list, [](const VkExtensionProperties& at) {
+        return std::strcmp(at.extensionName, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0;
+    });
+}
+
 }  // namespace
+
+bool Candidate::enables(std::string_view extension) const {
+    return std::ranges::find(extensions, extension) != extensions.end();
+}
 
 bool validation_wanted() {
     if (const char* value = std::getenv("VKFORMER_VALIDATION")) return std::strcmp(value, "0") != 0;
@@ -99,7 +116,11 @@ Instance::Instance(std::atomic<std::uint64_t>* messages) {
     info.pApplicationInfo = &application;
 
     const char* layer = "VK_LAYER_KHRONOS_validation";
-    const char* utilities = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    std::vector<const char*> extensions;
+    if (can_list_portable_devices()) {
+        extensions.push_back(VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
+        info.flags = VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+    }
     const VkValidationFeatureEnableEXT enables[] = {VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
     VkValidationFeaturesEXT features{};
     features.sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT;
@@ -110,11 +131,12 @@ Instance::Instance(std::atomic<std::uint64_t>* messages) {
         if (!layer_present(layer)) throw Error("validation was asked for, but the layer ", layer, " is not installed");
         info.enabledLayerCount = 1;
         info.ppEnabledLayerNames = &layer;
-        info.enabledExtensionCount = 1;
-        info.ppEnabledExtensionNames = &utilities;
+        extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
         features.pNext = &messenger_create;
         info.pNext = &features;
     }
+    info.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
+    info.ppEnabledExtensionNames = extensions.data();
     check(vkCreateInstance(&info, nullptr, &handle), "vkCreateInstance");
     volkLoadInstance(handle);
     if (validation_wanted())

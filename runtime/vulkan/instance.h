@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "vulkan/device.h"
@@ -30,8 +31,9 @@ struct Candidate {
     VkPhysicalDevice physical = VK_NULL_HANDLE;
     std::uint32_t queue_family = 0;
     Subgroups subgroups;
-    bool memory_budget = false;          // VK_EXT_memory_budget
-    bool executable_properties = false;  // VK_KHR_pipeline_executable_properties
+    std::vector<const char*> extensions;  // to be enabled
+
+    bool enables(std::string_view extension) const;
 };
 
 /// Every device with its judgement, in order of preference.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <system_error>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "vulkan/handles.h"
+#include "vulkan/shared_memory.h"
 #include "vulkan/spirv.h"
 
 namespace vkf {
@@ -87,6 +89,21 @@ Specialization specialize(const Kernel& kernel, const KernelConstants& constants
     for (const SpecConstant& constant : kernel.reflection.constants)
         if (constant.name == "SUBGROUP") made.set(constant.id, subgroup);
     return made;
+}
+
+/// Throws Error if a workgroup would be larger, or would share more, than the device can: a driver need not notice.
+void require_limits(const DeviceInfo& device, const Kernel& kernel, std::span<const std::uint32_t> words,
+                    const Specialization& values) {
+    std::map<std::uint32_t, std::uint32_t> constants;
+    for (std::size_t i = 0; i < values.entries.size(); ++i) constants[values.entries[i].constantID] = values.data[i];
+    for (const SpecConstant& constant : kernel.reflection.constants)
+        if (constant.name == "GROUP" && constants.contains(constant.id) && constants[constant.id] > device.max_group)
+            throw Error("kernel ", kernel.name, " has workgroups of ", constants[constant.id], " invocations, ",
+                        device.name, " has ", device.max_group, " at most");
+    const std::uint64_t shared = shared_bytes(words, constants);
+    if (shared > device.shared_bytes)
+        throw Error("kernel ", kernel.name, " shares ", shared, " bytes in a workgroup, ", device.name, " has ",
+                    device.shared_bytes);
 }
 
 std::string key_of(const KernelRequest& request) {
@@ -177,6 +194,7 @@ VkPipeline make_pipeline(const Device& device, const Kernel& kernel, const Kerne
     const std::span<const std::uint32_t> words = module_named(kernel.name).words;
     const std::uint32_t subgroup = device.info().subgroup_size;
     const Specialization values = specialize(kernel, constants, subgroup);
+    require_limits(device.info(), kernel, words, values);
     VkShaderModuleCreateInfo code{};
     code.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
     code.codeSize = words.size_bytes();

@@ -2,13 +2,12 @@
 // take.
 //
 // A kernel declares its arguments once, as
-//     layout(push_constant, scalar) uniform Args { In x; Out y; uint rows; };
+//     layout(push_constant) uniform Args { In x; Out y; uint rows; };
 // and the host reads names, offsets and access (readonly, writeonly) from the compiled module. A member's reference
 // type is therefore also its promise about reads and writes, from which barriers are derived.
 
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference2 : require
-#extension GL_EXT_scalar_block_layout : require
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
@@ -20,7 +19,7 @@ layout(constant_id = 1) const uint SUBGROUP = 8;  // invocations per subgroup, f
 layout(local_size_x_id = 0) in;
 
 // Aligned to one element only: rows of odd width and slices are legal arguments everywhere.
-#define REFERENCE layout(buffer_reference, scalar, buffer_reference_align = 4) restrict
+#define REFERENCE layout(buffer_reference, buffer_reference_align = 4) restrict
 REFERENCE readonly buffer In { float at[]; };
 REFERENCE readonly buffer In2 { vec2 at[]; };
 REFERENCE readonly buffer In4 { vec4 at[]; };

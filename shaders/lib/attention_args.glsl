@@ -7,9 +7,9 @@ struct OptionalInputs {
     InInt query_lengths;
     InInt key_lengths;
 };
-layout(buffer_reference, scalar, buffer_reference_align = 8) restrict readonly buffer Optional { OptionalInputs at[]; };
+layout(buffer_reference, buffer_reference_align = 8) restrict readonly buffer Optional { OptionalInputs at[]; };
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     ARGS
     In q;
     In k;

@@ -7,12 +7,12 @@
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 
-layout(buffer_reference, scalar, buffer_reference_align = 4) restrict readonly buffer Wide { float value; };
+layout(buffer_reference, buffer_reference_align = 4) restrict readonly buffer Wide { float value; };
 // 16 bits, whatever they mean: loads and stores do not convert.
-layout(buffer_reference, scalar, buffer_reference_align = 2) restrict readonly buffer In16 { float16_t at[]; };
-layout(buffer_reference, scalar, buffer_reference_align = 2) restrict writeonly buffer Out16 { float16_t at[]; };
-layout(buffer_reference, scalar, buffer_reference_align = 16) restrict readonly buffer InAligned { float16_t at[]; };
-layout(buffer_reference, scalar, buffer_reference_align = 16) restrict writeonly buffer OutAligned { float16_t at[]; };
+layout(buffer_reference, buffer_reference_align = 2) restrict readonly buffer In16 { float16_t at[]; };
+layout(buffer_reference, buffer_reference_align = 2) restrict writeonly buffer Out16 { float16_t at[]; };
+layout(buffer_reference, buffer_reference_align = 16) restrict readonly buffer InAligned { float16_t at[]; };
+layout(buffer_reference, buffer_reference_align = 16) restrict writeonly buffer OutAligned { float16_t at[]; };
 
 spirv_instruction(id = 115) ELEMENT rounded(float x);  // OpFConvert
 

@@ -52,7 +52,7 @@ const uint AXES = 3;        // of a broadcast: repetitions, the input's elements
 #endif
 #include "lib/strided_index.glsl"
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In x0;
     In x1;
     In x2;

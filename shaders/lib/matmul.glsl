@@ -20,7 +20,7 @@ layout(constant_id = 25) const bool ROW_SCALE = false;
 const bool SCALE_Y = ROW_SCALE && !TRANSPOSE_A;
 const bool SCALE_K = ROW_SCALE && TRANSPOSE_A;
 
-layout(push_constant, scalar) uniform Args {
+layout(push_constant) uniform Args {
     In a;
     In b;
     In bias;

@@ -4,7 +4,7 @@
 // part is, and what the kernel declares to want of each tensor, as
 //     struct Row { InOut y; In x; };
 //     TABLE Rows { Row at[]; };
-//     layout(push_constant, scalar) uniform Args { Rows rows; Parts parts; uint groups; … };
+//     layout(push_constant) uniform Args { Rows rows; Parts parts; uint groups; … };
 // Invocations take pairs of elements side by side, and the first the odd one that may be left:
 //     const Part part = part_of(parts, groups);
 //     Row row = rows.at[part.row];
@@ -20,7 +20,7 @@ struct Part {
 
 REFERENCE readonly buffer Parts { Part at[]; };
 
-#define TABLE layout(buffer_reference, scalar, buffer_reference_align = 8) restrict readonly buffer
+#define TABLE layout(buffer_reference, buffer_reference_align = 8) restrict readonly buffer
 
 // The part of a workgroup. Workgroups past the last, of which a folded grid has some, get an empty one.
 Part part_of(Parts parts, uint groups) {

@@ -2,8 +2,8 @@
 // or one by one. Expects lib/args.glsl and lib/vector_layout.glsl.
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 
-layout(buffer_reference, scalar, buffer_reference_align = 16) restrict readonly buffer InAligned4 { vec4 at[]; };
-layout(buffer_reference, scalar, buffer_reference_align = 16) restrict writeonly buffer OutAligned4 { vec4 at[]; };
+layout(buffer_reference, buffer_reference_align = 16) restrict readonly buffer InAligned4 { vec4 at[]; };
+layout(buffer_reference, buffer_reference_align = 16) restrict writeonly buffer OutAligned4 { vec4 at[]; };
 
 // Whether the elements 4 i to 4 i + 3 of every row make one aligned word.
 bool vec4_aligned(uint64_t address, uint pitch, uint begin) {

@@ -13,7 +13,7 @@ const uint VEC2 = 1;    // 32-bit numbers, every pair an aligned 64-bit word
 const uint BF16X2 = 2;  // bfloat16
 const uint F16X2 = 3;   // binary16
 
-layout(buffer_reference, scalar, buffer_reference_align = 8) restrict readonly buffer InWide { uint64_t at[]; };
+layout(buffer_reference, buffer_reference_align = 8) restrict readonly buffer InWide { uint64_t at[]; };
 REFERENCE readonly buffer InWord { uint at[]; };
 REFERENCE writeonly buffer OutWord { uint at[]; };
 

@@ -1,0 +1,72 @@
+#include "vulkan/physical_device.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "vulkan/handles.h"
+
+namespace vkf {
+
+namespace {
+
+/// Asks for a structure and three that are chained to it.
+template <class Core, class V11, class V12, class V13>
+void ask(VkPhysicalDevice handle, void(VKAPI_PTR* call)(VkPhysicalDevice, Core*), Core& core, V11& v11, V12& v12,
+         V13& v13) {
+    core.pNext = &v11;
+    v11.pNext = &v12;
+    v12.pNext = &v13;
+    call(handle, &core);
+    v11.pNext = v12.pNext = nullptr;  // the object may be copied
+}
+
+std::set<std::string> extensions_of(VkPhysicalDevice handle) {
+    const char* call = "vkEnumerateDeviceExtensionProperties";
+    std::uint32_t count = 0;
+    check(vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, nullptr), call);
+    std::vector<VkExtensionProperties> list(count);
+    check(vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, list.data()), call);
+    std::set<std::string> names;
+    for (const VkExtensionProperties& extension : list) names.insert(extension.extensionName);
+    return names;
+}
+
+}  // namespace
+
+PhysicalDevice::PhysicalDevice(VkPhysicalDevice handle) : extensions(extensions_of(handle)) {
+    VkPhysicalDeviceProperties2 core_properties{};
+    core_properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    properties11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
+    properties12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES;
+    properties13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES;
+    ask(handle, vkGetPhysicalDeviceProperties2, core_properties, properties11, properties12, properties13);
+    properties = core_properties.properties;
+
+    VkPhysicalDeviceFeatures2 core_features{};
+    core_features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    features11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+    features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    features13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
+    ask(handle, vkGetPhysicalDeviceFeatures2, core_features, features11, features12, features13);
+    features = core_features.features;
+
+    std::uint32_t count = 0;
+    vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, families.data());
+    const auto family = std::ranges::find_if(
+        families, [](const VkQueueFamilyProperties& of) { return (of.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0; });
+    computes = family != families.end();
+    if (computes) {
+        queue_family = static_cast<std::uint32_t>(family - families.begin());
+        timestamp_bits = family->timestampValidBits;
+    }
+
+    VkPhysicalDeviceMemoryProperties memory{};
+    vkGetPhysicalDeviceMemoryProperties(handle, &memory);
+    for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i)
+        if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
+            memory_bytes = std::max(memory_bytes, memory.memoryHeaps[i].size);
+}
+
+}  // namespace vkf
