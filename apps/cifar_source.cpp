@@ -7,6 +7,7 @@
 #include "apps/progress.h"
 #include "base/file.h"
 #include "models/data/corpus.h"
+#include "models/data/md5.h"
 #include "models/files/held_files.h"
 
 namespace vkf {

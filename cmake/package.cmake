@@ -1,5 +1,18 @@
-# Debian packages by `cpack -G DEB`, which tools/package calls: vkformer, and libvkformer-dev with the library. They are
-# for the release of Debian that they were made on.
+# What `cpack` makes, which tools/package calls. Of a build for Windows it is an archive of the program with its recipes
+# and documentation. Elsewhere they are Debian packages: vkformer, and libvkformer-dev with the library, for the release
+# of Debian that they were made on.
+if(WIN32)
+    set(CPACK_GENERATOR ZIP)
+    set(CPACK_COMPONENTS_ALL program)
+    set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+    set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+    set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
+    set(CPACK_PACKAGE_FILE_NAME "vkformer-${VKFORMER_VERSION}-windows-x86_64")
+    set(CPACK_STRIP_FILES ON)
+    include(CPack)
+    return()
+endif()
+
 set(VKFORMER_MAINTAINER "The vkformer project <maintainers@vkformer.invalid>" CACHE STRING "Of Debian packages")
 
 set(CPACK_GENERATOR DEB)

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -57,8 +58,16 @@ std::string complaint(const std::function<void()>& call) {
     return {};
 }
 
+/// Whatever stands between the names of a path here.
+inline std::string with_slashes(std::string_view words) {
+    std::string made(words);
+    std::ranges::replace(made, static_cast<char>(std::filesystem::path::preferred_separator), '/');
+    return made;
+}
+
 inline void expect_holds(const std::string& message, std::string_view part) {
-    EXPECT_NE(message.find(part), std::string::npos) << "'" << message << "' lacks '" << part << "'";
+    EXPECT_NE(with_slashes(message).find(with_slashes(part)), std::string::npos)
+        << "'" << message << "' lacks '" << part << "'";
 }
 
 }  // namespace vkf::test

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "models/data/md5.h"
 
 namespace vkf {
 namespace fs = std::filesystem;
@@ -143,15 +144,6 @@ void verify_balance(const ImageSet& images, const fs::path& shown) {
     };
     verify(images.train, "training");
     verify(images.test, "test");
-}
-
-// The system's md5sum, since fetching needs other programs anyway: a digest of our own would be code to keep, a
-// library one more dependency, both for a check that runs once per download.
-std::string md5_of(const fs::path& path, const GoOn& go_on) {
-    const Outcome outcome = run_program({"md5sum", "--", path.string()}, go_on);
-    if (outcome.stopped || outcome.status != 0) throw Error("cannot check ", path.string(), ": ", outcome.complaint());
-    const std::size_t from = outcome.output.starts_with('\\') ? 1 : 0;  // marks a name with odd characters
-    return outcome.output.substr(from, 32);
 }
 
 }  // namespace vkf

@@ -57,8 +57,4 @@ void verify_cifar_file(const CifarFile& file, const CifarFormat& format, const s
 /// Throws: InputError naming the class.
 void verify_balance(const ImageSet& images, const std::filesystem::path& shown);
 
-/// A file's MD5 in hexadecimal.
-/// Throws: Error if md5sum is missing, cannot read the file, or `go_on` ended it.
-std::string md5_of(const std::filesystem::path& path, const GoOn& go_on = {});
-
 }  // namespace vkf

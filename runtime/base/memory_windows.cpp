@@ -42,9 +42,8 @@ std::string memory_limits() {
 }
 
 bool readable(const std::byte* at) {
-    MEMORY_BASIC_INFORMATION page{};
-    return ::VirtualQuery(at, &page, sizeof page) > 0 && page.State == MEM_COMMIT &&
-           !(page.Protect & (PAGE_NOACCESS | PAGE_GUARD));
+    std::byte taken{};
+    return ::ReadProcessMemory(::GetCurrentProcess(), at, &taken, 1, nullptr) != 0;
 }
 
 }  // namespace vkf

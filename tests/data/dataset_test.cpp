@@ -30,12 +30,14 @@ TEST(HostDataset, ADirectoryOfTokenFilesIsTakenAsItIs) {
     const Scratch scratch;
     write_tokens(scratch.path() / "train.bin", Tokens{5, 9, 1});
     write_tokens(scratch.path() / "val.bin", Tokens{11});
-    TokenDataset opened = TokenDataset::open(scratch.path());
-    const TokenDataset data = std::move(opened);
-    EXPECT_TRUE((data.train() == Tokens{5, 9, 1}));
-    EXPECT_TRUE((data.val() == Tokens{11}));
-    EXPECT_EQ(data.vocabulary_size(), 12u);
-    EXPECT_FALSE(data.tokenizer());
+    {
+        TokenDataset opened = TokenDataset::open(scratch.path());  // while it is, Windows replaces none of its files
+        const TokenDataset data = std::move(opened);
+        EXPECT_TRUE((data.train() == Tokens{5, 9, 1}));
+        EXPECT_TRUE((data.val() == Tokens{11}));
+        EXPECT_EQ(data.vocabulary_size(), 12u);
+        EXPECT_FALSE(data.tokenizer());
+    }
     scratch.file("chars.json", "{\"type\":\"chars\",\"chars\":[\"a\",\"b\"]}");
     expect_holds(complaint([&] { TokenDataset::open(scratch.path()); }), "train.bin: token 0 is 5, wanted 0 to 1 (");
     write_tokens(scratch.path() / "train.bin", Tokens{0, 1, 0});
@@ -60,14 +62,17 @@ TEST(HostDataset, TokensOf32BitsAreTakenWhole) {
     const std::vector<std::uint32_t> wide{7, 70000, 65536, 1, 131072};
     write_tokens(scratch.path() / "train.bin", wide);
     write_tokens(scratch.path() / "val.bin", Tokens{65535});  // each file says for itself
-    const TokenDataset data = TokenDataset::open(scratch.path());
-    EXPECT_TRUE(data.train() == wide);
-    EXPECT_TRUE((data.val() == Tokens{65535}));
-    EXPECT_EQ(data.vocabulary_size(), 131073u);
-    const Batch batch = Batches("train", data.train(), {Order::sequential, 1, 4, 1}).at(0);
-    EXPECT_EQ(batch.tokens, (std::vector<std::int32_t>{7, 70000, 65536, 1}));
-    EXPECT_EQ(batch.targets, (std::vector<std::int32_t>{70000, 65536, 1, 131072}));
-    expect_holds(complaint([&] { data.require_below(70000, "m"); }), "train.bin: token 1 is 70000, wanted 0 to 69999");
+    {
+        const TokenDataset data = TokenDataset::open(scratch.path());
+        EXPECT_TRUE(data.train() == wide);
+        EXPECT_TRUE((data.val() == Tokens{65535}));
+        EXPECT_EQ(data.vocabulary_size(), 131073u);
+        const Batch batch = Batches("train", data.train(), {Order::sequential, 1, 4, 1}).at(0);
+        EXPECT_EQ(batch.tokens, (std::vector<std::int32_t>{7, 70000, 65536, 1}));
+        EXPECT_EQ(batch.targets, (std::vector<std::int32_t>{70000, 65536, 1, 131072}));
+        expect_holds(complaint([&] { data.require_below(70000, "m"); }),
+                     "train.bin: token 1 is 70000, wanted 0 to 69999");
+    }
     write_tokens(scratch.path() / "train.bin", std::vector<std::uint32_t>{0, 0x7fffffff});
     expect_holds(complaint([&] { TokenDataset::open(scratch.path()); }),
                  "train.bin: token 1 is 2147483647, wanted 0 to 2147483646");
