@@ -5,7 +5,10 @@ configs=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../../configs")
 export LC_ALL=C
 unset VKFORMER_DEVICE VKFORMER_VALIDATION
 scratch=$(mktemp -d)
-# Nobody's data but the test's own; drivers keep their compiled shaders where they were.
+# Nobody's data but the test's own; drivers keep their compiled shaders where they were, and so does ccache, which needs
+# its settings for that: a package is built of files that have been compiled before.
+settings=${XDG_CONFIG_HOME:-$HOME/.config}/ccache/ccache.conf
+if [ -f "$settings" ]; then export CCACHE_CONFIGPATH=$settings; fi
 unset VKFORMER_DATA XDG_DATA_HOME
 export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache} HOME=$scratch/home
 trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
