@@ -2,15 +2,16 @@
 set -uo pipefail
 program=$(readlink -f "$1")
 configs=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../../configs")
-export LC_ALL=C
 unset VKFORMER_DEVICE VKFORMER_VALIDATION
 scratch=$(mktemp -d)
-# Nobody's data but the test's own; drivers keep their compiled shaders where they were, and so does ccache, which needs
-# its settings for that: a package is built of files that have been compiled before.
+# Nobody's data but the test's own; drivers keep their compiled shaders where they were, and so does ccache.
 settings=${XDG_CONFIG_HOME:-$HOME/.config}/ccache/ccache.conf
 if [ -f "$settings" ]; then export CCACHE_CONFIGPATH=$settings; fi
+# as_before COMMAND...: in the language that the tests were started in. ccache knows what was compiled in that one.
+language=${LC_ALL-}
+as_before() { if [ -n "$language" ]; then LC_ALL=$language "$@"; else env -u LC_ALL "$@"; fi; }
 unset VKFORMER_DATA XDG_DATA_HOME
-export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache} HOME=$scratch/home
+export LC_ALL=C XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache} HOME=$scratch/home
 trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 
