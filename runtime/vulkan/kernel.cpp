@@ -232,6 +232,7 @@ void make_kernels(Device& device, std::span<const KernelRequest> requests) {
         if (!handles.kernels.contains(key) && std::ranges::none_of(list, same))
             list.push_back({&request, std::move(key), nullptr, nullptr});
     }
+    if (list.empty()) return;
     make_all(device, list);
     if (list.size() > 1) trim_heap();  // compilers leave each thread's heap much larger than what they keep
     std::exception_ptr failure;

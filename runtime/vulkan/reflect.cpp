@@ -100,14 +100,8 @@ void note(Module& module, std::uint32_t op, std::span<const std::uint32_t> at) {
 }
 
 Module parse(std::span<const std::uint32_t> words) {
-    if (words.size() < 5 || words[0] != 0x07230203) throw Error("not a SPIR-V module");
     Module module;
-    for (std::size_t at = 5; at < words.size();) {
-        const std::uint32_t count = words[at] >> 16;
-        if (count == 0 || at + count > words.size()) throw Error("damaged SPIR-V module");
-        note(module, words[at] & 0xffff, words.subspan(at + 1, count - 1));
-        at += count;
-    }
+    each_instruction(words, [&](std::uint32_t op, std::span<const std::uint32_t> at) { note(module, op, at); });
     return module;
 }
 
@@ -163,6 +157,17 @@ std::vector<ArgMember> arguments(const Module& module, std::uint32_t layout) {
 }
 
 }  // namespace
+
+void each_instruction(std::span<const std::uint32_t> words,
+                      const std::function<void(std::uint32_t, std::span<const std::uint32_t>)>& each) {
+    if (words.size() < 5 || words[0] != 0x07230203) throw Error("not a SPIR-V module");
+    for (std::size_t at = 5; at < words.size();) {
+        const std::uint32_t count = words[at] >> 16;
+        if (count == 0 || at + count > words.size()) throw Error("damaged SPIR-V module");
+        each(words[at] & 0xffff, words.subspan(at + 1, count - 1));
+        at += count;
+    }
+}
 
 Reflection reflect(std::span<const std::uint32_t> words) {
     const Module module = parse(words);

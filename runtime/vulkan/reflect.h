@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,11 @@ struct Reflection {
     std::vector<SpecConstant> constants;
     std::uint32_t push_bytes = 0;
 };
+
+/// Calls each(opcode, operands) for every instruction of a SPIR-V module, in order. Throws Error if it is damaged, or
+/// none.
+void each_instruction(std::span<const std::uint32_t> words,
+                      const std::function<void(std::uint32_t, std::span<const std::uint32_t>)>& each);
 
 /// Reads a SPIR-V compute module's push-constant block and specialisation constants. Throws Error if the module has
 /// been stripped of names or uses argument types other than references, uint, int and float.

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "vulkan/reflect.h"
 
 namespace vkf {
 
@@ -194,12 +195,7 @@ private:
 std::uint64_t shared_bytes(std::span<const std::uint32_t> words,
                            const std::map<std::uint32_t, std::uint32_t>& constants) {
     SharedMemory made(constants);
-    for (std::size_t at = 5; at < words.size();) {
-        const std::uint32_t count = words[at] >> 16;
-        if (count == 0 || at + count > words.size()) throw Error("damaged SPIR-V module");
-        made.note(words[at] & 0xffff, words.subspan(at + 1, count - 1));
-        at += count;
-    }
+    each_instruction(words, [&](std::uint32_t op, Operands at) { made.note(op, at); });
     return made.sum;
 }
 
