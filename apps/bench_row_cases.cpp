@@ -83,7 +83,7 @@ void add_rope(Cases& list, std::int64_t rows, std::int64_t width, std::int64_t h
                    for (std::int64_t i = 0; i < head / 2; ++i)
                        frequencies.push_back(std::pow(1e4, -2.0 * static_cast<double>(i) / static_cast<double>(head)));
                    const Tensor table = rope_table(in[0].graph(), frequencies, rows);
-                   return rope(in[0], table, {.heads = heads});
+                   return rope(in[0], table);
                }});
 }
 

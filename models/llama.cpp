@@ -25,9 +25,7 @@ RotaryPositions rotary_positions(Graph& graph, const LlamaConfig& c, std::int64_
     const std::int64_t maps = c.attention.mixer().maps;
     const std::vector<double> frequencies =
         rope_frequencies(c.head_width() / maps, static_cast<double>(c.rope_theta), c.rope_scaling.as<RopeScaling>());
-    RotaryPositions made(graph, frequencies, length, cache);
-    made.maps = maps;
-    return made;
+    return RotaryPositions(graph, frequencies, length, cache);
 }
 
 /// x + attention(norm): [B, T, C].
@@ -38,7 +36,8 @@ Tensor attention_block(const Scope& scope, const LlamaConfig& c, const RotaryPos
     const Tensor q = linear(scope / "q_proj", norm, heads * width, map);
     const Tensor k = linear(scope / "k_proj", norm, kv_heads * width, map);
     const Tensor v = linear(scope / "v_proj", norm, kv_heads * width, map);
-    return self_attention(scope, x, {turned(q, heads), turned(k, kv_heads), v},
+    const auto [turned_q, turned_k] = turned(q, k);
+    return self_attention(scope, x, {turned_q, turned_k, v},
                           {.config = c.attention,
                            .options = {.heads = heads,
                                        .kv_heads = kv_heads,

@@ -37,7 +37,6 @@ RotaryPositions rotary_positions(Graph& graph, const NanoGpt2Config& c, std::int
     const std::int64_t maps = c.attention.mixer().maps, width = c.n_embd / c.n_head / maps;
     const std::vector<double> frequencies = rope_frequencies(width, static_cast<double>(c.rope_theta));
     RotaryPositions made(graph, frequencies, length, cache);
-    made.maps = maps;
     made.clockwise = true;
     return made;
 }
@@ -48,7 +47,8 @@ Tensor attention_block(const Scope& scope, const NanoGpt2Config& c, const Rotary
     const float share = 1.0f / std::sqrt(2.0f * static_cast<float>(c.n_layer));
     const Tensor qkv = linear(scope / "c_attn", norm, 3 * c.n_embd, linear_options(c, c.n_embd));
     const auto part = split(qkv, std::array{c.n_embd, c.n_embd, c.n_embd});
-    return self_attention(scope, x, {turned(part[0], c.n_head), turned(part[1], c.n_head), part[2]},
+    const auto [q, k] = turned(part[0], part[1]);
+    return self_attention(scope, x, {q, k, part[2]},
                           {.config = c.attention,
                            .options = {.heads = c.n_head,
                                        .dropout = scope.dropout_state().dropout,

@@ -9,8 +9,8 @@ RotaryPositions::RotaryPositions(Graph& graph, std::span<const double> frequenci
     : table(rope_table(graph, frequencies, cache ? cache->capacity : length)),
       positions(cache ? cache->positions : Tensor()) {}
 
-Tensor RotaryPositions::operator()(Tensor x, std::int64_t heads) const {
-    return rope(x, table, {.heads = heads * maps, .clockwise = clockwise, .positions = positions});
+std::array<Tensor, 2> RotaryPositions::operator()(Tensor q, Tensor k) const {
+    return rope(q, k, table, {.clockwise = clockwise, .positions = positions});
 }
 
 }  // namespace vkf

@@ -1,6 +1,7 @@
 // Rotary positions of a language model, with or without a cache.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -8,17 +9,17 @@
 
 namespace vkf {
 
-/// By what queries and keys are turned. A head of a mixer with several maps is as many, each with all frequencies.
+/// By what queries and keys are turned: heads as wide as there are frequencies for. One of a mixer with several maps is
+/// as many.
 struct RotaryPositions {
     Tensor table, positions;
-    std::int64_t maps = 1;
     bool clockwise = false;
 
     /// Of a row of tokens one after the other, or where the cache says. Frequencies are rope_frequencies'.
     RotaryPositions(Graph& graph, std::span<const double> frequencies, std::int64_t length, const KeyValueCache* cache);
 
-    /// x [B, T, heads·D], turned.
-    Tensor operator()(Tensor x, std::int64_t heads) const;
+    /// q [B, T, heads·D] and k [B, T, kv_heads·D], turned.
+    std::array<Tensor, 2> operator()(Tensor q, Tensor k) const;
 };
 
 }  // namespace vkf

@@ -8,11 +8,10 @@ namespace vkf {
 
 namespace {
 
-/// All rows so far, this call's among them: [B, capacity, C].
-Tensor cached(const Scope& scope, std::string_view name, Tensor fresh, const KeyValueCache& cache, Format format) {
-    const TensorType type{DType::f32, {fresh.shape()[0], cache.capacity, fresh.width()}};
-    const Tensor whole = scope.graph().state(cache.state_name(scope.path(), name), type, format);
-    return kv_cache_append(whole, fresh, cache.lengths);
+/// Where a layer's keys or values of all positions are kept: [B, capacity, C].
+Tensor kept(const Scope& scope, std::string_view name, Tensor rows, const KeyValueCache& cache, Format format) {
+    const TensorType type{DType::f32, {rows.shape()[0], cache.capacity, rows.width()}};
+    return scope.graph().state(cache.state_name(scope.path(), name), type, format);
 }
 
 }  // namespace
@@ -22,8 +21,11 @@ Tensor self_attention(const Scope& scope, Tensor residual, const QueriesKeysValu
     how.options.mask.diagonal |= how.config.mask_diagonal;
     if (how.cache) {
         const Format format = how.cache->format_for(in.k.width() / how.options.value_heads());
-        k = cached(scope, CACHED_KEYS, k, *how.cache, format);
-        v = cached(scope, CACHED_VALUES, v, *how.cache, format);
+        const KeysAndValues whole{kept(scope, CACHED_KEYS, k, *how.cache, format),
+                                  kept(scope, CACHED_VALUES, v, *how.cache, format)};
+        const KeysAndValues all = kv_cache_append(whole, {k, v}, how.cache->lengths);
+        k = all.keys;
+        v = all.values;
         how.options.mask.key_lengths = how.cache->lengths;
     }
     if (how.probes) how.probes->push_back({in.q, k, how.options});

@@ -1,35 +1,48 @@
 #version 460
-// whole[b, lengths[b] − T + t] = rows[b, t]: new rows appended to a cache [B, S, C] that holds so many rows afterwards;
-// of one length, all sequences.
+// cache[b, lengths[b] − T + t] = rows[b, t]: new rows of keys and of values appended to caches [B, S, C] that hold so
+// many rows afterwards; of one length, all sequences.
 //
-// One workgroup per row, lanes side by side along it, a pair each; a row that would lie outside the cache is not
-// stored. Either side may be in 16 bits, to which numbers are rounded as they are stored.
+// One workgroup per row of keys, then one per row of values, lanes side by side along it, a pair each; a row that would
+// lie outside the cache is not stored. Either side may be in 16 bits, to which numbers are rounded as they are stored.
 #include "lib/args.glsl"
 #include "lib/vector_layout.glsl"
 
-layout(constant_id = 2) const uint LAYOUT = SCALAR;       // of the cache
-layout(constant_id = 3) const uint ROWS_LAYOUT = SCALAR;
+layout(constant_id = 2) const uint LAYOUT_KEYS = SCALAR;
+layout(constant_id = 3) const uint LAYOUT_VALUES = SCALAR;
+layout(constant_id = 4) const uint LAYOUT_K = SCALAR;
+layout(constant_id = 5) const uint LAYOUT_V = SCALAR;
 
 layout(push_constant) uniform Args {
-    InOut whole;
-    In rows;
+    InOut keys;
+    InOut values;
+    In k;
+    In v;
     InInt lengths;
     uint length_count;  // B or 1
     uint row_count;     // B·T
     uint fresh;         // T
     uint capacity;      // S
-    uint width;
-    uint rows_pitch;
+    uint k_width;
+    uint v_width;
+    uint k_pitch;
+    uint v_pitch;
 };
 
-void main() {
-    const uint row = group_index();
-    if (row >= row_count) return;
-    const int place = lengths.at[row / fresh % length_count] - int(fresh) + int(row % fresh);
-    if (place < 0 || place >= int(capacity)) return;
-    const uint to = (row / fresh * capacity + uint(place)) * width, from = row * rows_pitch;
+void append(InOut cache, uint cache_layout, uint place, In rows, uint rows_layout, uint from, uint width) {
     for (uint i = 2 * gl_LocalInvocationID.x; i < width; i += 2 * GROUP) {
         const bool two = i + 1 < width;
-        store_some(Out(whole), to + i, load_some(rows, from + i, two, ROWS_LAYOUT), two, LAYOUT);
+        store_some(Out(cache), place * width + i, load_some(rows, from + i, two, rows_layout), two, cache_layout);
     }
+}
+
+void main() {
+    const uint row = group_index() % row_count;
+    if (group_index() >= 2 * row_count) return;
+    const int place = lengths.at[row / fresh % length_count] - int(fresh) + int(row % fresh);
+    if (place < 0 || place >= int(capacity)) return;
+    const uint to = row / fresh * capacity + uint(place);
+    if (group_index() < row_count)
+        append(keys, LAYOUT_KEYS, to, k, LAYOUT_K, row * k_pitch, k_width);
+    else
+        append(values, LAYOUT_VALUES, to, v, LAYOUT_V, row * v_pitch, v_width);
 }

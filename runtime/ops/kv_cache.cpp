@@ -11,57 +11,77 @@ namespace vkf {
 
 namespace {
 
+enum Operand : std::size_t { key_cache, value_cache, key_rows, value_rows, row_lengths };
+
 class KvCacheAppendOp : public Op {
 public:
     std::string_view name() const override { return "kv_cache_append"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        const Shape &whole = in[0].shape, &rows = in[1].shape;
-        require(in[0].dtype == DType::f32 && in[1].dtype == DType::f32 && whole.rank() == 3 && rows.rank() == 3 &&
-                    whole[0] == rows[0] && whole[2] == rows[2] && rows[1] <= whole[1],
-                "cannot append ", rows, " to a cache of ", whole);
-        const TensorType each{DType::i32, {rows[0]}}, one{DType::i32, {1}};
-        require(in[2] == each || in[2] == one, "lengths are ", in[2], ", wanted ", each, " or ", one);
-        return {in[0]};
+        const Shape& keys = in[key_cache].shape;
+        for (const std::size_t k : {key_cache, value_cache}) {
+            const TensorType &cache = in[k], &rows = in[k + key_rows];
+            require(cache.dtype == DType::f32 && rows.dtype == DType::f32 && cache.shape.rank() == 3 &&
+                        rows.shape.rank() == 3 && cache.shape[0] == rows.shape[0] && cache.shape[2] == rows.shape[2] &&
+                        rows.shape[1] <= cache.shape[1],
+                    "cannot append ", rows.shape, " to a cache of ", cache.shape);
+            require(cache.shape[0] == keys[0] && cache.shape[1] == keys[1] && rows.shape[1] == in[key_rows].shape[1],
+                    "keys are ", in[key_rows].shape, " of ", keys, ", values ", rows.shape, " of ", cache.shape);
+        }
+        const TensorType each{DType::i32, {keys[0]}}, one{DType::i32, {1}};
+        require(in[row_lengths] == each || in[row_lengths] == one, "lengths are ", in[row_lengths], ", wanted ", each,
+                " or ", one);
+        return {in[key_cache], in[value_cache]};
     }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
-        out[0] = in[0];
-        const std::int64_t capacity = in[0].shape[1], width = in[0].shape[2], fresh = in[1].shape[1];
-        for (std::int64_t row = 0; row < in[1].shape.rows(); ++row) {
-            const double length = in[2].at[static_cast<std::size_t>(row / fresh) % in[2].at.size()];
-            const std::int64_t place = static_cast<std::int64_t>(length) - fresh + row % fresh;
-            if (place < 0 || place >= capacity) continue;
-            for (std::int64_t i = 0; i < width; ++i)
-                out[0].at[static_cast<std::size_t>((row / fresh * capacity + place) * width + i)] =
-                    in[1].at[static_cast<std::size_t>(row * width + i)];
-        }
+        for (const std::size_t k : {key_cache, value_cache}) append(in[k], in[k + key_rows], in[row_lengths], out[k]);
         return true;
     }
 
     void lower(Lowering& to) const override {
-        const Tensor whole = to.out[0], rows = to.in[1];
+        const Tensor keys = to.out[key_cache], values = to.out[value_cache], k = to.in[key_rows], v = to.in[value_rows];
+        const Tensor lengths = to.in[row_lengths];
         to.dispatch({.kernel = "kv_cache_append",
-                     .constants = {{"GROUP", row_group(to.device, (rows.width() + 1) / 2)},
-                                   {"LAYOUT", vector_layout(whole)},
-                                   {"ROWS_LAYOUT", vector_layout(rows)}},
-                     .args = {{"whole", whole},
-                              {"rows", rows},
-                              {"lengths", to.in[2]},
-                              {"length_count", extent(to.in[2].elements())},
-                              {"row_count", extent(rows.rows())},
-                              {"fresh", extent(rows.shape()[1])},
-                              {"capacity", extent(whole.shape()[1])},
-                              {"width", extent(rows.width())},
-                              {"rows_pitch", extent(rows.pitch())}},
-                     .groups = static_cast<std::uint64_t>(rows.rows()),
+                     .constants = {{"GROUP", row_group(to.device, (std::max(k.width(), v.width()) + 1) / 2)},
+                                   {"LAYOUT_KEYS", vector_layout(keys)},
+                                   {"LAYOUT_VALUES", vector_layout(values)},
+                                   {"LAYOUT_K", vector_layout(k)},
+                                   {"LAYOUT_V", vector_layout(v)}},
+                     .args = {{"keys", keys},
+                              {"values", values},
+                              {"k", k},
+                              {"v", v},
+                              {"lengths", lengths},
+                              {"length_count", extent(lengths.elements())},
+                              {"row_count", extent(k.rows())},
+                              {"fresh", extent(k.shape()[1])},
+                              {"capacity", extent(keys.shape()[1])},
+                              {"k_width", extent(k.width())},
+                              {"v_width", extent(v.width())},
+                              {"k_pitch", extent(k.pitch())},
+                              {"v_pitch", extent(v.pitch())}},
+                     .groups = 2 * static_cast<std::uint64_t>(k.rows()),
                      .flops = 0,
-                     .bytes = 8.0 * static_cast<double>(rows.elements())});
+                     .bytes = 8.0 * static_cast<double>(k.elements() + v.elements())});
     }
 
-    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b11, .half_out = 0b1}; }
+    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b1111, .half_out = 0b11}; }
 
-    std::optional<std::size_t> updates(std::size_t) const override { return 0; }
+    std::optional<std::size_t> updates(std::size_t output) const override { return output; }
+
+private:
+    static void append(const Array& cache, const Array& rows, const Array& lengths, Array& out) {
+        out = cache;
+        const std::int64_t capacity = cache.shape[1], width = cache.shape[2], fresh = rows.shape[1];
+        for (std::int64_t row = 0; row < rows.shape.rows(); ++row) {
+            const double length = lengths.at[static_cast<std::size_t>(row / fresh) % lengths.at.size()];
+            const std::int64_t place = static_cast<std::int64_t>(length) - fresh + row % fresh;
+            if (place < 0 || place >= capacity) continue;
+            std::copy_n(rows.at.begin() + row * width, width,
+                        out.at.begin() + (row / fresh * capacity + place) * width);
+        }
+    }
 };
 
 class KvCacheCopyOp : public Op {
@@ -113,8 +133,10 @@ public:
 
 }  // namespace
 
-Tensor kv_cache_append(Tensor whole, Tensor rows, Tensor lengths) {
-    return add_one(whole.graph(), KvCacheAppendOp(), {whole, rows, lengths});
+KeysAndValues kv_cache_append(const KeysAndValues& cache, const KeysAndValues& rows, Tensor lengths) {
+    const std::vector<Tensor> whole = cache.keys.graph().add(
+        std::make_shared<const KvCacheAppendOp>(), {cache.keys, cache.values, rows.keys, rows.values, lengths});
+    return {whole[key_cache], whole[value_cache]};
 }
 
 Tensor kv_cache_copy(Tensor whole, Tensor one, Tensor place) {

@@ -13,31 +13,118 @@ namespace vkf {
 
 namespace {
 
-/// Of x, the table and, unless they are counted, positions.
+enum Operand : std::size_t { queries, keys, angles, places };
+
+/// Of queries, keys, the table and positions. There may be no keys; without positions they are counted.
 class RopeOp : public Op {
 public:
-    RopeOp(std::int64_t heads, bool clockwise) : heads_(heads), clockwise_(clockwise) {}
+    explicit RopeOp(bool clockwise) : clockwise_(clockwise) {}
 
     std::string_view name() const override { return clockwise_ ? "rope_clockwise" : "rope"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        const Shape &x = in[0].shape, &table = in[1].shape, &positions = in[2].shape;
-        require(in[0].dtype == DType::f32 && x.rank() == 3, "x is ", in[0], ", wanted f32[B, T, heads·D]");
-        require(heads_ > 0 && x.width() % (2 * heads_) == 0, "cannot cut ", in[0], " into ", heads_,
-                " heads of even width");
-        require(in[1].dtype == DType::f32 && table.rank() == 2 && table.width() == x.width() / heads_, "the table is ",
-                in[1], ", wanted rows of ", x.width() / heads_, ", as wide as a head of ", in[0]);
-        const bool counted = in[2] == TensorType{DType::f32, {0}};
-        if (counted)
-            require(x[1] <= table[0], x[1], " positions, and a table of ", table[0]);
+        const TensorType absent{DType::f32, {0}}, &x = in[queries], &table = in[angles], &positions = in[places];
+        require(table.dtype == DType::f32 && table.shape.rank() == 2, "the table is ", table, ", wanted a row of a ",
+                "head's width for each position");
+        const auto check = [&](const TensorType& of) {
+            require(of.dtype == DType::f32 && of.shape.rank() == 3, "x is ", of, ", wanted f32[B, T, heads·D]");
+            require(of.shape.width() % table.shape.width() == 0, "cannot cut ", of, " into heads as wide as the table ",
+                    table);
+        };
+        check(x);
+        if (in[keys] != absent) {
+            check(in[keys]);
+            require(in[keys].shape[0] == x.shape[0] && in[keys].shape[1] == x.shape[1], "queries are ", x, ", keys ",
+                    in[keys]);
+        }
+        const std::int64_t length = x.shape[1];
+        if (positions == absent)
+            require(length <= table.shape[0], length, " positions, and a table of ", table.shape[0]);
         else
-            require(in[2].dtype == DType::i32 && (positions == Shape{x[1]} || positions == Shape{x[0], x[1]}),
-                    "positions are ", in[2], " of ", in[0], ", wanted i32[", x[1], "] or i32[", x[0], ", ", x[1], "]");
-        return {in[0]};
+            require(positions.dtype == DType::i32 &&
+                        (positions.shape == Shape{length} || positions.shape == Shape{x.shape[0], length}),
+                    "positions are ", positions, " of ", x, ", wanted i32[", length, "] or i32[", x.shape[0], ", ",
+                    length, "]");
+        return in[keys] == absent ? std::vector{x} : std::vector{x, in[keys]};
     }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
-        const Array &x = in[0], &table = in[1], &positions = in[2];
+        for (std::size_t k = 0; k < out.size(); ++k) turn(in[k], in[angles], in[places], out[k]);
+        return true;
+    }
+
+    std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
+        require(!at.wanted[angles], "rope has no derivative by its table");
+        const RopeOptions back{.clockwise = !clockwise_, .positions = at.in[places]};
+        const Tensor d_q = at.d_out[queries], d_k = at.in[keys] ? at.d_out[keys] : Tensor();
+        std::vector<Tensor> d_in(at.in.size());
+        if (d_q && d_k) {
+            const auto [q, k] = rope(d_q, d_k, at.in[angles], back);
+            d_in[queries] = q;
+            d_in[keys] = k;
+        } else if (d_q) {
+            d_in[queries] = rope(d_q, at.in[angles], back);
+        } else if (d_k) {
+            d_in[keys] = rope(d_k, at.in[angles], back);
+        }
+        return d_in;
+    }
+
+    void lower(Lowering& to) const override {
+        const Tensor q = to.in[queries], k = to.in[keys], table = to.in[angles], positions = to.in[places];
+        const Tensor q_turned = to.out[queries], k_turned = k ? to.out[keys] : Tensor();
+        const std::int64_t half = table.width() / 2, pairs = (half + 1) / 2;
+        const auto heads_of = [&](Tensor x) { return x ? x.width() / table.width() : 0; };
+        const std::int64_t heads = heads_of(q) + heads_of(k);
+        const RowSweep grid = row_sweep(to.device, q.rows(), heads * pairs);
+        // On a CPU the angles are loaded once for as many heads as leave no lane idle.
+        const std::int64_t abreast = to.device.cpu ? std::clamp<std::int64_t>(grid.group / pairs, 1, heads) : heads;
+        const auto layout = [&](Tensor x) { return vector_layout(x, half % 2 == 0 && x && even(x)); };
+        const auto optional = [](Tensor x) { return x ? ArgValue(x) : ArgValue(); };
+        const auto pitch = [](Tensor x) { return extent(x ? x.pitch() : 0); };
+        const auto elements = static_cast<double>(q.rows() * heads * table.width());
+        to.dispatch({.kernel = "rope",
+                     .constants = {{"GROUP", grid.group},
+                                   {"HEADS", extent(heads_of(q))},
+                                   {"K_HEADS", extent(heads_of(k))},
+                                   {"HALF", extent(half)},
+                                   {"ABREAST", extent(abreast)},
+                                   {"CLOCKWISE", clockwise_},
+                                   {"GIVEN", static_cast<bool>(positions)},
+                                   {"LAYOUT_Q", layout(q)},
+                                   {"LAYOUT_K", layout(k)},
+                                   {"LAYOUT_Q_TURNED", layout(q_turned)},
+                                   {"LAYOUT_K_TURNED", layout(k_turned)},
+                                   {"LAYOUT_TABLE", layout(table)}},
+                     .args = {{"q", q},
+                              {"k", optional(k)},
+                              {"table", table},
+                              {"positions", optional(positions)},
+                              {"q_turned", q_turned},
+                              {"k_turned", optional(k_turned)},
+                              {"rows", extent(q.rows())},
+                              {"position_count", extent(positions ? positions.elements() : q.shape()[1])},
+                              {"table_rows", extent(table.rows())},
+                              {"q_pitch", pitch(q)},
+                              {"k_pitch", pitch(k)},
+                              {"q_turned_pitch", pitch(q_turned)},
+                              {"k_turned_pitch", pitch(k_turned)},
+                              {"table_pitch", pitch(table)},
+                              {"per_group", grid.per_group}},
+                     .groups = grid.groups,
+                     .flops = 3.0 * elements,
+                     .bytes = 8.0 * elements +
+                              4.0 * static_cast<double>(std::min(q.shape()[1], table.rows()) * table.width())});
+    }
+
+    bool may_alias(std::size_t output, std::size_t input) const override { return input == output; }
+    KernelTraits kernel_traits(std::span<const Tensor> in) const override {
+        const std::uint32_t both = 1u << queries | 1u << keys, half = in[angles].width() % 4 == 0 ? both : 0;
+        return {.half_in = half, .half_out = half, .widening = both, .strided_outputs = both};
+    }
+
+private:
+    void turn(const Array& x, const Array& table, const Array& positions, Array& y) const {
         const auto width = static_cast<std::size_t>(table.shape.width()), half = width / 2;
         const auto row_width = static_cast<std::size_t>(x.shape.width());
         const auto length = static_cast<std::size_t>(x.shape[1]);
@@ -49,62 +136,18 @@ public:
             const double last = static_cast<double>(table.shape[0] - 1);
             const std::size_t at = static_cast<std::size_t>(std::clamp(position, 0.0, last)) * width + i % width;
             const double cosine = table.at[at], sine = clockwise_ ? -table.at[at + half] : table.at[at + half];
-            out[0].at[i] = x.at[i] * cosine - x.at[i + half] * sine;
-            out[0].at[i + half] = x.at[i + half] * cosine + x.at[i] * sine;
+            y.at[i] = x.at[i] * cosine - x.at[i + half] * sine;
+            y.at[i + half] = x.at[i + half] * cosine + x.at[i] * sine;
         }
-        return true;
     }
 
-    std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
-        require(!at.wanted[1], "rope has no derivative by its table");
-        return std::vector{add_one(at.in[0].graph(), RopeOp(heads_, !clockwise_), {at.d_out[0], at.in[1], at.in[2]}),
-                           Tensor(), Tensor()};
-    }
-
-    void lower(Lowering& to) const override {
-        const Tensor x = to.in[0], table = to.in[1], positions = to.in[2], y = to.out[0];
-        const std::int64_t half = table.width() / 2, pairs = (half + 1) / 2;
-        const RowSweep grid = row_sweep(to.device, x.rows(), heads_ * pairs);
-        // On a CPU the angles are loaded once for as many heads as leave no lane idle.
-        const std::int64_t abreast = to.device.cpu ? std::clamp<std::int64_t>(grid.group / pairs, 1, heads_) : heads_;
-        const auto layout = [&](Tensor tensor) { return vector_layout(tensor, half % 2 == 0 && even(tensor)); };
-        to.dispatch({.kernel = "rope",
-                     .constants = {{"GROUP", grid.group},
-                                   {"HEADS", extent(heads_)},
-                                   {"HALF", extent(half)},
-                                   {"ABREAST", extent(abreast)},
-                                   {"CLOCKWISE", clockwise_},
-                                   {"GIVEN", static_cast<bool>(positions)},
-                                   {"LAYOUT_X", layout(x)},
-                                   {"LAYOUT_Y", layout(y)},
-                                   {"LAYOUT_TABLE", layout(table)}},
-                     .args = {{"x", x},
-                              {"table", table},
-                              {"positions", positions ? ArgValue(positions) : ArgValue()},
-                              {"y", y},
-                              {"rows", extent(x.rows())},
-                              {"position_count", extent(positions ? positions.elements() : x.shape()[1])},
-                              {"table_rows", extent(table.rows())},
-                              {"x_pitch", extent(x.pitch())},
-                              {"y_pitch", extent(y.pitch())},
-                              {"table_pitch", extent(table.pitch())},
-                              {"per_group", grid.per_group}},
-                     .groups = grid.groups,
-                     .flops = 3.0 * static_cast<double>(x.elements()),
-                     .bytes = 8.0 * static_cast<double>(x.elements()) +
-                              4.0 * static_cast<double>(std::min(x.shape()[1], table.rows()) * table.width())});
-    }
-
-    bool may_alias(std::size_t, std::size_t input) const override { return input == 0; }
-    KernelTraits kernel_traits(std::span<const Tensor> in) const override {
-        const bool pairs = in[1].width() % 4 == 0;
-        return {.half_in = pairs ? 0b1u : 0, .half_out = pairs ? 0b1u : 0, .widening = 0b1, .strided_outputs = 0b1};
-    }
-
-private:
-    std::int64_t heads_;
     bool clockwise_;
 };
+
+std::vector<Tensor> turned(Tensor q, Tensor k, Tensor table, const RopeOptions& options) {
+    const Tensor positions = options.positions ? contiguous(options.positions) : Tensor();
+    return q.graph().add(std::make_shared<const RopeOp>(options.clockwise), {q, k, table, positions});
+}
 
 }  // namespace
 
@@ -119,8 +162,12 @@ Tensor rope_table(Graph& graph, std::span<const double> frequencies, std::int64_
 }
 
 Tensor rope(Tensor x, Tensor table, const RopeOptions& options) {
-    const Tensor positions = options.positions ? contiguous(options.positions) : Tensor();
-    return add_one(x.graph(), RopeOp(options.heads, options.clockwise), {x, table, positions});
+    return turned(x, Tensor(), table, options)[0];
+}
+
+std::array<Tensor, 2> rope(Tensor q, Tensor k, Tensor table, const RopeOptions& options) {
+    const std::vector<Tensor> y = turned(q, k, table, options);
+    return {y[0], y[1]};
 }
 
 }  // namespace vkf

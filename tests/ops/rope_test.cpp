@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "op_check.h"
+#include "ops/arithmetic.h"
 #include "ops/view.h"
 
 namespace vkf::test {
@@ -29,7 +30,7 @@ OpCase counted(std::string name, Shape shape, std::int64_t heads, std::int64_t p
             .build =
                 [=](Inputs x) {
                     const Tensor table = rope_table(x[0].graph(), frequencies(head, 1e4), length + 3);
-                    return std::vector{rope(x[0], table, {.heads = heads, .clockwise = clockwise})};
+                    return std::vector{rope(x[0], table, {.clockwise = clockwise})};
                 },
             .ulps = 4,  // three roundings, and the table's
             .gradient_ulps = 4,
@@ -44,7 +45,7 @@ OpCase given(std::string name, Shape shape, std::int64_t heads, Operand position
             .build =
                 [=](Inputs x) {
                     const Tensor table = rope_table(x[0].graph(), frequencies(head, 5e5), 19);
-                    return std::vector{rope(x[0], table, {.heads = heads, .positions = x[1]})};
+                    return std::vector{rope(x[0], table, {.positions = x[1]})};
                 },
             .ulps = 4,
             .gradient_ulps = 4};
@@ -68,13 +69,39 @@ const std::vector<OpCase> rope_cases{
          const std::array<std::int64_t, 3> widths{16, 8, 16};
          const auto part = split(x[0], widths);
          const Tensor table = rope_table(x[0].graph(), frequencies(8, 1e4), 5);
-         return std::vector{rope(part[0], table, {.heads = 2}), rope(part[1], table, {.heads = 1}), part[2]};
+         const auto [q, k] = rope(part[0], part[1], table);
+         return std::vector{q, k, part[2]};
+     }},
+    {"queries and keys of other pitches",
+     {padded({2, 7, 24}, 3), padded({2, 7, 12}, 2)},
+     [](Inputs x) {
+         const auto [q, k] = rope(x[0], x[1], rope_table(x[0].graph(), frequencies(6, 1e4), 9), {.clockwise = true});
+         return std::vector{q, k};
+     }},
+    {"queries and keys at given positions",
+     {normal({3, 5, 32}), normal({3, 5, 8}), integers({3, 5}, 0, 19)},
+     [](Inputs x) {
+         const Tensor table = rope_table(x[0].graph(), frequencies(8, 1e4), 19);
+         const auto [q, k] = rope(x[0], x[1], table, {.positions = x[2]});
+         return std::vector{q, k};
+     }},
+    {"only the keys' rotation is read",
+     {normal({2, 5, 16}), normal({2, 5, 8})},
+     [](Inputs x) {
+         const Tensor table = rope_table(x[0].graph(), frequencies(8, 1e4), 5);
+         return std::vector{rope(x[0], x[1], table)[1], scale(x[0], 2.0f)};
+     }},
+    {"only the queries' rotation is read",
+     {normal({2, 5, 16}), normal({2, 5, 8})},
+     [](Inputs x) {
+         const Tensor table = rope_table(x[0].graph(), frequencies(8, 1e4), 5);
+         return std::vector{rope(x[0], x[1], table)[0], scale(x[1], 2.0f)};
      }},
     {"in place of another rotation",
      {normal({2, 5, 16})},
      [](Inputs x) {
          const Tensor table = rope_table(x[0].graph(), frequencies(8, 1e4), 5);
-         return std::vector{rope(rope(x[0], table, {.heads = 2}), table, {.heads = 2})};
+         return std::vector{rope(rope(x[0], table), table)};
      }},
     given("positions of all", {3, 5, 16}, 2, integers({5}, 0, 19)),
     given("positions of each", {3, 5, 16}, 2, integers({3, 5}, 0, 19)),
@@ -83,7 +110,7 @@ const std::vector<OpCase> rope_cases{
      {normal({2, 3, 8}), integers({2, 5}, 0, 19)},
      [](Inputs x) {
          const Tensor table = rope_table(x[0].graph(), frequencies(8, 1e4), 19);
-         return std::vector{rope(x[0], table, {.heads = 1, .positions = slice(x[1], -1, 1, 3)})};
+         return std::vector{rope(x[0], table, {.positions = slice(x[1], -1, 1, 3)})};
      }},
 };
 
@@ -131,11 +158,12 @@ TEST(HostRope, RefusesWhatDoesNotFit) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {2, 5, 24}});
     const Tensor table = rope_table(graph, frequencies(8, 1e4), 5);
-    EXPECT_THROW(rope(x, table, {.heads = 2}), InputError);
-    EXPECT_THROW(rope(x, table, {.heads = 5}), InputError);
-    EXPECT_THROW(rope(x, rope_table(graph, frequencies(8, 1e4), 4), {.heads = 3}), InputError);
-    EXPECT_THROW(rope(x, table, {.heads = 3, .positions = graph.input("p", {DType::i32, {4}})}), InputError);
-    EXPECT_THROW(rope(x, table, {.heads = 3, .positions = graph.input("q", {DType::f32, {5}})}), InputError);
+    EXPECT_THROW(rope(x, rope_table(graph, frequencies(10, 1e4), 5)), InputError);
+    EXPECT_THROW(rope(x, rope_table(graph, frequencies(8, 1e4), 4)), InputError);
+    EXPECT_THROW(rope(x, table, {.positions = graph.input("p", {DType::i32, {4}})}), InputError);
+    EXPECT_THROW(rope(x, table, {.positions = graph.input("q", {DType::f32, {5}})}), InputError);
+    EXPECT_THROW(rope(x, graph.input("longer", {DType::f32, {2, 6, 8}}), table), InputError);
+    EXPECT_THROW(rope(x, graph.input("wider", {DType::f32, {2, 5, 12}}), table), InputError);
 }
 
 }  // namespace

@@ -128,26 +128,36 @@ TEST(DeviceCache, RowsAreRoundedAsTheyAreAppended) {
             for (const Format activations : FORMATS) {
                 if ((format != Format::f32 || activations != Format::f32) && width % 2 != 0) continue;
                 Graph graph;
-                const Tensor whole = graph.state("whole", {DType::f32, {2, 5, width}}, format);
-                const Tensor rows = scale(graph.input("rows", {DType::f32, {2, 2, width}}), 1.0f);
-                kv_cache_append(whole, rows, graph.input("length", {DType::i32, {1}}));
+                const std::int64_t wider = width + 2;  // values
+                const Tensor keys = graph.state("keys", {DType::f32, {2, 5, width}}, format);
+                const Tensor values = graph.state("values", {DType::f32, {2, 5, wider}}, format);
+                const Tensor k = scale(graph.input("k", {DType::f32, {2, 2, width}}), 1.0f);
+                const Tensor v = scale(graph.input("v", {DType::f32, {2, 2, wider}}), 1.0f);
+                kv_cache_append({keys, values}, {k, v}, graph.input("length", {DType::i32, {1}}));
                 graph.activations = activations;
                 run_passes(graph);
-                EXPECT_EQ(rows.format(), activations);
+                EXPECT_EQ(k.format(), activations);
+                EXPECT_EQ(v.format(), activations);
                 State state(shared_device());
                 Program program(shared_device(), graph, state, {.guarded = true});
-                const std::vector<float> fresh = odd_numbers(static_cast<std::size_t>(4 * width));
-                Arrays leaves{{"whole", {{2, 5, width}, std::vector<double>(static_cast<std::size_t>(10 * width))}},
-                              {"rows", {{2, 2, width}, {fresh.begin(), fresh.end()}}}};
-                program.write("rows", fresh);
+                Arrays leaves;
+                for (const auto& [cache, rows, columns] : {std::tuple{"keys", "k", width}, {"values", "v", wider}}) {
+                    const std::vector<float> fresh = odd_numbers(static_cast<std::size_t>(4 * columns));
+                    program.write(rows, fresh);
+                    leaves[rows] = {{2, 2, columns}, {fresh.begin(), fresh.end()}};
+                    leaves[cache] = {{2, 5, columns}, std::vector<double>(static_cast<std::size_t>(10 * columns))};
+                }
                 for (const std::int32_t length : {2, 4, 1, 7}) {  // the last two reach outside
                     program.write("length", std::array{length});
                     leaves["length"] = {{1}, {static_cast<double>(length)}};
-                    leaves["whole"] = interpret(graph, leaves).at("whole");
+                    const auto wanted = interpret(graph, leaves);
                     program.run();
-                    const std::vector<float> found = state.read("whole");
-                    ASSERT_EQ(std::vector<double>(found.begin(), found.end()), leaves["whole"].at)
-                        << "width " << width << ", length " << length;
+                    for (const char* cache : {"keys", "values"}) {
+                        leaves[cache] = wanted.at(cache);
+                        const std::vector<float> found = state.read(cache);
+                        ASSERT_EQ(std::vector<double>(found.begin(), found.end()), leaves[cache].at)
+                            << cache << ", width " << width << ", length " << length;
+                    }
                 }
                 EXPECT_EQ(program.damaged_guards(), "");
             }
@@ -157,7 +167,9 @@ TEST(DeviceCache, RowsAreRoundedAsTheyAreAppended) {
 TEST(DeviceCache, EverySequenceHasItsOwnLength) {
     Graph graph;
     const Tensor whole = graph.state("whole", {DType::f32, {3, 5, 6}});
-    kv_cache_append(whole, graph.input("rows", {DType::f32, {3, 2, 6}}), graph.input("lengths", {DType::i32, {3}}));
+    const Tensor values = graph.state("values", {DType::f32, {3, 5, 6}}),
+                 rows = graph.input("rows", {DType::f32, {3, 2, 6}});
+    kv_cache_append({whole, values}, {rows, rows}, graph.input("lengths", {DType::i32, {3}}));
     State state(shared_device());
     Program program(shared_device(), graph, state, {.guarded = true});
     const std::vector<float> fresh = odd_numbers(3 * 2 * 6);
@@ -165,10 +177,12 @@ TEST(DeviceCache, EverySequenceHasItsOwnLength) {
     program.write("lengths", std::array{5, 0, 2});
     program.run();
     const Arrays leaves{{"whole", {{3, 5, 6}, std::vector<double>(3 * 5 * 6)}},
+                        {"values", {{3, 5, 6}, std::vector<double>(3 * 5 * 6)}},
                         {"rows", {{3, 2, 6}, {fresh.begin(), fresh.end()}}},
                         {"lengths", {{3}, {5, 0, 2}}}};
     const std::vector<float> found = state.read("whole");
     EXPECT_EQ(std::vector<double>(found.begin(), found.end()), interpret(graph, leaves).at("whole").at);
+    EXPECT_EQ(state.read("values"), found);
     EXPECT_EQ(found[3 * 6], fresh[0]);       // row 3 of the first sequence
     EXPECT_EQ(found[2 * 5 * 6], fresh[24]);  // row 0 of the last
     EXPECT_EQ(std::count(found.begin() + 5 * 6, found.begin() + 2 * 5 * 6, 0.0f), 5 * 6);
@@ -206,7 +220,9 @@ TEST(DeviceCache, ASequenceIsCopiedAsFarAsItIsFilled) {
 TEST(DeviceState, LookingForWhatIsNotFiniteLeavesItAsItWas) {
     Graph graph;
     const Tensor whole = graph.state("whole", {DType::f32, {1, 2, 4}}, Format::bf16);
-    kv_cache_append(whole, graph.input("rows", {DType::f32, {1, 1, 4}}), graph.input("length", {DType::i32, {1}}));
+    const Tensor values = graph.state("values", {DType::f32, {1, 2, 4}}),
+                 rows = graph.input("rows", {DType::f32, {1, 1, 4}});
+    kv_cache_append({whole, values}, {rows, rows}, graph.input("length", {DType::i32, {1}}));
     State state(shared_device());
     Program program(shared_device(), graph, state);
     state.write("whole", odd_numbers(8));

@@ -21,11 +21,11 @@ TEST(HostReflect, SaysWhatAKernelReadsAndWrites) {
     const auto member = [&](std::string_view name) {
         return *std::find_if(found.args.begin(), found.args.end(), [&](const ArgMember& m) { return m.name == name; });
     };
-    EXPECT_TRUE(member("whole").reads && member("whole").writes);
-    EXPECT_TRUE(member("rows").reads && !member("rows").writes);
-    EXPECT_EQ(member("width").kind, ArgKind::u32);
-    EXPECT_EQ(member("rows").kind, ArgKind::address);
-    EXPECT_EQ(member("rows").offset, 8u);
+    EXPECT_TRUE(member("keys").reads && member("keys").writes);
+    EXPECT_TRUE(member("k").reads && !member("k").writes);
+    EXPECT_EQ(member("k_width").kind, ArgKind::u32);
+    EXPECT_EQ(member("k").kind, ArgKind::address);
+    EXPECT_EQ(member("k").offset, 16u);
 }
 
 TEST(HostReflect, SaysWhatATablesRowsHold) {
