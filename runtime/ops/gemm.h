@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "graph/graph.h"
 #include "ops/activation.h"
 #include "ops/gemm_config.h"
 #include "ops/rows.h"
@@ -29,6 +30,9 @@ struct GemmCall {
     float alpha = 1.0f;
     Activation activation = Activation::none;
 };
+
+/// The product that a node's op is, nothing if it is none: `y` is its output, or no tensor while that is only planned.
+std::optional<GemmCall> gemm_call(const Op& op, std::span<const Tensor> in, Tensor y);
 
 /// Appends a product. `parts` is where partial products go if k is split: products one after the other may share it.
 void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts);

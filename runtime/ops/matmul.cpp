@@ -147,35 +147,37 @@ public:
     }
 
     void lower(Lowering& to) const override {
-        const Tensor a = to.in[left], b = to.in[right], y = to.out[0], more = to.in[addend], scales = to.in[row_scale];
+        std::optional<Scratch> parts;
+        append_gemm(to, call(to.in, to.out[0]), parts);
+    }
+
+    GemmCall call(std::span<const Tensor> in, Tensor y) const {
+        const Tensor a = in[left], b = in[right], more = in[addend], scales = in[row_scale];
         Gemm made = product(a.shape(), b.shape(), a.pitch(), b.pitch());
         GemmShape& shape = made.shape;
         const std::int64_t m = shape.m, n = shape.n;
         const std::int64_t more_pitch = more ? more.pitch() : 0;
-        shape.packed_y = y.format() != Format::f32;
+        shape.packed_y = y && y.format() != Format::f32;
         shape.packed_factors = a.format() != Format::f32 || b.format() != Format::f32;
         shape.row_scale = static_cast<bool>(scales);
         const auto optional = [](Tensor x) { return x ? ArgValue{x} : ArgValue{}; };
-        std::optional<Scratch> parts;
-        append_gemm(to,
-                    {.shape = shape,
-                     .a = a,
-                     .b = b,
-                     .bias = optional(to.in[shift]),
-                     .addend = optional(more),
-                     .row_scale = row_scale_of(scales, a),
-                     .y = y,
-                     .layout_a = vector_layout(a, pairs_aligned(a, made.a, transpose_a_ ? m : 0)),
-                     .layout_b = vector_layout(b, pairs_aligned(b, made.b, transpose_b_ ? 0 : n)),
-                     .layout_addend = vector_layout(more, more && pairs_aligned(more, {m * more_pitch, more_pitch}, n)),
-                     .layout_y = vector_layout(y, n % 2 == 0),
-                     .a_at = made.a,
-                     .b_at = made.b,
-                     .addend_pitch = more_pitch,
-                     .y_pitch = n,
-                     .alpha = alpha_,
-                     .activation = activation_},
-                    parts);
+        return {.shape = shape,
+                .a = a,
+                .b = b,
+                .bias = optional(in[shift]),
+                .addend = optional(more),
+                .row_scale = row_scale_of(scales, a),
+                .y = optional(y),
+                .layout_a = vector_layout(a, pairs_aligned(a, made.a, transpose_a_ ? m : 0)),
+                .layout_b = vector_layout(b, pairs_aligned(b, made.b, transpose_b_ ? 0 : n)),
+                .layout_addend = vector_layout(more, more && pairs_aligned(more, {m * more_pitch, more_pitch}, n)),
+                .layout_y = vector_layout(y, n % 2 == 0),
+                .a_at = made.a,
+                .b_at = made.b,
+                .addend_pitch = more_pitch,
+                .y_pitch = n,
+                .alpha = alpha_,
+                .activation = activation_};
     }
 
     /// Each element of the addend is read by the lane that then writes that element of y.
@@ -229,6 +231,11 @@ private:
 };
 
 }  // namespace
+
+std::optional<GemmCall> gemm_call(const Op& op, std::span<const Tensor> in, Tensor y) {
+    const auto* product = dynamic_cast<const MatmulOp*>(&op);
+    return product ? std::optional(product->call(in, y)) : std::nullopt;
+}
 
 void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts_scratch) {
     const GemmShape& shape = of.shape;

@@ -4,12 +4,14 @@
 #include "passes/elide_concat.h"
 #include "passes/fuse_elementwise.h"
 #include "passes/fuse_epilogue_add.h"
+#include "passes/group_matmuls.h"
 
 namespace vkf {
 
 void run_passes(Graph& graph, const PassOptions& options) {
     if (graph.passes_ran) return;
     if (options.fuse_epilogue_add) fuse_epilogue_add(graph);
+    if (options.group_matmuls) group_matmuls(graph);
     if (options.fuse_elementwise) fuse_elementwise(graph);
     if (options.elide_concat) elide_concat(graph);
     assign_storage_types(graph);

@@ -1,0 +1,142 @@
+// Products of one matrix of few rows: of a, then b and bias of each.
+#include "ops/grouped_matmul.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "ops/gemm.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr std::size_t matmul_inputs = 5;  // a, b, bias, addend, row_scale
+
+bool absent(const ArgValue& value) {
+    return std::holds_alternative<std::monostate>(value);
+}
+
+std::int64_t divided(std::int64_t count, std::int64_t by) {
+    return (count + by - 1) / by;
+}
+
+class GroupedMatmulOp : public Op {
+public:
+    explicit GroupedMatmulOp(std::vector<std::shared_ptr<const Op>> each) : each_(std::move(each)) {}
+
+    std::string_view name() const override { return "grouped_matmul"; }
+
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override {
+        std::vector<TensorType> y;
+        for (std::size_t i = 0; i < each_.size(); ++i) {
+            const TensorType none{DType::f32, {0}};
+            y.push_back(each_[i]->infer(std::array{in[0], in[1 + 2 * i], in[2 + 2 * i], none, none}).front());
+        }
+        return y;
+    }
+
+    bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        const Array none{{0}, {}};
+        for (std::size_t i = 0; i < each_.size(); ++i)
+            if (!each_[i]->reference(std::array{in[0], in[1 + 2 * i], in[2 + 2 * i], none, none}, out.subspan(i, 1)))
+                return false;
+        return true;
+    }
+
+    /// One launch on a CPU, unless k is cut or formats differ. GPUs overlap launches that do not wait for each other,
+    /// and cut k to be busy at all.
+    void lower(Lowering& to) const override {
+        std::vector<GemmCall> calls;
+        for (std::size_t i = 0; i < each_.size(); ++i)
+            calls.push_back(*gemm_call(*each_[i], inputs(to.in, i), to.out[i]));
+        const GemmCall& first = calls.front();
+        GemmShape all = first.shape;
+        all.n = 0;
+        for (const GemmCall& call : calls) all.n += call.shape.n;
+        const KernelConfig config = gemm_configs(to.device, all).front();
+        const bool alike =
+            std::ranges::all_of(calls, [&](const GemmCall& call) { return call.layout_b == first.layout_b; });
+        if (to.device.cpu && config.splits == 1 && alike) return launch(to, calls, config);
+        std::optional<Scratch> parts;
+        for (const GemmCall& call : calls) append_gemm(to, call, parts);
+    }
+
+    KernelTraits kernel_traits(std::span<const Tensor> in) const override {
+        std::uint32_t factors = 1u;
+        for (std::size_t i = 1; i < in.size(); i += 2) factors |= 1u << i;
+        return {.half_in = factors, .gemm_operands = factors};
+    }
+
+private:
+    static std::array<Tensor, matmul_inputs> inputs(std::span<const Tensor> in, std::size_t i) {
+        return {in[0], in[1 + 2 * i], in[2 + 2 * i]};
+    }
+
+    static void launch(Lowering& to, const std::vector<GemmCall>& calls, const KernelConfig& config) {
+        const GemmCall& any = calls.front();
+        const auto of =
+            std::ranges::find(config.constants, std::string("STRIPE"), &std::pair<std::string, ConstantValue>::first);
+        const std::int64_t stripe = std::get<std::uint32_t>(of->second);
+        std::vector<Tensor> b, bias, y;
+        std::vector<std::uint32_t> pitch, columns, begin;
+        std::int64_t stripes = 0;
+        double elements = 0;
+        for (const GemmCall& call : calls) {
+            b.push_back(std::get<Tensor>(call.b));
+            bias.push_back(absent(call.bias) ? Tensor() : std::get<Tensor>(call.bias));
+            y.push_back(std::get<Tensor>(call.y));
+            pitch.push_back(extent(call.b_at.pitch));
+            columns.push_back(extent(call.shape.n));
+            begin.push_back(extent(stripes));
+            stripes += divided(call.shape.n, stripe);
+            elements += static_cast<double>(call.shape.n);
+        }
+        const auto rows = static_cast<double>(any.shape.m), k = static_cast<double>(any.shape.k);
+        Dispatch made{
+            .kernel = "matmul_decode_grouped",
+            .constants = config.constants,
+            .args = {{"a", any.a},
+                     {"products",
+                      Table{
+                          {{"b", b}, {"bias", bias}, {"y", y}, {"b_pitch", pitch}, {"n", columns}, {"first", begin}}}},
+                     {"count", extent(std::ssize(calls))},
+                     {"stripes", extent(stripes)},
+                     {"k", extent(any.shape.k)},
+                     {"a_pitch", extent(any.a_at.pitch)}},
+            .groups = static_cast<std::uint64_t>(stripes),
+            .flops = 2.0 * rows * k * elements,
+            .bytes = 4.0 * (k * (rows + elements) + rows * elements)};
+        made.constants.emplace_back("LAYOUT_A", any.layout_a);
+        made.constants.emplace_back("LAYOUT_B", any.layout_b);
+        made.constants.emplace_back("BIAS", !absent(any.bias));
+        to.dispatch(std::move(made));
+    }
+
+    std::vector<std::shared_ptr<const Op>> each_;
+};
+
+}  // namespace
+
+std::optional<GroupKey> group_key(const Node& node) {
+    const std::optional<GemmCall> call = gemm_call(*node.op, node.in, Tensor());
+    if (!call || !is_decode(call->shape) || call->shape.batches != 1 || !absent(call->addend) ||
+        !absent(call->row_scale.at) || call->alpha != 1.0f || call->activation != Activation::none)
+        return std::nullopt;
+    return GroupKey{node.in[0].id(), call->shape.transpose_b, !absent(call->bias)};
+}
+
+Node grouped(std::span<const Node* const> products) {
+    const Node& first = *products.front();
+    Node made{.op = nullptr, .in = {first.in[0]}, .out = {}, .scope = first.scope};
+    std::vector<std::shared_ptr<const Op>> each;
+    for (const Node* node : products) {
+        each.push_back(node->op);
+        made.in.insert(made.in.end(), {node->in[1], node->in[2]});
+        made.out.push_back(node->out[0]);
+    }
+    made.op = std::make_shared<const GroupedMatmulOp>(std::move(each));
+    return made;
+}
+
+}  // namespace vkf

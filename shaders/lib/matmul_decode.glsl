@@ -1,0 +1,172 @@
+// A stripe of columns of a product of few rows, for the kernels of decoding: bound by how fast b is read.
+//
+// Owner: a workgroup has STRIPE columns. b as it is: the lanes lie along the columns and go down k, a's elements handed
+//   out by broadcast. b transposed: the lanes lie along k and fold each column's sum at the end; on a CPU each has
+//   columns, that is rows of b, of its own.
+// Memory: a lane reads RUN neighbours of b before its next lane's begin. Two on a GPU, where a subgroup's loads meet in
+//   cache lines; a whole cache line on a CPU, where lanes load one after the other: so the first pair of each fetches a
+//   line of its own, many are under way together, and the other pairs find theirs.
+// Numerics: fp32; sums in ascending k, or per lane in ascending k and then over the lanes.
+//
+// The kernel has the constants TRANSPOSE_B, LAYOUT_A and LAYOUT_B, the arguments a and a_pitch, and store().
+#include "lib/group.glsl"
+#include "lib/matmul_vec2.glsl"
+
+layout(constant_id = 7) const uint ROWS = 1;
+layout(constant_id = 8) const uint STRIPE = 64;  // b as it is: whole runs of all lanes
+layout(constant_id = 9) const uint RUN = 2;      // even
+
+const uint LANES = SUBGROUP;
+const bool LINES = RUN > 2;
+const uint PAIRS = TRANSPOSE_B ? 1 : STRIPE / (LANES * 2);  // of a lane, b as it is
+// Rows of b that are read together, their first pairs first, so that more lines are under way.
+const uint COLUMNS = 8;                    // b transposed
+const uint OWN = STRIPE / LANES;           // the same on a CPU, by each lane
+const uint DEPTH = LANES < 8 ? LANES : 8;  // b as it is
+
+// Columns from column0 on, summed over k from k_begin to k_end.
+struct Stripe {
+    uint part;  // for store()
+    uint a_begin;
+    In b;
+    uint b_begin;
+    uint b_pitch;
+    uint n;
+    uint column0;
+    uint k_begin;
+    uint k_end;
+};
+
+void store(uint part, uint row, uint column, float sum);
+
+// Where a lane's pair of columns lies in the stripe.
+uint column_of(uint pair) {
+    return (pair / (RUN / 2) * LANES + gl_SubgroupInvocationID) * RUN + pair % (RUN / 2) * 2;
+}
+
+void down(Stripe of) {
+    const uint lane = gl_SubgroupInvocationID;
+    vec2 sum[ROWS * PAIRS];
+    [[unroll]] for (uint i = 0; i < ROWS * PAIRS; ++i) sum[i] = vec2(0.0);
+    uint first[PAIRS];
+    uint second[PAIRS];
+    [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
+        const uint column = of.column0 + column_of(p);
+        first[p] = of.b_begin + min(column, LAYOUT_B != SCALAR ? of.n - 2 : of.n - 1);
+        second[p] = of.b_begin + min(column + 1, of.n - 1);
+    }
+    uint k0 = of.k_begin;
+    for (; k0 + LANES <= of.k_end; k0 += LANES) {
+        float left[ROWS];
+        [[unroll]] for (uint r = 0; r < ROWS; ++r)
+            left[r] = load_one(a, of.a_begin + r * a_pitch + k0 + lane, LAYOUT_A);
+        [[unroll]] for (uint s0 = 0; s0 < LANES; s0 += DEPTH) {
+            [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
+                [[unroll]] for (uint i = 0; i < DEPTH; ++i) {
+                    const uint s = s0 + i;
+                    const uint at = (k0 + s) * of.b_pitch;
+                    const vec2 right = load_vec2(LAYOUT_B, of.b, at + first[p], at + second[p]);
+                    [[unroll]] for (uint r = 0; r < ROWS; ++r)
+                        sum[r * PAIRS + p] += subgroupBroadcast(left[r], s) * right;
+                }
+            }
+        }
+    }
+    for (; k0 < of.k_end; ++k0) {
+        [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
+            const uint at = k0 * of.b_pitch;
+            const vec2 right = load_vec2(LAYOUT_B, of.b, at + first[p], at + second[p]);
+            [[unroll]] for (uint r = 0; r < ROWS; ++r)
+                sum[r * PAIRS + p] += load_one(a, of.a_begin + r * a_pitch + k0, LAYOUT_A) * right;
+        }
+    }
+    [[unroll]] for (uint p = 0; p < PAIRS; ++p) {
+        const uint column = of.column0 + column_of(p);
+        [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+            if (column < of.n) store(of.part, r, column, sum[r * PAIRS + p].x);
+            if (column + 1 < of.n) store(of.part, r, column + 1, sum[r * PAIRS + p].y);
+        }
+    }
+}
+
+// A lane reads `OWN` rows of b, each line by line.
+void lines(Stripe of) {
+    const uint lane = gl_SubgroupInvocationID;
+    uint row[OWN];
+    vec2 sum[ROWS * OWN];
+    [[unroll]] for (uint c = 0; c < OWN; ++c)
+        row[c] = of.b_begin + min(of.column0 + c * LANES + lane, of.n - 1) * of.b_pitch;
+    [[unroll]] for (uint i = 0; i < ROWS * OWN; ++i) sum[i] = vec2(0.0);
+    uint k0 = of.k_begin;
+    for (; k0 + LANES <= of.k_end; k0 += LANES) {
+        float left[ROWS];
+        [[unroll]] for (uint r = 0; r < ROWS; ++r)
+            left[r] = load_one(a, of.a_begin + r * a_pitch + k0 + lane, LAYOUT_A);
+        [[unroll]] for (uint s = 0; s < LANES; s += 2) {
+            [[unroll]] for (uint c = 0; c < OWN; ++c) {
+                const uint at = row[c] + k0 + s;
+                const vec2 right = load_vec2(LAYOUT_B, of.b, at, at + 1);
+                [[unroll]] for (uint r = 0; r < ROWS; ++r)
+                    sum[r * OWN + c] += vec2(subgroupBroadcast(left[r], s), subgroupBroadcast(left[r], s + 1)) * right;
+            }
+        }
+    }
+    for (; k0 < of.k_end; ++k0) {
+        [[unroll]] for (uint c = 0; c < OWN; ++c) {
+            const float right = load_one(of.b, row[c] + k0, LAYOUT_B);
+            [[unroll]] for (uint r = 0; r < ROWS; ++r)
+                sum[r * OWN + c].x += load_one(a, of.a_begin + r * a_pitch + k0, LAYOUT_A) * right;
+        }
+    }
+    [[unroll]] for (uint c = 0; c < OWN; ++c) {
+        const uint column = of.column0 + c * LANES + lane;
+        [[unroll]] for (uint r = 0; r < ROWS; ++r)
+            if (column < of.n) store(of.part, r, column, sum[r * OWN + c].x + sum[r * OWN + c].y);
+    }
+}
+
+void along(Stripe of) {
+    const uint lane = gl_SubgroupInvocationID;
+    const uint end = min(of.column0 + STRIPE, of.n);
+    for (uint column = of.column0; column < end; column += COLUMNS) {
+        uint row[COLUMNS];
+        [[unroll]] for (uint c = 0; c < COLUMNS; ++c)
+            row[c] = of.b_begin + min(column + c, of.n - 1) * of.b_pitch;
+        vec2 sum[ROWS * COLUMNS];
+        [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; ++i) sum[i] = vec2(0.0);
+        uint k0 = of.k_begin + 2 * lane;
+        for (; k0 + 1 < of.k_end; k0 += 2 * LANES) {
+            vec2 left[ROWS];
+            [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+                const uint at = of.a_begin + r * a_pitch + k0;
+                left[r] = load_vec2(LAYOUT_A, a, at, at + 1);
+            }
+            [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
+                const vec2 right = load_vec2(LAYOUT_B, of.b, row[c] + k0, row[c] + k0 + 1);
+                [[unroll]] for (uint r = 0; r < ROWS; ++r)
+                    sum[r * COLUMNS + c] += left[r] * right;
+            }
+        }
+        if (k0 < of.k_end) {  // one lane, if k is odd
+            [[unroll]] for (uint c = 0; c < COLUMNS; ++c)
+                [[unroll]] for (uint r = 0; r < ROWS; ++r)
+                    sum[r * COLUMNS + c].x +=
+                        load_one(a, of.a_begin + r * a_pitch + k0, LAYOUT_A) * load_one(of.b, row[c] + k0, LAYOUT_B);
+        }
+        [[unroll]] for (uint r = 0; r < ROWS; ++r) {
+            [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
+                const float total = group_sum(sum[r * COLUMNS + c].x + sum[r * COLUMNS + c].y);
+                if (lane == 0 && column + c < end) store(of.part, r, column + c, total);
+            }
+        }
+    }
+}
+
+void compute(Stripe of) {
+    if (TRANSPOSE_B && LINES)
+        lines(of);
+    else if (TRANSPOSE_B)
+        along(of);
+    else
+        down(of);
+}

@@ -1,0 +1,165 @@
+// Products of the same few rows as one node, and by one kernel where there is one.
+#include "passes/group_matmuls.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "device_fixture.h"
+#include "op_check.h"
+#include "ops/arithmetic.h"
+#include "ops/matmul.h"
+#include "passes/run_passes.h"
+#include "program/program.h"
+
+namespace vkf::test {
+namespace {
+
+using Inputs = std::span<const Tensor>;
+
+/// a [rows, k] by weights of so many columns each.
+OpCase products(std::string name, std::int64_t rows, std::int64_t k, std::vector<std::int64_t> columns, bool transposed,
+                bool bias) {
+    std::vector<Operand> operands{normal({rows, k})};
+    for (const std::int64_t n : columns) {
+        operands.push_back(normal(transposed ? Shape{n, k} : Shape{k, n}));
+        if (bias) operands.push_back(normal({n}));
+    }
+    return {
+        .name = std::move(name),
+        .operands = std::move(operands),
+        .build =
+            [=](Inputs x) {
+                const std::size_t each = bias ? 2 : 1;
+                std::vector<Tensor> y;
+                for (std::size_t i = 1; i < x.size(); i += each)
+                    y.push_back(matmul(x[0], x[i], {.transpose_b = transposed, .bias = bias ? x[i + 1] : Tensor()}));
+                return y;
+            },
+        .ulps = 32,
+        .finite_differences = rows * k < 100};
+}
+
+const std::vector<OpCase> grouped_cases{
+    products("two of one column", 1, 1, {1, 1}, true, false),
+    products("NT queries keys and values", 1, 96, {96, 32, 32}, true, false),
+    products("NT odd", 1, 67, {7, 133, 64, 1}, true, true),
+    products("NT rows", 3, 130, {65, 129}, true, true),
+    products("NT a long k", 2, 1030, {9, 40}, true, false),
+    products("NN gate and up", 1, 64, {160, 160}, false, false),
+    products("NN odd", 4, 33, {5, 257, 31}, false, true),
+    products("NN rows", 2, 300, {48, 6}, false, true),
+};
+
+VKF_OP_TABLE(GroupedMatmul, grouped_cases);
+
+struct Ran {
+    std::vector<std::vector<float>> y;
+    std::size_t dispatches, nodes;
+};
+
+/// Of three products of few rows, of weights kept in a format, in a graph whose activations are.
+Ran run(bool group, std::int64_t rows, bool transposed, Format weights, Format activations) {
+    const std::int64_t k = 70;
+    Graph graph;
+    const Tensor a = scale(graph.input("a", {DType::f32, {rows, k}}), 0.5f);
+    const std::vector<std::int64_t> columns{66, 14, 130};
+    State state(shared_device());
+    for (const std::int64_t n : columns) {
+        const std::string name = std::to_string(n);
+        const Tensor b = graph.state("b" + name, {DType::f32, transposed ? Shape{n, k} : Shape{k, n}}, weights);
+        const Tensor bias = graph.state("bias" + name, {DType::f32, {n}});
+        graph.output("y" + name, matmul(a, b, {.transpose_b = transposed, .bias = bias}));
+    }
+    graph.activations = activations;
+    run_passes(graph, {.group_matmuls = group});
+    Program program(shared_device(), graph, state, {.guarded = true});
+    const auto wave = [](std::int64_t count, double by) {
+        std::vector<float> numbers(static_cast<std::size_t>(count));
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            numbers[i] = static_cast<float>(std::sin(by * static_cast<double>(i)));
+        return numbers;
+    };
+    for (const std::int64_t n : columns) {
+        state.write("b" + std::to_string(n), wave(n * k, 0.7 + 0.01 * static_cast<double>(n)));
+        state.write("bias" + std::to_string(n), wave(n, 1.3));
+    }
+    program.write("a", wave(rows * k, 0.9));
+    program.run();
+    EXPECT_EQ(program.damaged_guards(), "");
+    Ran ran{{}, program.dispatches(), graph.nodes().size()};
+    for (const std::int64_t n : columns) ran.y.push_back(program.read("y" + std::to_string(n)));
+    return ran;
+}
+
+TEST(DeviceGroupMatmuls, GivesTheBitsOfTheProductsOneByOne) {
+    for (const std::int64_t rows : {1, 4})
+        for (const bool transposed : {false, true})
+            for (const Format weights : {Format::f32, Format::bf16, Format::f16})
+                for (const Format activations : {Format::f32, Format::bf16}) {
+                    const Ran apart = run(false, rows, transposed, weights, activations);
+                    const Ran grouped = run(true, rows, transposed, weights, activations);
+                    EXPECT_EQ(grouped.y, apart.y);
+                    EXPECT_EQ(grouped.nodes + 2, apart.nodes);
+                    EXPECT_EQ(grouped.dispatches + (traits(shared_device()).cpu ? 2 : 0), apart.dispatches);
+                }
+}
+
+/// How many nodes less there are of two products of a [rows, 8] that `make` appends.
+std::size_t grouped_nodes(std::int64_t rows, const std::function<void(Graph&, Tensor a, Tensor b, Tensor c)>& make) {
+    Graph graph;
+    const auto input = [&](const char* name, Shape shape) { return graph.input(name, {DType::f32, std::move(shape)}); };
+    make(graph, input("a", {rows, 8}), input("b", {8, 8}), input("c", {8, 8}));
+    const std::size_t nodes = graph.nodes().size();
+    group_matmuls(graph);
+    return nodes - graph.nodes().size();
+}
+
+TEST(HostGroupMatmuls, OnlyWhatOneKernelCanDo) {
+    const auto two = [](const MatmulOptions& second) {
+        return [=](Graph& graph, Tensor a, Tensor b, Tensor c) {
+            graph.output("first", matmul(a, b));
+            graph.output("second", matmul(a, c, second));
+        };
+    };
+    EXPECT_EQ(grouped_nodes(1, two({})), 1u);
+    EXPECT_EQ(grouped_nodes(4, two({})), 1u);
+    EXPECT_EQ(grouped_nodes(5, two({})), 0u) << "is no decoding";
+    EXPECT_EQ(grouped_nodes(1, two({.transpose_b = true})), 0u);
+    EXPECT_EQ(grouped_nodes(1, two({.alpha = 2.0f})), 0u);
+    EXPECT_EQ(grouped_nodes(1, two({.activation = Activation::relu})), 0u);
+    EXPECT_EQ(grouped_nodes(1,
+                            [](Graph& graph, Tensor a, Tensor b, Tensor c) {
+                                graph.output("first", matmul(a, b));
+                                graph.output("second", matmul(a, c, {.addend = a}));
+                            }),
+              0u);
+    EXPECT_EQ(grouped_nodes(1,
+                            [](Graph& graph, Tensor a, Tensor b, Tensor c) {
+                                graph.output("first", matmul(a, b));
+                                graph.output("second", matmul(a, scale(c, 2.0f)));  // made in between
+                            }),
+              0u);
+    EXPECT_EQ(grouped_nodes(1,
+                            [](Graph& graph, Tensor a, Tensor b, Tensor c) {
+                                graph.output("second", matmul(matmul(a, b), c));  // of another a
+                            }),
+              0u);
+}
+
+/// Products of one a that are transposed and that are not make a group each.
+TEST(HostGroupMatmuls, GroupsWhatIsAlike) {
+    Graph graph;
+    const Tensor a = graph.input("a", {DType::f32, {2, 8}});
+    for (const char* name : {"b", "c", "d", "e"}) {
+        const Tensor weight = graph.input(name, {DType::f32, {8, 8}});
+        graph.output(std::string("y") + name, matmul(a, weight, {.transpose_b = *name == 'c' || *name == 'd'}));
+    }
+    group_matmuls(graph);
+    EXPECT_EQ(graph.nodes().size(), 2u);
+}
+
+}  // namespace
+}  // namespace vkf::test
