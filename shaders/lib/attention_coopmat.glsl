@@ -6,9 +6,9 @@
 // add_rows. Tile and weights lie in the same memory, which is the subgroup's own: between two stagings none waits for
 // another.
 //
-// What a multiplication sums over lies along lines of shared memory, so that an invocation loads what it has of a matrix
-// by 64 or 128 bits: rows of the block as they are for dot_rows, turned for add_rows, either when they are staged
-// (stage_turned) or in between (load_patches, store_patches).
+// What a multiplication sums over lies along lines of shared memory, so that an invocation loads what it has of a
+// matrix by 64 or 128 bits: rows of the block as they are for dot_rows, turned for add_rows, either when they are
+// staged (stage_turned) or in between (load_patches, store_patches).
 //
 // Of each kind of tensor, QK and VO, a kernel has at most one whose rows a subgroup owns, one that it visits and one
 // that it makes.
