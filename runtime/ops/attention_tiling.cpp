@@ -158,8 +158,13 @@ struct MatrixTile {
         return size.batch_heads * up(size.rows, rows(subgroups, stack));
     }
     bool fits_shared(std::int64_t subgroups, std::int64_t stack) const {
-        const std::int64_t staged = block_k * (2 * qk_width + 16 + 2 * value_width + 16), numbers = 3 * block_k * 4;
-        return staged + numbers + rows(subgroups, stack) * (4 * block_k + 16 + 4) <= device.shared_bytes;
+        // A block as it is or turned, in lines with 8 numbers more.
+        const auto staged = [](std::int64_t width) {
+            return 2 * std::max(block_k * (width + 8), width * (block_k + 8));
+        };
+        const std::int64_t numbers = 3 * block_k * 4;
+        const std::int64_t own = rows(subgroups, stack) * (4 * block_k + 16 + 4);
+        return staged(qk_width) + staged(value_width) + numbers + own <= device.shared_bytes;
     }
     bool fits_registers(std::int64_t stack) const {
         const std::int64_t most = device.registers / 4 * 3;
@@ -196,9 +201,9 @@ AttentionTile in_matrices(const DeviceTraits& device, AttentionPass pass, const 
 }
 
 /// Whether matrices are worth their padding, and a row's registers and shared memory are to be had, whichever side the
-/// rows are. Of a tile's row a lane has 8 columns at least.
+/// rows are: 128 registers do not hold the narrowest heads' gradients. Of a tile's row a lane has 8 columns at least.
 bool suits_matrices(const DeviceTraits& device, const AttentionSize& size) {
-    if (!device.matrices || device.subgroup_size < 8) return false;
+    if (!device.matrices || device.subgroup_size < 8 || device.registers <= 128) return false;
     const MatrixShape& of = *device.matrices;
     return device.subgroup_size <= 4 * of.m && std::min(size.q_len, size.kv_len) >= std::max(of.m, of.n) &&
            std::max(size.head_width, size.value_width) <= 128 &&

@@ -119,11 +119,13 @@ KernelConfig in_shared_memory(const DeviceTraits& device, const GemmShape& shape
 }
 
 /// A tile's subgroups form a grid, each with a block of matrices. Shared memory holds a slice of both operands in 16
-/// bits and a finished matrix of each subgroup; nothing, if that is more than there is.
+/// bits and a finished matrix of each subgroup; nothing, if that is more than there is. Twice the invocations where
+/// 128 registers would not hold a block and what is fetched of the next slices.
 std::optional<KernelConfig> in_matrices(const DeviceTraits& device, const GemmShape& shape, std::uint32_t tile) {
     const MatrixShape& of = *device.matrices;
     constexpr std::uint32_t slice = 32;
-    const std::uint32_t most = tile == 128 ? 256 : 128;  // invocations
+    const bool narrow = device.registers <= 128 && device.max_group >= 256;
+    const std::uint32_t most = tile == 128 || narrow ? 256 : 128;  // invocations
     std::uint32_t down = 1, across = 1;
     while (2 * down * across * device.subgroup_size <= most) (down <= across ? down : across) *= 2;
     const std::uint32_t shared = 2 * (tile + 8) * (slice + 8) * 2 + down * across * of.m * of.n * 4;

@@ -6,6 +6,10 @@
 // add_rows. Tile and weights lie in the same memory, which is the subgroup's own: between two stagings none waits for
 // another.
 //
+// What a multiplication sums over lies along lines of shared memory, so that an invocation loads what it has of a
+// matrix by 64 or 128 bits: rows of the block as they are for dot_rows, turned for add_rows, either when they are
+// staged (stage_turned) or in between (load_patches, store_patches).
+//
 // Of each kind of tensor, QK and VO, a kernel has at most one whose rows a subgroup owns, one that it visits and one
 // that it makes.
 //
@@ -39,10 +43,15 @@ const uint WIDTH_V = (D_V + WIDEST - 1) / WIDEST * WIDEST;
 // banks.
 const uint PITCH = WIDTH / 8 + 1;
 const uint PITCH_V = WIDTH_V / 8 + 1;
+const uint TURNED_PITCH = BLOCK_K / 8 + 1;
 const uint TILE_PITCH = BLOCK_K / 4 + 1;
+// A block of each kind, as it is or turned.
+const uint STAGED = BLOCK_K * PITCH > WIDTH * TURNED_PITCH ? BLOCK_K * PITCH : WIDTH * TURNED_PITCH;
+const uint STAGED_V = BLOCK_K * PITCH_V > WIDTH_V * TURNED_PITCH ? BLOCK_K * PITCH_V : WIDTH_V * TURNED_PITCH;
+// Patches of 4 rows and 4 columns of a block: those that an invocation turns, of the broader kind.
+const uint PATCHES = (BLOCK_K * (WIDTH > WIDTH_V ? WIDTH : WIDTH_V) / 16 + GROUP - 1) / GROUP;
 
 uint padded_width(uint kind) { return kind == QK ? WIDTH : WIDTH_V; }
-uint row_pitch(uint kind) { return kind == QK ? PITCH : PITCH_V; }
 
 // Lanes of a tile: LINES of its rows at a time, each row shared by PARTS lanes.
 const uint PARTS = SUBGROUP > MATRIX_M ? SUBGROUP / MATRIX_M : 1;
@@ -62,7 +71,7 @@ SUM sums[STACK * (RESULTS) / MATRIX_N];
 uint rows_of(uint kind) { return kind == QK ? 0 : STACK * ((FACTORS) - WIDTH_V) / MATRIX_K; }
 uint sums_of(uint kind) { return kind == QK ? 0 : STACK * ((RESULTS) - WIDTH_V) / MATRIX_N; }
 
-shared uvec4 staged[BLOCK_K * (PITCH + PITCH_V)];
+shared uvec4 staged[STAGED + STAGED_V];
 shared uvec4 tiles[SUBGROUPS * ROWS * TILE_PITCH];
 
 uint lane() { return gl_SubgroupInvocationID; }
@@ -74,31 +83,86 @@ uint tile_at(uint row) { return (gl_SubgroupID * ROWS + row) * TILE_PITCH; }
 uint own_row(uint pass) { return pass * LINES + lane() % LINES; }
 uint own_column(uint i) { return (i / 8 * PARTS + lane() / LINES) * 8 + i % 8; }
 
-// Where row `row` of the staged block begins.
-uint staged_at(uint kind, uint row) { return (kind == QK ? 0 : BLOCK_K * PITCH) + row * row_pitch(kind); }
+// Where row `row` of the staged block begins, and column `column` of one that is turned.
+uint staged_at(uint kind, uint row) { return kind == QK ? row * PITCH : STAGED + row * PITCH_V; }
+uint turned_at(uint kind, uint column) { return (kind == QK ? 0 : STAGED) + column * TURNED_PITCH; }
 
 // Rows first … first + BLOCK_K - 1 of x, by the whole workgroup, between two barriers.
 void stage(uint kind, In x, uint base, uint pitch, uint first, uint count) {
-    const bool aligned = vec4_aligned(uint64_t(x), pitch, base);
+    const bool aligned = words_aligned(uint64_t(x), LAYOUT, pitch, base);
     const uint line = padded_width(kind) / 8;  // blocks of 8 columns
     [[unroll]] for (uint from = 0; from < BLOCK_K * line; from += GROUP) {
         const uint block = from + gl_LocalInvocationID.x;
         if (block < BLOCK_K * line)
-            staged[staged_at(kind, block / line) + block % line] = packed(
-                fetch(x, LAYOUT, base, pitch, block, line, uvec2(first, 0), uvec2(count, head_width(kind)), aligned));
+            staged[staged_at(kind, block / line) + block % line] =
+                fetch(x, LAYOUT, base, pitch, block, line, uvec2(first, 0), uvec2(count, head_width(kind)), aligned);
     }
+}
+
+// 4 elements of each of 4 rows of the block, two to a word.
+struct Patch {
+    uvec2 rows[4];
+};
+
+// Row and column where the invocation's patch i begins: neighbouring invocations have neighbouring rows.
+uvec2 patch_place(uint i) {
+    const uint at = gl_LocalInvocationID.x + i * GROUP;
+    return uvec2(at % (BLOCK_K / 4) * 4, at / (BLOCK_K / 4) * 4);
+}
+
+// To the turned block.
+void store_patch(uint kind, uvec2 place, Patch of) {
+    if (place.y < padded_width(kind))
+        [[unroll]] for (uint c = 0; c < 4; ++c) {
+            const uint to = turned_at(kind, place.y + c) + place.x / 8, word = place.x / 2 % 4;
+            [[unroll]] for (uint r = 0; r < 4; r += 2) {
+                const uint low = of.rows[r][c / 2], high = of.rows[r + 1][c / 2];
+                staged[to][word + r / 2] = c % 2 == 0 ? low & 0xffff | high << 16 : low >> 16 | high & 0xffff0000;
+            }
+        }
+}
+
+// As stage, and turned.
+void stage_turned(uint kind, In x, uint base, uint pitch, uint first, uint count) {
+    const bool aligned = words_aligned(uint64_t(x), LAYOUT, pitch, base);
+    [[unroll]] for (uint i = 0; i < PATCHES; ++i) {
+        const uvec2 at = patch_place(i);
+        Patch got;
+        [[unroll]] for (uint r = 0; r < 4; ++r) {
+            const uint row = first + at.x + r, width = head_width(kind);
+            const uint there = row < count && at.y < width ? width - at.y : 0;
+            got.rows[r] = fetch_four(x, LAYOUT, base + row * pitch + at.y, there, aligned);
+        }
+        store_patch(kind, at, got);
+    }
+}
+
+// A staged block turns where it is: everyone loads, and after a barrier stores.
+void load_patches(uint kind, out Patch patches[PATCHES]) {
+    [[unroll]] for (uint i = 0; i < PATCHES; ++i) {
+        const uvec2 at = patch_place(i);
+        if (at.y < padded_width(kind))
+            [[unroll]] for (uint r = 0; r < 4; ++r) {
+                const uint from = staged_at(kind, at.x + r) + at.y / 8, word = at.y / 2 % 4;
+                patches[i].rows[r] = uvec2(staged[from][word], staged[from][word + 1]);
+            }
+    }
+}
+
+void store_patches(uint kind, Patch patches[PATCHES]) {
+    [[unroll]] for (uint i = 0; i < PATCHES; ++i) store_patch(kind, patch_place(i), patches[i]);
 }
 
 // The subgroup's own rows of a tensor, from `first` on; they pass through its tile, 2 · BLOCK_K columns at a time.
 void load_rows(uint kind, In x, uint base, uint pitch, uint first, uint count) {
-    const bool aligned = vec4_aligned(uint64_t(x), pitch, base);
+    const bool aligned = words_aligned(uint64_t(x), LAYOUT, pitch, base);
     const uint depth = padded_width(kind) / MATRIX_K;  // matrices of a row
     [[unroll]] for (uint from = 0; from < padded_width(kind); from += 2 * BLOCK_K) {
         shared_barrier();
         for (uint block = lane(); block < ROWS * BLOCK_K / 4; block += SUBGROUP)
             tiles[tile_at(block / (BLOCK_K / 4)) + block % (BLOCK_K / 4)] =
-                packed(fetch(x, LAYOUT, base, pitch, block, BLOCK_K / 4, uvec2(first, from),
-                             uvec2(count, head_width(kind)), aligned));
+                fetch(x, LAYOUT, base, pitch, block, BLOCK_K / 4, uvec2(first, from), uvec2(count, head_width(kind)),
+                      aligned);
         shared_barrier();
         [[unroll]] for (uint d = from / MATRIX_K; d < min(depth, (from + 2 * BLOCK_K) / MATRIX_K); ++d)
             [[unroll]] for (uint s = 0; s < STACK; ++s)
@@ -120,9 +184,10 @@ void dot_rows(uint kind) {
         SUM part[STACK];
         [[unroll]] for (uint s = 0; s < STACK; ++s) part[s] = SUM(0.0);
         [[unroll]] for (uint d = 0; d < depth; ++d) {
-            RIGHT block;
-            coopMatLoad(block, staged, staged_at(kind, j) + d * MATRIX_K / 8, row_pitch(kind),
-                        gl_CooperativeMatrixLayoutColumnMajor);
+            const uint at = staged_at(kind, j) + d * MATRIX_K / 8;
+            RIGHT block;  // where the distance of lines is no constant, NVK loads 32 bits at a time
+            if (kind == QK) coopMatLoad(block, staged, at, PITCH, gl_CooperativeMatrixLayoutColumnMajor);
+            else coopMatLoad(block, staged, at, PITCH_V, gl_CooperativeMatrixLayoutColumnMajor);
             [[unroll]] for (uint s = 0; s < STACK; ++s)
                 part[s] = coopMatMulAdd(rows[rows_of(kind) + s * depth + d], block, part[s]);
         }
@@ -131,7 +196,7 @@ void dot_rows(uint kind) {
     }
 }
 
-// row r of the sum += Σ_j weight[r, j] · (row j of the block)
+// row r of the sum += Σ_j weight[r, j] · (row j of the block, which is turned)
 void add_rows(uint kind) {
     const uint columns = padded_width(kind) / MATRIX_N;  // matrices of a row
     for (uint j = 0; j < BLOCK_K; j += MATRIX_K) {
@@ -141,8 +206,8 @@ void add_rows(uint kind) {
                         gl_CooperativeMatrixLayoutRowMajor);
         [[unroll]] for (uint c = 0; c < columns; ++c) {
             RIGHT block;
-            coopMatLoad(block, staged, staged_at(kind, j) + c * MATRIX_N / 8, row_pitch(kind),
-                        gl_CooperativeMatrixLayoutRowMajor);
+            coopMatLoad(block, staged, turned_at(kind, c * MATRIX_N) + j / 8, TURNED_PITCH,
+                        gl_CooperativeMatrixLayoutColumnMajor);
             [[unroll]] for (uint s = 0; s < STACK; ++s) {
                 const uint i = sums_of(kind) + s * columns + c;
                 sums[i] = coopMatMulAdd(weights[s], block, sums[i]);
@@ -168,7 +233,7 @@ void store_tile(float x[TILE_PER_LANE]) {
     shared_barrier();  // everyone has loaded
     [[unroll]] for (uint i = 0; i < TILE_PER_LANE; i += 8)
         tiles[tile_at(own_row(i / SPAN)) + own_column(i % SPAN) / 8] =
-            packed(Block(vec4(x[i], x[i + 1], x[i + 2], x[i + 3]), vec4(x[i + 4], x[i + 5], x[i + 6], x[i + 7])));
+            elements(vec4(x[i], x[i + 1], x[i + 2], x[i + 3]), vec4(x[i + 4], x[i + 5], x[i + 6], x[i + 7]));
     shared_barrier();
 }
 

@@ -56,27 +56,32 @@ void main() {
             }
             barrier();
             float p[TILE_PER_LANE];
-            float weight[TILE_PER_LANE];
+            float ds[TILE_PER_LANE];
             dot_rows(QK);
             load_tile(p);
+            dot_rows(VO);
+            load_tile(ds);
+            Patch turned_q[PATCHES];
+            Patch turned_g[PATCHES];
+            load_patches(QK, turned_q);
+            load_patches(VO, turned_g);
+            barrier();  // everyone is done with the queries as they were
+            store_patches(QK, turned_q);
+            store_patches(VO, turned_g);
             [[unroll]] for (uint i = 0; i < TILE_PER_LANE; ++i) {
                 const uint column = own_column(i % SPAN), query = start + column;
                 const int key = int(mine + own_row(i / SPAN));
                 const bool counts = query < mask.queries && (KEY_LENGTHS == 0 || key < int(mask.keys));
                 const bool seen = counts && visible(key, int(query) + mask.shift);
+                const float keep = DROPOUT ? kept(block_word[column], row_word[i / SPAN]) : 1.0;
                 p[i] = seen ? exp2_below(p[i] * in_base_2 - block_lse[column]) : 0.0;
-                weight[i] = DROPOUT ? p[i] * kept(block_word[column], row_word[i / SPAN]) : p[i];
+                ds[i] = lone(mask, int(query) + mask.shift) ? 0.0 : p[i] * (keep * ds[i] - block_delta[column]);
+                p[i] *= keep;
             }
-            store_tile(weight);
+            store_tile(p);
+            barrier();  // all queries are turned
             add_rows(VO);
-            dot_rows(VO);
-            load_tile(weight);
-            [[unroll]] for (uint i = 0; i < TILE_PER_LANE; ++i) {
-                const uint column = own_column(i % SPAN), query = start + column;
-                if (DROPOUT) weight[i] *= kept(block_word[column], row_word[i / SPAN]);
-                weight[i] = lone(mask, int(query) + mask.shift) ? 0.0 : p[i] * (weight[i] - block_delta[column]);
-            }
-            store_tile(weight);
+            store_tile(ds);
             add_rows(QK);
         }
     }

@@ -79,6 +79,10 @@ void main() {
         load_tile(p);
         dot_rows(VO);
         load_tile(ds);
+        Patch turned[PATCHES];
+        load_patches(QK, turned);
+        barrier();  // everyone is done with the keys as they were
+        store_patches(QK, turned);
         [[unroll]] for (uint i = 0; i < TILE_PER_LANE; ++i) {
             const uint pass = i / SPAN, key = start + own_column(i % SPAN);
             const int position = int(mine + own_row(pass)) + mask.shift;
@@ -88,6 +92,7 @@ void main() {
             ds[i] = lone(mask, position) ? 0.0 : e * (ds[i] - row_delta[pass]);
         }
         store_tile(ds);
+        barrier();  // all keys are turned
         add_rows(QK);
     }
     scale_sums(QK, scale);

@@ -70,7 +70,7 @@ void main() {
     for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
         barrier();  // everyone is done with the previous keys
         stage(QK, k, k_base, k_pitch, start, mask.keys);
-        stage(VO, v, v_base, v_pitch, start, mask.keys);
+        stage_turned(VO, v, v_base, v_pitch, start, mask.keys);
         if (DROPOUT)
             for (uint j = gl_LocalInvocationID.x; j < BLOCK_K; j += GROUP)
                 block_word[j] = key_word(batch_head, start + j);

@@ -1,11 +1,14 @@
 // What kernels with cooperative matrices have in common: eight neighbours at a time on their way from a tensor to
 // shared memory, where they are 16-bit numbers, and four at a time (lib/vec4.glsl) from there to a tensor.
 // Expects lib/args.glsl and lib/vector_layout.glsl, and of lib/matrix_fp16.glsl or lib/matrix_bf16.glsl ELEMENT, the
-// type, and pack, which makes a word of two.
+// type, ELEMENT_PAIR, how a tensor of it lies in memory, and pack, which makes a word of two.
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 
 #include "lib/vec4.glsl"
+
+layout(buffer_reference, buffer_reference_align = 8) restrict readonly buffer InWords2 { uvec2 at[]; };
+layout(buffer_reference, buffer_reference_align = 16) restrict readonly buffer InWords4 { uvec4 at[]; };
 
 // What the lanes of a subgroup have written to shared memory is there for all of them. subgroupBarrier() would say so
 // of global memory as well, for which NVIDIA's GPUs drop what their first-level cache holds.
@@ -13,37 +16,64 @@ void shared_barrier() {
     controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsShared, gl_SemanticsAcquireRelease);
 }
 
-struct Block {
-    vec4 low, high;
-};
+uint number_bytes(uint form) { return packed(form) ? 2 : 4; }
 
-// Block `block` of the slice of x that begins at `from` = (line, place in the line); 0 past `end`.
-Block fetch(In x, uint form, uint begin, uint pitch, uint block, uint blocks_per_line, uvec2 from, uvec2 end,
+// Whether 16 bytes from every eighth number of a row on, or of 32-bit numbers every fourth, make one aligned word.
+bool words_aligned(uint64_t address, uint form, uint pitch, uint begin) {
+    return ((uint(address) | (pitch | begin) * number_bytes(form)) & 15) == 0;
+}
+
+// Words of numbers as they lie in memory, as elements.
+uint elements(uint word, uint form) { return form == ELEMENT_PAIR ? word : pack(unpack(word, form)); }
+uvec4 elements(uvec4 words, uint form) {
+    return uvec4(elements(words.x, form), elements(words.y, form), elements(words.z, form), elements(words.w, form));
+}
+uvec4 elements(vec4 low, vec4 high) {
+    return uvec4(pack(low.xy), pack(low.zw), pack(high.xy), pack(high.zw));
+}
+
+// Block `block` of 8 elements of the slice of x that begins at `from` = (line, place in the line); 0 past `end`.
+uvec4 fetch(In x, uint form, uint begin, uint pitch, uint block, uint blocks_per_line, uvec2 from, uvec2 end,
             bool aligned) {
     const uvec2 at = from + uvec2(block / blocks_per_line, block % blocks_per_line * 8);
     const uint first = begin + at.x * pitch + at.y;
-    Block got = Block(vec4(0.0), vec4(0.0));
-    if (at.x < end.x && at.y < end.y) {
-        const uint there = end.y - at.y;
-        if (packed(form)) {  // widths are even, so that pairs are inside or outside
-            if (there > 0) got.low.xy = load_two(x, first, form);
-            if (there > 2) got.low.zw = load_two(x, first + 2, form);
-            if (there > 4) got.high.xy = load_two(x, first + 4, form);
-            if (there > 6) got.high.zw = load_two(x, first + 6, form);
-        } else if (aligned && there >= 8) {
-            InAligned4 vec4s = InAligned4(x);
-            got.low = vec4s.at[first / 4];
-            got.high = vec4s.at[first / 4 + 1];
+    const uint there = at.x < end.x && at.y < end.y ? end.y - at.y : 0;
+    if (packed(form)) {  // widths are even, so that pairs are inside or outside
+        uvec4 words = uvec4(0);
+        if (aligned && there >= 8) {
+            words = InWords4(x).at[first / 8];
         } else {
-            [[unroll]] for (uint i = 0; i < 4; ++i) {
-                if (i < there) got.low[i] = x.at[first + i];
-                if (i + 4 < there) got.high[i] = x.at[first + i + 4];
-            }
+            [[unroll]] for (uint i = 0; i < 4; ++i)
+                if (2 * i < there) words[i] = InWord(x).at[first / 2 + i];
+        }
+        return elements(words, form);
+    }
+    vec4 low = vec4(0.0), high = vec4(0.0);
+    if (aligned && there >= 8) {
+        InAligned4 vec4s = InAligned4(x);
+        low = vec4s.at[first / 4];
+        high = vec4s.at[first / 4 + 1];
+    } else {
+        [[unroll]] for (uint i = 0; i < 4; ++i) {
+            if (i < there) low[i] = x.at[first + i];
+            if (i + 4 < there) high[i] = x.at[first + i + 4];
         }
     }
-    return got;
+    return elements(low, high);
 }
 
-uvec4 packed(Block b) {
-    return uvec4(pack(b.low.xy), pack(b.low.zw), pack(b.high.xy), pack(b.high.zw));
+// Likewise 4 elements from `first` on, of which `there` exist.
+uvec2 fetch_four(In x, uint form, uint first, uint there, bool aligned) {
+    if (packed(form)) {
+        uvec2 words = uvec2(0);
+        if (aligned && there >= 4) {
+            words = InWords2(x).at[first / 4];
+        } else {
+            if (there > 0) words.x = InWord(x).at[first / 2];
+            if (there > 2) words.y = InWord(x).at[first / 2 + 1];
+        }
+        return uvec2(elements(words.x, form), elements(words.y, form));
+    }
+    const vec4 four = load_vec4(x, aligned ? VEC2 : SCALAR, first, there, aligned);
+    return uvec2(pack(four.xy), pack(four.zw));
 }

@@ -6,6 +6,7 @@
 // glslc 2025.2 does not know GL_EXT_bfloat16: this is OpTypeFloat 16 BFloat16KHR, with the capabilities of the type and
 // of cooperative matrices of it (SPV_KHR_bfloat16).
 #define ELEMENT spirv_type(extensions = ["SPV_KHR_bfloat16"], capabilities = [5116, 5118], id = 22, 16, 0)
+#define ELEMENT_PAIR BF16X2
 
 // The upper halves of two numbers, after what is rounded away has had its say; NaN stays NaN.
 uint pack(vec2 pair) {

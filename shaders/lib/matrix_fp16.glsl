@@ -8,6 +8,7 @@
 spirv_execution_mode(capabilities = [4467], 4462, 16);
 
 #define ELEMENT float16_t
+#define ELEMENT_PAIR F16X2
 
 uint pack(vec2 pair) { return packFloat2x16(f16vec2(pair)); }
 #define PACK_HALF pack  // for lib/vector_layout.glsl

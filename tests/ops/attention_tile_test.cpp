@@ -60,11 +60,14 @@ TEST(HostAttentionTile, OfMatricesCoversAllRowsAndFitsInSharedMemory) {
                                 EXPECT_EQ(made.groups,
                                           96 * ((static_cast<std::uint64_t>(rows) + group_rows - 1) / group_rows));
                                 // As in lib/attention_coopmat.glsl: columns in whole matrices, a block of 16 bytes
-                                // between lines; then numbers of each row and of each staged one.
-                                const auto line = [&](std::uint32_t width) {
-                                    return (width + std::max(n, k) - 1) / std::max(n, k) * std::max(n, k) * 2 + 16;
+                                // between lines, which are rows or, turned, columns; then numbers of each row and of
+                                // each staged one.
+                                const auto line = [](std::uint32_t numbers) { return numbers * 2 + 16; };
+                                const auto block = [&](std::uint32_t width) {
+                                    width = (width + std::max(n, k) - 1) / std::max(n, k) * std::max(n, k);
+                                    return std::max(block_k * line(width), width * line(block_k));
                                 };
-                                const std::uint32_t staged = block_k * (line(d) + line(d_v));
+                                const std::uint32_t staged = block(d) + block(d_v);
                                 const std::uint32_t own = group_rows * (block_k * 4 + 16);
                                 EXPECT_LE(staged + own + (group_rows + 3 * block_k) * 4, device.shared_bytes);
                             }
@@ -85,6 +88,9 @@ TEST(HostAttentionTile, ChoosesMatricesOnlyWhereTheyAreGivenAndPayOff) {
     EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_coopmat_backward_kv_bf16");
     device.cpu = true;
     EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_backward_kv");
+    device = gpu(32, shape);
+    device.registers = 128;
+    EXPECT_EQ(kernel(device, {12, 64, 64, 16}), "attention_tile_backward_kv");
     device = gpu(32, shape);
     device.matrices.reset();  // fp32
     EXPECT_EQ(kernel(device, {12, 64, 64, 64}), "attention_tile_backward_kv");
@@ -229,9 +235,10 @@ TEST(HostAttentionTile, StacksMatricesWhereThatIsCheap) {
     EXPECT_EQ(stack(AttentionPass::query_gradient, {96, 1024, 1024, 64}), 2u);
     EXPECT_EQ(stack(AttentionPass::key_gradient, {96, 1024, 1024, 64}), 1u);
     EXPECT_EQ(stack(AttentionPass::key_gradient, {96, 1024, 1024, 32}), 2u);
+    EXPECT_EQ(stack(AttentionPass::forward, {96, 1024, 1024, 96}), 1u);
     EXPECT_EQ(stack(AttentionPass::forward, {96, 1024, 1024, 128}), 1u);
     EXPECT_EQ(stack(AttentionPass::forward, {12, 128, 128, 64}), 1u);
-    EXPECT_EQ(stack(AttentionPass::forward, {96, 1024, 1024, 128, 64}), 2u) << "its sums are as wide as values";
+    EXPECT_EQ(stack(AttentionPass::forward, {96, 1024, 1024, 96, 64}), 2u) << "its sums are as wide as values";
     EXPECT_EQ(stack(AttentionPass::forward, {96, 1024, 1024, 64, 128}), 1u);
     EXPECT_EQ(stack(AttentionPass::key_gradient, {96, 1024, 1024, 64, 8}), 2u);
     const DeviceTraits rdna = gpu(64, MatrixShape{16, 16, 16, MatrixElement::fp16});  // with a factor four times over

@@ -43,6 +43,7 @@ TEST(HostGemmConfig, MatricesFillTheirTileAndFitInSharedMemory) {
                         EXPECT_EQ(of["STEPS"] * k, 32u);
                         EXPECT_EQ(of["DOWN"] * of["ACROSS"] * subgroup, of["GROUP"]);
                         EXPECT_LE(of["GROUP"], device.max_group);
+                        EXPECT_EQ(2 * tile * 32 / 16 % of["GROUP"], 0u);  // of 16 numbers of both slices
                         // Lines of a transposed slice are the longer ones; two operands, then finished matrices.
                         const std::uint32_t staged = 2 * std::max(tile * (32 + 8), 32 * (tile + 8)) * 2;
                         EXPECT_LE(staged + of["DOWN"] * of["ACROSS"] * m * n * 4, device.shared_bytes);
@@ -62,6 +63,17 @@ TEST(HostGemmConfig, HasLargeTilesOnlyWhereRegistersHoldThem) {
     device.registers = 256;
     device.max_group = 128;
     EXPECT_EQ(large(), 0);
+}
+
+TEST(HostGemmConfig, SharesATileOfMatricesAmongMoreInvocationsWhereRegistersAreFew) {
+    DeviceTraits device = gpu(16, MatrixShape{8, 16, 16, MatrixElement::fp16});
+    EXPECT_EQ(constants(best(device, size(512, 512, 512)))["GROUP"], 128u);
+    device.registers = 128;
+    KernelConfig made = best(device, size(512, 512, 512));
+    EXPECT_EQ(made.name, "coopmat 64");
+    EXPECT_EQ(constants(made)["GROUP"], 256u);
+    device.max_group = 128;
+    EXPECT_EQ(constants(best(device, size(512, 512, 512)))["GROUP"], 128u);
 }
 
 TEST(HostGemmConfig, ChoosesMatricesOnlyWhereTheyAreGivenAndPayOff) {
