@@ -74,6 +74,6 @@ uvec2 fetch_four(In x, uint form, uint first, uint there, bool aligned) {
         }
         return uvec2(elements(words.x, form), elements(words.y, form));
     }
-    const vec4 four = load_vec4(x, aligned ? VEC2 : SCALAR, first, there, aligned);
+    const vec4 four = load_vec4(x, form, first, there, aligned);
     return uvec2(pack(four.xy), pack(four.zw));
 }
