@@ -2,108 +2,180 @@
 // The product of matmul.comp for GPUs: tiles of a and b pass through shared memory.
 //
 // Shapes, splits: as matmul.comp.
-// Owner: a workgroup of (TILE_M / THREAD) · (TILE_N / THREAD) invocations has a tile of y; an
-//   invocation has THREAD · THREAD elements in blocks of 4 · 4, spread over the tile so that
-//   neighbours read neighbouring words. The next slices of a and b are fetched into registers while
-//   the present ones are multiplied.
-// Numerics: fp32, each element one running sum in ascending k; elements past an edge count as 0.
+// Owner: a workgroup of (TILE / THREAD)² invocations has a tile of y; an invocation has THREAD · THREAD
+//   elements in blocks of 4 · 4, spread over the tile so that neighbours read neighbouring words. The
+//   next slices of a and b are fetched into registers while the present ones are multiplied.
+// Numerics: fp32, each element one running sum in ascending k.
+//
+// Why so: little of the loop over whole slices may be anything but multiply-adds. An invocation fetches words of four
+// neighbours, each in one access where they are ALIGNED, at places in the tile that never change. The loop does not ask
+// where a matrix ends: rows past the edge repeat the last ones, and their products are never stored; what is left of k
+// comes after it. Nothing is done to what is fetched before it is staged, for that would wait until it has come.
 #include "lib/matmul.glsl"
+#include "lib/vec4.glsl"
 
-layout(constant_id = 7) const uint TILE_M = 64;
-layout(constant_id = 8) const uint TILE_N = 64;
-layout(constant_id = 9) const uint THREAD = 4;  // a multiple of 4
-layout(constant_id = 10) const uint SLICE = 16;  // of k
+layout(constant_id = 7) const uint TILE = 64;   // rows and columns; below, columns of b are rows, too
+layout(constant_id = 8) const uint THREAD = 4;  // a multiple of 4
+layout(constant_id = 9) const uint SLICE = 16;  // of k
+// Elements 4 i … 4 i + 3 of every row make one aligned word, inside or outside together unless they lie along k.
+layout(constant_id = 10) const bool ALIGNED_A = false;
+layout(constant_id = 11) const bool ALIGNED_B = false;
 
-const uint PITCH_M = TILE_M + 4;  // so that what neighbours write spreads over the banks
-const uint PITCH_N = TILE_N + 4;
-const uint ACROSS = TILE_N / THREAD;
-const uint DOWN = TILE_M / THREAD;
+const uint SIDE = TILE / THREAD;  // invocations
 const uint BLOCKS = THREAD / 4;
-const uint FETCH_M = (TILE_M * SLICE + GROUP - 1) / GROUP;  // elements per invocation
-const uint FETCH_N = (TILE_N * SLICE + GROUP - 1) / GROUP;
+const uint LINE = TILE / 4;   // words of one k
+const uint PITCH = LINE + 1;  // so that what neighbours write spreads over the banks
+const uint RIGHT = SLICE * PITCH;             // where b's words begin
+const uint FETCH = TILE * SLICE / 4 / GROUP;  // words of an operand for each invocation
 
-shared float left[SLICE * PITCH_M];
-shared float right[SLICE * PITCH_N];
+shared vec4 slices[2 * SLICE * PITCH];
 
-// The i-th element (row, t) of a slice that is this invocation's to fetch. Neighbouring invocations
-// fetch neighbours in memory.
-uvec2 place(uint i, bool along_k, uint tile) {
-    const uint e = gl_LocalInvocationID.x + i * GROUP;
-    return along_k ? uvec2(e / SLICE, e % SLICE) : uvec2(e % tile, e / tile);
+float sum[THREAD * THREAD];  // the invocation's part of the tile
+
+// An operand: element (row, t) of op(x) is x[begin + row · stride.x + t · stride.y].
+struct Operand {
+    In x;
+    uint begin;
+    uvec2 stride;
+    uint row0, rows;  // the tile's first one, and how many the matrix has
+};
+
+uint bytes(uint form) { return packed(form) ? 2 : 4; }  // of an element
+
+// The first element of the i-th word of a slice that is this invocation's to fetch: row of the tile, and t.
+// Neighbouring invocations fetch neighbours in memory.
+uvec2 word_at(uint i, bool along_k) {
+    const uint word = gl_LocalInvocationID.x + i * GROUP;
+    return along_k ? uvec2(word / (SLICE / 4), word % (SLICE / 4) * 4) : uvec2(word % LINE * 4, word / LINE);
 }
 
-// Element (row, t) of op(x), 0 past the ends; op(x) is contiguous along k or along its rows.
-float fetch(In x, uint form, bool along_k, uint begin, uint pitch, uvec2 at, uvec2 end) {
-    const uvec2 inside = min(at, end - 1);
-    const uvec2 stride = along_k ? uvec2(pitch, 1) : uvec2(1, pitch);
-    const float v = load_one(x, begin + inside.x * stride.x + inside.y * stride.y, form);
-    return inside == at ? v : 0.0;
+// Where the first of them is, in bytes from the tile's first element of the slice, and how many rows follow it.
+struct Place {
+    uint offset, room;
+};
+
+Place first_word(Operand of, uint form, bool along_k, bool aligned) {
+    const uint access = along_k || form == SCALAR ? 1 : aligned ? 4 : 2;  // rows that are inside or outside together
+    const uvec2 at = word_at(0, along_k);
+    const uint last = of.rows - access - of.row0, row = min(at.x, last);
+    return Place((row * of.stride.x + at.y * of.stride.y) * bytes(form), last - row);
+}
+
+// A word of four neighbours at these places, as it lies in memory.
+uvec4 load_four(uint form, bool aligned, uint64_t base, uvec4 at) {
+    if (packed(form) && aligned) return uvec4(unpackUint2x32(InWide(base + at.x).at[0]), 0, 0);
+    if (packed(form)) return uvec4(InWord(base + at.x).at[0], InWord(base + at.z).at[0], 0, 0);
+    if (aligned) return floatBitsToUint(InAligned4(base + at.x).at[0]);
+    if (form == VEC2)
+        return uvec4(unpackUint2x32(InWide(base + at.x).at[0]), unpackUint2x32(InWide(base + at.z).at[0]));
+    return uvec4(InWord(base + at.x).at[0], InWord(base + at.y).at[0], InWord(base + at.z).at[0],
+                 InWord(base + at.w).at[0]);
+}
+
+vec4 unpack(uvec4 word, uint form) {
+    return packed(form) ? vec4(unpack(word.x, form), unpack(word.y, form)) : uintBitsToFloat(word);
+}
+
+// The whole slice at k0.
+void fetch(Operand of, uint form, bool along_k, bool aligned, uint k0, Place place, out uvec4 next[FETCH]) {
+    const uint begin = of.begin + of.row0 * of.stride.x + k0 * of.stride.y;
+    const uint64_t base = uint64_t(of.x) + uint64_t(begin) * bytes(form);  // the same for all invocations
+    [[unroll]] for (uint i = 0; i < FETCH; ++i) {
+        if (along_k) {  // an invocation's words lie in several rows
+            const uint at = place.offset + min(i * (GROUP * 4 / SLICE), place.room) * of.stride.x * bytes(form);
+            next[i] = load_four(form, aligned, base + at, uvec4(0, 1, 2, 3) * bytes(form));
+        } else {  // the elements of a word do
+            const uvec4 at = place.offset + min(uvec4(0, 1, 2, 3), place.room) * bytes(form);
+            next[i] = load_four(form, aligned, base + i * (GROUP / LINE) * of.stride.y * bytes(form), at);
+        }
+    }
+}
+
+// To shared memory, where lines go along rows.
+void stage(uint begin, uint form, bool along_k, uvec4 next[FETCH], bool scaled, uint batch, uint k0) {
+    [[unroll]] for (uint i = 0; i < FETCH; ++i) {
+        const uvec2 at = word_at(i, along_k);
+        const uint to = begin + at.y * PITCH + at.x / 4;
+        const vec4 word = (scaled ? k_scale(batch, k0 + at.y) : 1.0) * unpack(next[i], form);
+        if (along_k)
+            [[unroll]] for (uint j = 0; j < 4; ++j) slices[to + j * PITCH][at.x % 4] = word[j];
+        else
+            slices[to] = word;
+    }
+}
+
+// Element (row, t) of op(x), the row being the tile's.
+float load_element(Operand of, uint form, uint row, uint t) {
+    const uint at = min(of.row0 + row, of.rows - 1) * of.stride.x + t * of.stride.y;
+    return load_one(of.x, of.begin + at, form);
+}
+
+// Adds up the first `terms` of the slices.
+void multiply(uint terms, uint my_row, uint my_column) {
+    for (uint t = 0; t < terms; ++t) {
+        vec4 z[BLOCKS];
+        [[unroll]] for (uint j = 0; j < BLOCKS; ++j) z[j] = slices[RIGHT + t * PITCH + j * SIDE + my_column];
+        [[unroll]] for (uint i = 0; i < THREAD; i += 4) {
+            const vec4 x = slices[t * PITCH + i / 4 * SIDE + my_row];
+            [[unroll]] for (uint e = 0; e < 4; ++e)
+                [[unroll]] for (uint j = 0; j < THREAD; ++j) sum[(i + e) * THREAD + j] += x[e] * z[j / 4][j % 4];
+        }
+    }
 }
 
 void main() {
-    const uint across = (n + TILE_N - 1) / TILE_N;
-    const uint tiles = across * ((m + TILE_M - 1) / TILE_M);
+    const uint across = (n + TILE - 1) / TILE;
+    const uint tiles = across * ((m + TILE - 1) / TILE);
     const uint part = group_index() / tiles;
     if (part >= batches * splits) return;  // the whole workgroup
-    const uint row0 = group_index() % tiles / across * TILE_M;
-    const uint column0 = group_index() % tiles % across * TILE_N;
+    const uint row0 = group_index() % tiles / across * TILE;
+    const uint column0 = group_index() % tiles % across * TILE;
     const uint batch = part / splits;
     const uint k_begin = part_k_begin(part), k_end = part_k_end(part);
-    const uint a_begin = batch * a_batch, b_begin = batch * b_batch;
-    const uint my_column = gl_LocalInvocationID.x % ACROSS * 4;
-    const uint my_row = gl_LocalInvocationID.x / ACROSS * 4;
+    const uint k_whole = k_end - (k_end - k_begin) % SLICE;
+    const uint my_column = gl_LocalInvocationID.x % SIDE;  // words
+    const uint my_row = gl_LocalInvocationID.x / SIDE;
+    Operand of_a = Operand(a, batch * a_batch, TRANSPOSE_A ? uvec2(1, a_pitch) : uvec2(a_pitch, 1), row0, m);
+    Operand of_b = Operand(b, batch * b_batch, TRANSPOSE_B ? uvec2(b_pitch, 1) : uvec2(1, b_pitch), column0, n);
 
-    float sum[THREAD * THREAD];
     [[unroll]] for (uint i = 0; i < THREAD * THREAD; ++i) sum[i] = 0.0;
-    float next_left[FETCH_M];
-    float next_right[FETCH_N];
-    for (uint k0 = k_begin;; k0 += SLICE) {
-        if (k0 < k_end) {
-            [[unroll]] for (uint i = 0; i < FETCH_M; ++i) {
-                const uvec2 at = place(i, !TRANSPOSE_A, TILE_M);
-                const uvec2 to = uvec2(row0, k0) + at;
-                next_left[i] = k_scale(batch, min(to.y, k_end - 1)) *
-                    fetch(a, LAYOUT_A, !TRANSPOSE_A, a_begin, a_pitch, to, uvec2(m, k_end));
-            }
-            [[unroll]] for (uint i = 0; i < FETCH_N; ++i) {
-                const uvec2 at = place(i, TRANSPOSE_B, TILE_N);
-                const uvec2 to = uvec2(column0, k0) + at;
-                next_right[i] = fetch(b, LAYOUT_B, TRANSPOSE_B, b_begin, b_pitch, to, uvec2(n, k_end));
-            }
+    const Place at_a = first_word(of_a, LAYOUT_A, !TRANSPOSE_A, ALIGNED_A);
+    const Place at_b = first_word(of_b, LAYOUT_B, TRANSPOSE_B, ALIGNED_B);
+    uvec4 next_a[FETCH];
+    uvec4 next_b[FETCH];
+    uint k0 = k_begin;
+    if (k0 < k_whole) {
+        for (;; k0 += SLICE) {
+            // In the end the last slice once more, in vain: where loads may or may not be, compilers wait for them.
+            const uint from = min(k0, k_whole - SLICE);
+            fetch(of_a, LAYOUT_A, !TRANSPOSE_A, ALIGNED_A, from, at_a, next_a);
+            fetch(of_b, LAYOUT_B, TRANSPOSE_B, ALIGNED_B, from, at_b, next_b);
+            if (k0 > k_begin) multiply(SLICE, my_row, my_column);
+            if (k0 >= k_whole) break;
+            barrier();  // everyone is done with the previous slices
+            stage(0, LAYOUT_A, !TRANSPOSE_A, next_a, SCALE_K, batch, k0);
+            stage(RIGHT, LAYOUT_B, TRANSPOSE_B, next_b, false, batch, k0);
+            barrier();
         }
-        if (k0 > k_begin) {
-            for (uint t = 0; t < SLICE; ++t) {
-                float x[THREAD];
-                float z[THREAD];
-                [[unroll]] for (uint i = 0; i < THREAD; ++i) {
-                    x[i] = left[t * PITCH_M + i / 4 * (DOWN * 4) + my_row + i % 4];
-                    z[i] = right[t * PITCH_N + i / 4 * (ACROSS * 4) + my_column + i % 4];
-                }
-                [[unroll]] for (uint i = 0; i < THREAD; ++i) {
-                    [[unroll]] for (uint j = 0; j < THREAD; ++j)
-                        sum[i * THREAD + j] += x[i] * z[j];
-                }
-            }
-        }
-        if (k0 >= k_end) break;
-        barrier();  // everyone is done with the previous slices
-        [[unroll]] for (uint i = 0; i < FETCH_M; ++i) {
-            const uvec2 at = place(i, !TRANSPOSE_A, TILE_M);
-            if (at.x < TILE_M && at.y < SLICE) left[at.y * PITCH_M + at.x] = next_left[i];
-        }
-        [[unroll]] for (uint i = 0; i < FETCH_N; ++i) {
-            const uvec2 at = place(i, TRANSPOSE_B, TILE_N);
-            if (at.x < TILE_N && at.y < SLICE) right[at.y * PITCH_N + at.x] = next_right[i];
+    }
+    if (k0 < k_end) {
+        barrier();
+        const uint row = gl_LocalInvocationID.x % TILE;
+        for (uint t = gl_LocalInvocationID.x / TILE; t < k_end - k0; t += GROUP / TILE) {
+            const uint to = t * PITCH + row / 4;
+            slices[to][row % 4] = k_scale(batch, k0 + t) * load_element(of_a, LAYOUT_A, row, k0 + t);
+            slices[RIGHT + to][row % 4] = load_element(of_b, LAYOUT_B, row, k0 + t);
         }
         barrier();
+        multiply(k_end - k0, my_row, my_column);
     }
 
     [[unroll]] for (uint i = 0; i < THREAD; ++i) {
-        const uint row = row0 + i / 4 * (DOWN * 4) + my_row + i % 4;
+        const uint row = row0 + (i / 4 * SIDE + my_row) * 4 + i % 4;
         if (row < m) {
             const float factor = y_scale(batch, row);
             [[unroll]] for (uint j = 0; j < THREAD; j += 2) {
-                const uint column = column0 + j / 4 * (ACROSS * 4) + my_column + j % 4;
+                const uint column = column0 + (j / 4 * SIDE + my_column) * 4 + j % 4;
                 if (column < n) {
                     const bool two = column + 1 < n;
                     const uint from = batch * addend_batch + row * addend_pitch + column;

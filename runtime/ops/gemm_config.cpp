@@ -111,8 +111,7 @@ KernelConfig in_shared_memory(const DeviceTraits& device, const GemmShape& shape
     return {text("tile ", tile),
             "matmul_tile",
             {{"GROUP", (tile / thread) * (tile / thread)},
-             {"TILE_M", tile},
-             {"TILE_N", tile},
+             {"TILE", tile},
              {"THREAD", thread},
              {"SLICE", tile == 128 ? 8U : 16U}},
             tiles_of(shape, tile, tile)};
@@ -171,6 +170,16 @@ bool suits_large_tiles(const DeviceTraits& device) {
     return device.max_group >= 256 && device.registers > 128;
 }
 
+/// Whether tiles of 128 by 128 are done sooner than those of 64 by 64: where they keep every multiprocessor busy, and
+/// where a last round of few tiles costs no more than they save. Either has 256 invocations, of which each executes so
+/// many instructions for a k, as the compilers of GPUs' drivers have it (docs/drivers.md).
+bool prefers_large_tiles(const DeviceTraits& device, const GemmShape& shape) {
+    constexpr std::int64_t large = 80, small = 22;
+    const std::int64_t tiles = tiles_of(shape, 128, 128);
+    const auto rounds = [&](std::int64_t count) { return up(count, device.compute_units); };
+    return tiles >= device.compute_units && rounds(tiles) * large <= rounds(tiles_of(shape, 64, 64)) * small;
+}
+
 /// How k is cut, for all implementations alike. GPUs cut it where not even small tiles keep every multiprocessor busy.
 void cut(KernelConfig& made, const DeviceTraits& device, const GemmShape& shape, std::int64_t subgroup_tiles) {
     made.chunk = shape.k;
@@ -196,10 +205,8 @@ std::vector<KernelConfig> gemm_configs(const DeviceTraits& device, const GemmSha
         list.back().constants.emplace_back("TRANSPOSE_B", shape.transpose_b);
         return list;
     }
-    // Large tiles if they keep every multiprocessor busy.
     std::vector<std::uint32_t> tiles{64};
-    if (suits_large_tiles(device))
-        tiles.insert(tiles_of(shape, 128, 128) >= device.compute_units ? tiles.begin() : tiles.end(), 128);
+    if (suits_large_tiles(device)) tiles.insert(prefers_large_tiles(device, shape) ? tiles.begin() : tiles.end(), 128);
     if (suits_matrices(device, shape))
         for (const std::uint32_t tile : tiles)
             if (auto made = in_matrices(device, shape, tile)) list.push_back(std::move(*made));

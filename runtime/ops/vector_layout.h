@@ -25,8 +25,9 @@ inline bool in_eights(Tensor tensor) {
     return tensor.graph().value(tensor).offset % 8 == 0 && (tensor.rows() <= 1 || tensor.pitch() % 8 == 0);
 }
 
-/// The same of an argument's rows at other pitches, any of which `pitches` has the low bits of.
-inline bool in_eights(const ArgValue& value, std::int64_t pitches) {
+/// Whether an argument's rows start at multiples of `count`, a power of two, at other pitches, any of which `pitches`
+/// has the low bits of.
+inline bool in_multiples(const ArgValue& value, std::int64_t pitches, std::int64_t count) {
     std::int64_t first = 0;
     const Tensor* tensor = std::get_if<Tensor>(&value);
     if (const auto* section = std::get_if<Section>(&value)) {
@@ -34,7 +35,7 @@ inline bool in_eights(const ArgValue& value, std::int64_t pitches) {
         tensor = std::get_if<Tensor>(&section->of);
     }
     if (tensor) first += tensor->graph().value(*tensor).offset;
-    return (first | pitches) % 8 == 0;
+    return (first | pitches) % count == 0;
 }
 
 /// Whether an argument's start at even ones; a temporary's always do.

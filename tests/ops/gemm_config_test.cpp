@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <string>
 
+#include "base/error.h"
 #include "ops/gpu_traits.h"
+#include "ops/matmul_tuning.h"
 #include "vulkan/reflect.h"
 #include "vulkan/spirv.h"
 
@@ -74,6 +76,32 @@ TEST(HostGemmConfig, SharesATileOfMatricesAmongMoreInvocationsWhereRegistersAreF
     EXPECT_EQ(constants(made)["GROUP"], 256u);
     device.max_group = 128;
     EXPECT_EQ(constants(best(device, size(512, 512, 512)))["GROUP"], 128u);
+}
+
+/// Of 64 multiprocessors.
+TEST(HostGemmConfig, PrefersLargeTilesWhereTheyAreDoneSooner) {
+    const auto prefers = [](std::int64_t m, std::int64_t n) { return best(gpu(32), size(m, n, 512)).name; };
+    EXPECT_EQ(prefers(1024, 896), "tile 64");    // 56 large tiles: some multiprocessors would idle
+    EXPECT_EQ(prefers(1024, 1024), "tile 128");  // one for each
+    EXPECT_EQ(prefers(1024, 1152), "tile 64");   // 72: the last 8 would take as long as the first 64
+    EXPECT_EQ(prefers(1024, 2048), "tile 128");
+    EXPECT_EQ(prefers(4096, 4224), "tile 128");  // of so many rounds the last one matters little
+}
+
+TEST(HostGemmConfig, HasNoTilesWhereRowsAreTooFarApart) {
+    const auto chosen = [](std::int64_t pitch, std::uint32_t subgroup) {
+        GemmCall call{.shape = size(64, 64, 64),
+                      .layout_a = 0,
+                      .layout_b = 0,
+                      .layout_y = 0,
+                      .a_at = {0, pitch},
+                      .b_at = {0, 64},
+                      .y_pitch = 64};
+        return gemm_config(gpu(subgroup), call).kernel;
+    };
+    EXPECT_EQ(chosen(1 << 23, 32), "matmul_tile");
+    EXPECT_EQ(chosen((1 << 23) + 1, 32), "matmul");
+    EXPECT_THROW(chosen((1 << 23) + 1, 128), Error);
 }
 
 TEST(HostGemmConfig, ChoosesMatricesOnlyWhereTheyAreGivenAndPayOff) {

@@ -2,9 +2,11 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "device_fixture.h"
 #include "op_check.h"
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
+#include "ops/chosen_implementation.h"
 #include "ops/matmul.h"
 
 namespace vkf::test {
@@ -165,6 +167,35 @@ std::vector<OpCase> matmul_cases() {
 }
 
 VKF_OP_TABLE(Matmul, matmul_cases());
+
+/// Tiles in shared memory as for a GPU, whatever is preferred there. Rows end within a tile, and k within a slice.
+class DeviceImplementationsMatmul : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(DeviceImplementationsMatmul, Kernels) {
+    const std::string tile = GetParam();
+    Always always(tile);
+    DeviceTraits lowering = traits_of_gpu(shared_device());
+    lowering.autotuner = &always;
+    lowering.registers = 256;  // else there are no tiles of 128
+    const auto check = [&](const OpCase& of) {
+        SCOPED_TRACE(of.name);
+        check_kernels(of, lowering);
+    };
+    const auto check_layout = [&](Layout layout) {
+        check(plain(layout, 132, 140, 52, 4));  // words of four neighbours
+        check(plain(layout, 132, 138, 50, 2));  // pairs
+        check(plain(layout, 131, 129, 23, 1));  // neither
+        check(plain(layout, 5, 6, 7));          // less than a slice
+    };
+    for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) check_layout(layout);
+    check({"matrices that begin anywhere", {normal({3, 65, 6}), normal({3, 6, 67})}, product(Layout::nn)});
+    check(scaled("TN in fours", normal({68, 72}), normal({68, 64}), fixed({68, 1}), options(Layout::tn)));
+    if (tile == "tile 128") return;
+    lowering.max_group = 128;  // several words of a slice for each invocation
+    for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) check_layout(layout);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fp32, DeviceImplementationsMatmul, ::testing::Values("tile 64", "tile 128"));
 
 TEST(HostMatmulShapes, RefusesWhatDoesNotFit) {
     Graph graph;

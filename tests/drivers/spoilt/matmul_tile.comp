@@ -4,10 +4,11 @@
 #version 460
 #include "lib/matmul.glsl"
 
-layout(constant_id = 7) const uint TILE_M = 64;
-layout(constant_id = 8) const uint TILE_N = 64;
-layout(constant_id = 9) const uint THREAD = 4;
-layout(constant_id = 10) const uint SLICE = 16;
+layout(constant_id = 7) const uint TILE = 64;
+layout(constant_id = 8) const uint THREAD = 4;
+layout(constant_id = 9) const uint SLICE = 16;
+layout(constant_id = 10) const bool ALIGNED_A = false;
+layout(constant_id = 11) const bool ALIGNED_B = false;
 
 const uint COUNT = 600;  // more numbers than any GPU's invocation has registers
 
