@@ -176,7 +176,8 @@ TEST_P(DeviceImplementationsMatmul, Kernels) {
     Always always(tile);
     DeviceTraits lowering = traits_of_gpu(shared_device());
     lowering.autotuner = &always;
-    lowering.registers = 256;  // else there are no tiles of 128
+    if (tile == "tile 128" && lowering.max_group < 256)
+        GTEST_SKIP() << shared_device().info().name << " has no workgroups of 256 invocations";
     const auto check = [&](const OpCase& of) {
         SCOPED_TRACE(of.name);
         check_kernels(of, lowering);
