@@ -2,7 +2,10 @@
 
 add_library(vkformer_options INTERFACE)
 target_compile_options(vkformer_options INTERFACE
-    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+    # Of the compiler that every commit is built with. A later one may see more, rightly or not: GCC 14 takes members of
+    # moved variants for uninitialised.
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Werror>
     # Designated initialisers may leave members at their defaults.
     -Wno-missing-field-initializers
     # GCC 13 and 14 see broken bounds in inlined copies of vectors.
