@@ -1,5 +1,6 @@
 #include "passes/group_matmuls.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -26,8 +27,9 @@ bool group_some(Graph& graph) {
         if (!uses.live[i] || !takes_leaves(uses, node)) continue;
         if (const auto key = group_key(node)) groups[*key].push_back(i);
     }
-    for (const auto& [key, places] : groups) {
+    for (auto& [key, places] : groups) {
         if (places.size() < 2) continue;
+        places.resize(std::min(places.size(), most_grouped));
         std::vector<const Node*> products;
         for (const std::size_t place : places) products.push_back(&graph.nodes()[place]);
         graph.replace(places, places.front(), grouped(products));

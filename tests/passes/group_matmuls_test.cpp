@@ -161,5 +161,16 @@ TEST(HostGroupMatmuls, GroupsWhatIsAlike) {
     EXPECT_EQ(graph.nodes().size(), 2u);
 }
 
+/// More than an op can describe: 15, 15 and 3.
+TEST(HostGroupMatmuls, GroupsManyInParts) {
+    Graph graph;
+    const Tensor a = graph.input("a", {DType::f32, {1, 4}});
+    for (int i = 0; i < 33; ++i)
+        graph.output("y" + std::to_string(i), matmul(a, graph.input("b" + std::to_string(i), {DType::f32, {4, 2}})));
+    group_matmuls(graph);
+    EXPECT_EQ(graph.nodes().size(), 3u);
+    for (const Node& node : graph.nodes()) EXPECT_LE(node.in.size(), 32u);
+}
+
 }  // namespace
 }  // namespace vkf::test
