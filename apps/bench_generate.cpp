@@ -60,44 +60,52 @@ void time_generation(Device& device, const BenchModel& model, Format activations
         }));
 }
 
-/// What reading a prompt takes, by op.
-std::vector<Measurement> time_prefill_ops(Device& device, const BenchModel& model, Format activations,
-                                          const Options& o) {
+/// What a graph that `build` appends takes, by op, with its inputs as `write` has them.
+template <class Build, class Write>
+std::vector<Measurement> time_ops(Device& device, const BenchModel& model, const char* what, Format activations,
+                                  double seconds, Build build, Write write) {
     Graph graph;
     graph.activations = activations;
     Parameters parameters;
-    const std::int64_t length = prompt_length(model.config, o);
-    prefill_chunk(Scope(graph, parameters), model.config, length, activations, 1, length);
+    build(Scope(graph, parameters));
     State state(device);
     Program program(device, graph, state, {.stamps = true});
     for (const Parameter& p : parameters.list()) state.write(p.name, initial_values(p, 1));
-    program.write("tokens", random_tokens(length, model.config.size(Dimension::vocab_size)));
-    std::vector<std::int32_t> positions(static_cast<std::size_t>(length));
-    std::iota(positions.begin(), positions.end(), 0);
-    program.write("positions", positions);
-    program.write("lengths", std::array{static_cast<std::int32_t>(length)});
-    return time_by_op(program, model.title + " prefill", o.seconds);
+    write(program, graph);
+    return time_by_op(program, text(model.title, ' ', what), seconds);
 }
 
-/// What writing a token behind a prompt takes, by op.
+/// Reading a prompt.
+std::vector<Measurement> time_prefill_ops(Device& device, const BenchModel& model, Format activations,
+                                          const Options& o) {
+    const ModelConfig& config = model.config;
+    const std::int64_t length = prompt_length(config, o);
+    const auto build = [&](const Scope& scope) { prefill_chunk(scope, config, length, activations, 1, length); };
+    return time_ops(device, model, "prefill", activations, o.seconds, build, [&](Program& program, const Graph&) {
+        std::vector<std::int32_t> positions(static_cast<std::size_t>(length));
+        std::iota(positions.begin(), positions.end(), 0);
+        program.write("tokens", random_tokens(length, config.size(Dimension::vocab_size)));
+        program.write("positions", positions);
+        program.write("lengths", std::array{static_cast<std::int32_t>(length)});
+    });
+}
+
+/// Writing a token behind it.
 std::vector<Measurement> time_decode_ops(Device& device, const BenchModel& model, Format activations,
                                          const Options& o) {
-    Graph graph;
-    graph.activations = activations;
-    Parameters parameters;
-    const std::int64_t positions = prompt_length(model.config, o) + 1;
-    decode_step(Scope(graph, parameters), model.config, activations, 1, positions);
-    State state(device);
-    Program program(device, graph, state, {.stamps = true});
-    for (const Parameter& p : parameters.list()) state.write(p.name, initial_values(p, 1));
-    program.write("tokens", std::array{0});
-    program.write("positions", std::array{static_cast<std::int32_t>(positions - 1)});
-    program.write("lengths", std::array{static_cast<std::int32_t>(positions)});
-    Random random(1, "sample");
-    const SampleRow how = sample_row({}, model.config.size(Dimension::vocab_size), random);
-    program.write("sampling", std::bit_cast<std::array<std::int32_t, SampleRow::words>>(how));
-    program.write("seen", std::vector<std::int32_t>(static_cast<std::size_t>(graph.input_named("seen").elements())));
-    return time_by_op(program, model.title + " decode", o.seconds);
+    const ModelConfig& config = model.config;
+    const std::int64_t positions = prompt_length(config, o) + 1;
+    const auto build = [&](const Scope& scope) { decode_step(scope, config, activations, 1, positions); };
+    return time_ops(device, model, "decode", activations, o.seconds, build, [&](Program& program, const Graph& graph) {
+        program.write("tokens", std::array{0});
+        program.write("positions", std::array{static_cast<std::int32_t>(positions - 1)});
+        program.write("lengths", std::array{static_cast<std::int32_t>(positions)});
+        Random random(1, "sample");
+        const SampleRow how = sample_row({}, config.size(Dimension::vocab_size), random);
+        program.write("sampling", std::bit_cast<std::array<std::int32_t, SampleRow::words>>(how));
+        const auto tokens = static_cast<std::size_t>(graph.input_named("seen").elements());
+        program.write("seen", std::vector<std::int32_t>(tokens));
+    });
 }
 
 void bench_generate(const Common& common, const Options& o) {
@@ -118,8 +126,8 @@ void bench_generate(const Common& common, const Options& o) {
             }
             time_generation(device, models[i], common.activations(), o, report);
             if (!o.by_op) continue;
-            for (const auto& time_ops : {time_prefill_ops, time_decode_ops})
-                for (Measurement& op : time_ops(device, models[i], common.activations(), o))
+            for (const auto& time : {time_prefill_ops, time_decode_ops})
+                for (Measurement& op : time(device, models[i], common.activations(), o))
                     report.measurements.push_back(std::move(op));
         }
     });
