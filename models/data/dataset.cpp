@@ -35,7 +35,7 @@ TokenDataset TokenDataset::open(const fs::path& path, const Encode& encode) {
     if (pair || !shards.empty()) {
         data.map_shards(pair ? TokenShards{{train}, {val}} : shards);
         data.tokenizer_ = find_tokenizer(path);
-    } else if (path.extension() == ".bin" && !directory) {
+    } else if (has_token_extension(path) && !directory) {
         const TokenSpan tokens = data.map(path);
         const std::size_t training = training_share(tokens.size());
         data.train_ = tokens.first(training);

@@ -21,7 +21,7 @@ namespace vkf {
 ///
 ///     directory with train.bin and val.bin    those; a tokenizer beside them is theirs
 ///     directory of token_shards.h's shards    those, of each split one after the other; a tokenizer likewise
-///     FILE.bin                                one token file, first 90 % for training
+///     FILE.bin, FILE.npy                      one token file, first 90 % for training
 ///     any other file, or directory of texts   text, first 90 % of the characters for training
 ///
 /// Text becomes tokens by `encode`, a model's tokenizer; without one, by the vocabulary of the text's own characters.

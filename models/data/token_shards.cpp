@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "models/data/tokens.h"
 
 namespace vkf {
 namespace fs = std::filesystem;
@@ -18,7 +19,7 @@ struct ShardName {
 };
 
 std::optional<ShardName> shard_name(const fs::path& file) {
-    if (file.extension() != ".bin") return {};
+    if (!has_token_extension(file)) return {};
     std::string name = file.stem().string();
     const std::size_t number = name.find_last_not_of("0123456789") + 1;
     if (number > 0 && number < name.size() && name[number - 1] == '_') name.resize(number - 1);
@@ -53,7 +54,7 @@ TokenShards find_token_shards(const fs::path& directory) {
     for (const bool validation : {false, true})
         require(!(validation ? shards.val : shards.train).empty(), directory.string(), ": has ",
                 files.front().filename().string(), ", but no shard for ", validation ? "validation" : "training",
-                ", wanted NAME_", validation ? "val" : "train", "_*.bin beside it");
+                ", wanted NAME_", validation ? "val" : "train", "_*", files.front().extension().string(), " beside it");
     return shards;
 }
 

@@ -1,4 +1,4 @@
-// Token files whose names say that they are shards of a split, as those of llm.c and modded-nanogpt do.
+// Token files whose names say that they are shards of a split, as those of llm.c, modded-nanogpt and build-nanogpt do.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace vkf {
 ///     NAME_train_000001.bin, NAME_train_000002.bin, …    to train on
 ///     NAME_val_000000.bin, …                             for validation
 ///
-/// A split that is a single file may also be without number, NAME_train.bin.
+/// They may be called .npy, too. A split that is a single file may also be without number, NAME_train.bin.
 struct TokenShards {
     std::vector<std::filesystem::path> train, val;
 

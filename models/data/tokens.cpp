@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "models/data/npy.h"
 
 namespace vkf {
 namespace {
@@ -57,7 +58,7 @@ void write_header(FileWriter& file, const Headed& layout, std::uint64_t count) {
     file.write(std::as_bytes(std::span(header)));
 }
 
-/// A mapping starts at a page and the header is 1 KiB, so the tokens are aligned.
+/// A mapping starts at a page and headers are multiples of a token, so the tokens are aligned.
 template <class Token>
 std::span<const Token> as_tokens(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const Token*>(bytes.data()), bytes.size() / sizeof(Token)};
@@ -96,6 +97,17 @@ TokenFile::TokenFile(const std::filesystem::path& path) : file_(path) {
     const std::string file = path.string();
     const std::span<const std::byte> bytes = file_.bytes();
     require(!bytes.empty(), file, ": is empty, wanted tokens");
+    if (path.extension() == ".npy") {
+        const NpyArray array = npy_array(file, bytes);
+        require(array.type == "<u2" || array.type == "<u4", file, ": elements of type '", array.type,
+                "', wanted tokens: '<u2' or '<u4'");
+        require(!array.elements.empty(), file, ": has no tokens");
+        const bool narrow = array.type == "<u2";
+        tokens_ = narrow ? TokenSpan(as_tokens<std::uint16_t>(array.elements))
+                         : TokenSpan(as_tokens<std::uint32_t>(array.elements));
+        layout_ = narrow ? "16-bit tokens in NumPy's layout" : "32-bit tokens in NumPy's layout";
+        return;
+    }
     std::int32_t magic = 0;
     std::memcpy(&magic, bytes.data(), std::min(bytes.size(), sizeof magic));
     if (magic == HEADED_32.magic) {
@@ -108,6 +120,10 @@ TokenFile::TokenFile(const std::filesystem::path& path) : file_(path) {
     require(narrow.size() % 2 == 0, file, ": ", narrow.size(), " bytes, wanted whole 16-bit tokens");
     tokens_ = as_tokens<std::uint16_t>(narrow);
     layout_ = headed ? "16-bit tokens behind llm.c's header" : "16-bit tokens without a header";
+}
+
+bool has_token_extension(const std::filesystem::path& file) {
+    return file.extension() == ".bin" || file.extension() == ".npy";
 }
 
 std::uint32_t greatest_token(TokenSpan tokens) {

@@ -48,10 +48,12 @@ private:
     std::variant<std::span<const std::uint16_t>, std::span<const std::uint32_t>> tokens_;
 };
 
-/// A file of little-endian tokens, in one of three layouts told apart by their first bytes: nanoGPT's, which is nothing
-/// but uint16; and llm.c's, whose header is 256 int32: 20240520, 1, number of tokens, zeros before uint16, or
-/// 20240801, 7, number of tokens, zeros before uint32.
-/// Throws: InputError naming the file if it is empty, odd-sized, cut short, or longer than its header says.
+/// A file of little-endian tokens. A name that ends with .npy says that they are an array of NumPy's, of uint16 or
+/// uint32, as build-nanogpt saves FineWeb's. Other files have one of three layouts, told apart by their first bytes:
+/// nanoGPT's, which is nothing but uint16; and llm.c's, whose header is 256 int32: 20240520, 1, number of tokens, zeros
+/// before uint16, or 20240801, 7, number of tokens, zeros before uint32.
+/// Throws: InputError naming the file if it is empty, odd-sized, cut short, longer than its header says, or an array of
+/// something else.
 class TokenFile {
 public:
     explicit TokenFile(const std::filesystem::path& path);
@@ -66,6 +68,9 @@ private:
     TokenSpan tokens_;
     std::string_view layout_;
 };
+
+/// Whether a file is one of tokens by its name, not a text: .bin or .npy.
+bool has_token_extension(const std::filesystem::path& file);
 
 /// The greatest of the tokens, 0 if there are none. Reads all of them, as fast as memory gives them.
 std::uint32_t greatest_token(TokenSpan tokens);
