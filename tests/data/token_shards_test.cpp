@@ -46,17 +46,15 @@ Tokens counting(std::uint16_t first, std::size_t count) {
 
 TEST(HostTokenShards, NamesTellSplitsAndOrder) {
     const Scratch scratch;
-    for (const char* name :
-         {"web_train_000010.bin", "web_train_000002.bin", "web_train_000001.bin", "web_val_000000.bin",
-          "web_test_000000.bin", "train_1.bin", "_train.bin", "web_train_000003.npy", "web_train_000004.np", "web_train1.bin",
-          "train.txt"})
+    for (const char* name : {"web_train_000010.bin", "web_train_000002.bin", "web_train_000001.bin",
+                             "web_val_000000.bin", "web_test_000000.bin", "train_1.bin", "_train.bin",
+                             "web_train_000003.npy", "web_train_000004.np", "web_train1.bin", "train.txt"})
         scratch.file(name, "tokens");
     const TokenShards shards = find_token_shards(scratch.path());
     std::vector<std::string> names;
     for (const fs::path& file : shards.train) names.push_back(file.filename().string());
-    EXPECT_EQ(names,
-              (std::vector<std::string>{"web_train_000001.bin", "web_train_000002.bin", "web_train_000003.npy",
-                                        "web_train_000010.bin"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"web_train_000001.bin", "web_train_000002.bin", "web_train_000003.npy",
+                                               "web_train_000010.bin"}));
     EXPECT_EQ(shards.val, std::vector{scratch.path() / "web_val_000000.bin"});
     EXPECT_TRUE(is_token_shard("tiny_shakespeare_val.bin"));  // llm.c's, of a single file
     EXPECT_TRUE(find_token_shards(fs::temp_directory_path() / "no such folder").empty());
