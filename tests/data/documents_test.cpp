@@ -56,19 +56,19 @@ TEST(HostDocuments, ALimitIsMovedBehindTheCharacter) {
     const Scratch scratch;
     const fs::path plain = scratch.file("a.txt", "ab\u20ac\r\nc");
     const fs::path json = scratch.file("a.jsonl", "{\"text\":\"ab\u20ac\\r\\nc\"}");
-    const auto halves = [&](const fs::path& path, std::uint64_t limit) {
+    const auto portions = [&](const fs::path& path, std::uint64_t limit) {
         Documents documents = documents_of({path});
         EXPECT_TRUE(documents.next());
         EXPECT_EQ(documents.size(), 8u);
         const std::string first = rest(documents, limit);
         return std::pair(first, rest(documents));
     };
-    using Halves = std::pair<std::string, std::string>;
-    for (const fs::path& path : {plain, json}) EXPECT_EQ(halves(path, 2).first, "ab");
-    for (const fs::path& path : {plain, json}) EXPECT_EQ(halves(path, 3).first, "ab\u20ac");
-    EXPECT_EQ(halves(plain, 6), Halves("ab\u20ac\n", "c"));
-    EXPECT_EQ(halves(json, 6), Halves("ab\u20ac\r", "\nc"));
-    EXPECT_EQ(halves(plain, 0), Halves("", "ab\u20ac\nc"));
+    using Portions = std::pair<std::string, std::string>;
+    for (const fs::path& path : {plain, json}) EXPECT_EQ(portions(path, 2).first, "ab");
+    for (const fs::path& path : {plain, json}) EXPECT_EQ(portions(path, 3).first, "ab\u20ac");
+    EXPECT_EQ(portions(plain, 6), Portions("ab\u20ac\n", "c"));
+    EXPECT_EQ(portions(json, 6), Portions("ab\u20ac\r", "\nc"));
+    EXPECT_EQ(portions(plain, 0), Portions("", "ab\u20ac\nc"));
 }
 
 TEST(HostDocuments, WhatIsNoTextIsRefused) {

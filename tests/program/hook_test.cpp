@@ -20,11 +20,11 @@ namespace {
 const FlatLayout layout({{3}, {70}});
 
 /// flat = (2x, 3t), then the hook, then y = (4·2x, 5·3t) and w += flat's second part.
-struct Halves {
+struct Hooked {
     Graph graph;
     State state{shared_device()};
 
-    Halves() {
+    Hooked() {
         const Tensor x = graph.input("x", {DType::f32, {3}}), t = graph.input("t", {DType::f32, {70}});
         const Tensor flat = flatten(std::vector{scale(x, 2.0f), scale(t, 3.0f)}, layout);
         graph.hook({flat});
@@ -41,8 +41,8 @@ void write(Program& program) {
 }
 
 TEST(DeviceHook, SeesWhatIsMadeBeforeAndChangesWhatIsMadeBehind) {
-    Halves halves;
-    Program program(shared_device(), halves.graph, halves.state);
+    Hooked hooked;
+    Program program(shared_device(), hooked.graph, hooked.state);
     EXPECT_EQ(program.dispatches(), 6U);  // two before the hook with zeros for the gaps, three behind it
     std::vector<float> seen(static_cast<std::size_t>(layout.elements));
     program.set_hook([&](std::span<HookedTensor> tensors) {
@@ -63,12 +63,12 @@ TEST(DeviceHook, SeesWhatIsMadeBeforeAndChangesWhatIsMadeBehind) {
     }
     EXPECT_EQ(program.read("x8"), std::vector<float>(3, 40.0f));
     EXPECT_EQ(program.read("t15"), std::vector<float>(70, 50.0f));
-    EXPECT_EQ(halves.state.read("w"), std::vector<float>(70, 10.0f));
+    EXPECT_EQ(hooked.state.read("w"), std::vector<float>(70, 10.0f));
 }
 
 TEST(DeviceHook, WithoutOneARunIsOneSubmission) {
-    Halves halves;
-    Program program(shared_device(), halves.graph, halves.state);
+    Hooked hooked;
+    Program program(shared_device(), hooked.graph, hooked.state);
     const auto run = [&] {
         write(program);
         const std::uint64_t before = submissions(shared_device());
@@ -85,8 +85,8 @@ TEST(DeviceHook, WithoutOneARunIsOneSubmission) {
 }
 
 TEST(DeviceHook, WhenItThrowsNothingBehindItIsRun) {
-    Halves halves;
-    Program program(shared_device(), halves.graph, halves.state);
+    Hooked hooked;
+    Program program(shared_device(), hooked.graph, hooked.state);
     write(program);
     program.start();
     program.set_hook([](std::span<HookedTensor>) { throw std::runtime_error("stop"); });
@@ -95,11 +95,11 @@ TEST(DeviceHook, WhenItThrowsNothingBehindItIsRun) {
     EXPECT_EQ(program.under_way(), 1U);
     program.finish();
     EXPECT_EQ(program.read("x8"), std::vector<float>(3, 8.0f));
-    EXPECT_EQ(halves.state.read("w"), std::vector<float>(70, 3.0f));
+    EXPECT_EQ(hooked.state.read("w"), std::vector<float>(70, 3.0f));
     program.set_hook({});
     program.run();
     EXPECT_EQ(program.read("x8"), std::vector<float>(3, 16.0f));
-    EXPECT_EQ(halves.state.read("w"), std::vector<float>(70, 6.0f));
+    EXPECT_EQ(hooked.state.read("w"), std::vector<float>(70, 6.0f));
 }
 
 TEST(DeviceHook, TakesStatesToo) {
@@ -123,8 +123,8 @@ TEST(DeviceHook, TakesStatesToo) {
 
 TEST(DeviceHook, TimesAndSegmentsAreThoseOfBothHalves) {
     if (shared_device().info().timestamp_ns == 0) GTEST_SKIP() << "the device has no timestamps";
-    Halves halves;
-    Program program(shared_device(), halves.graph, halves.state, {.stamps = true, .segment_ms = 1e-9});
+    Hooked hooked;
+    Program program(shared_device(), hooked.graph, hooked.state, {.stamps = true, .segment_ms = 1e-9});
     EXPECT_EQ(program.segments(), 1 + program.dispatches());  // behind the hook begins another command buffer
     write(program);
     const std::uint64_t before = submissions(shared_device());
