@@ -126,7 +126,7 @@ void compile(const Device& device, Work& work, const std::string& folder, int nu
     CompiledKernel& row = work.row;
     DriverStatistics made;
     try {
-        made = driver_statistics(device, row.kernel, work.constants);
+        made = driver_statistics(device, {row.kernel, work.constants});
     } catch (const std::exception& error) {
         row.error = error.what();
         return;

@@ -39,13 +39,10 @@ void main() {
     uint at[6] = digits(first + gl_LocalInvocationID.x, extent);
     for (uint i = first + gl_LocalInvocationID.x; i < end; i += GROUP) {
         const uint to = y_start + offset(at, y_stride), from = offset(at, x_stride);
-        if (WIDE) {
-            const uvec2 pair = ZERO ? uvec2(0) : unpackUint2x32(InWide(x).at[from]);
-            y.at[2 * to] = int(pair.x);
-            y.at[2 * to + 1] = int(pair.y);
-        } else {
+        if (WIDE)
+            OutWide(y).at[to] = ZERO ? 0ul : InWide(x).at[from];
+        else
             y.at[to] = ZERO ? 0 : x.at[from];
-        }
         advance(at, step, extent);
     }
 }

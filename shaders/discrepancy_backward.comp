@@ -8,7 +8,7 @@
 #include "lib/args.glsl"
 #include "lib/head_rows.glsl"
 
-layout(constant_id = 6) const bool OF_VALUES = false;  // whether d_v is asked for
+layout(constant_id = 7) const bool OF_VALUES = false;  // whether d_v is asked for
 
 layout(push_constant) uniform Args {
     In y;
@@ -30,26 +30,25 @@ void main() {
     const uint first = group_index() * per_group;
     const uint end = min(first + per_group, rows);
     const float inverse = by_o != 0.0 ? 1.0 / by_o : 0.0;
-    for (uint start = first; start < end; start += ROWS_AT_ONCE) {
-        const uint row = min(start + own_row(), rows - 1);
-        for (uint turn = 0; turn < TURNS; ++turn) {
-            const uint head = own_head(turn), at = (row * HEADS + head) * WIDTH;
-            const bool mine = start + own_row() < end && has_head(turn);
-            float sum = 0.0;
-            for (uint s = 0; s < STRIPS; ++s) {
-                vec2 y_s[STRIP], v_s[STRIP], g_s[STRIP];
-                load_strip(y, at, s, y_s);
-                load_strip(v, row * v_pitch + head * WIDTH, s, v_s);
-                load_strip(g, row * g_pitch + head * WIDTH, s, g_s);
-                [[unroll]] for (uint k = 0; k < STRIP; ++k) {
-                    const vec2 d = by_o * g_s[k];
-                    if (mine) store_pair(d_o, at, s, k, d);
-                    if (mine && OF_VALUES) store_pair(d_v, at, s, k, by_v * g_s[k]);
-                    sum += dot(as_stored(d, LAYOUT), (y_s[k] - by_v * v_s[k]) * inverse);
-                }
+    const uint steps = first < end ? steps_through(end - first) : 0;
+    for (uint step = 0; step < steps; ++step) {
+        const uint row = min(first + row_of(step), rows - 1), head = head_of(step, 0);
+        const uint at = (row * HEADS + head) * WIDTH;
+        const bool mine = in_rows(step, end - first);
+        float sum = 0.0;
+        for (uint s = 0; s < STRIPS; ++s) {
+            vec2 y_s[STRIP], v_s[STRIP], g_s[STRIP];
+            load_strip(y, at, s, y_s);
+            load_strip(v, row * v_pitch + head * WIDTH, s, v_s);
+            load_strip(g, row * g_pitch + head * WIDTH, s, g_s);
+            [[unroll]] for (uint k = 0; k < STRIP; ++k) {
+                const vec2 d = by_o * g_s[k];
+                if (mine) store_pair(d_o, at, s, k, d);
+                if (mine && OF_VALUES) store_pair(d_v, at, s, k, by_v * g_s[k]);
+                sum += dot(as_stored(d, LAYOUT), (y_s[k] - by_v * v_s[k]) * inverse);
             }
-            sum = sum_over_head(sum);
-            if (mine && leads_head()) delta.at[(row / queries * HEADS + head) * queries + row % queries] = sum;
         }
+        sum = sum_over_head(sum);
+        if (mine && leads_head()) delta.at[(row / queries * HEADS + head) * queries + row % queries] = sum;
     }
 }

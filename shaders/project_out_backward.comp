@@ -14,7 +14,6 @@
 #include "lib/head_rows.glsl"
 #include "lib/projection.glsl"
 
-layout(constant_id = 6) const bool OF_ROWS = false;
 layout(constant_id = 7) const bool OF_HEADS = true;
 layout(constant_id = 9) const bool DELTA = false;
 
@@ -63,13 +62,14 @@ vec3 products(uint row, uint head) {
 void main() {
     const uint first = group_index() * per_group;
     const uint end = min(first + per_group, rows);
-    for (uint start = first; start < end; start += ROWS_AT_ONCE) {
-        const uint row = min(start + own_row(), rows - 1);
-        const bool inside = start + own_row() < end;
+    const uint steps = first < end ? steps_through(end - first) : 0;
+    for (uint step = 0; step < steps; ++step) {
+        const uint row = min(first + row_of(step), rows - 1);
+        const bool inside = in_rows(step, end - first);
         vec3 of_head = vec3(0.0), of_row = vec3(0.0);
         for (uint turn = 0; turn < TURNS; ++turn) {
-            if (TURNS == 1 || OF_ROWS) of_head = products(row, own_head(turn));
-            if (OF_ROWS && has_head(turn)) of_row += of_head;
+            if (TURNS == 1 || OF_ROWS) of_head = products(row, head_of(step, turn));
+            if (OF_ROWS && has_head(step, turn)) of_row += of_head;
         }
         float row_a = 0.0, row_c = 0.0;
         bool row_gone = false;
@@ -80,8 +80,8 @@ void main() {
             row_gone = gone(v_v, HEADS * WIDTH);
         }
         for (uint turn = 0; turn < TURNS; ++turn) {
-            const uint head = own_head(turn);
-            const bool mine = inside && has_head(turn);
+            const uint head = head_of(step, turn);
+            const bool mine = inside && has_head(step, turn);
             float head_a = 0.0, head_c = 0.0;
             bool head_gone = false;
             if (OF_HEADS) {

@@ -81,6 +81,7 @@ struct Dispatch {
     std::uint64_t groups = 1;
     double flops = 0;
     double bytes = 0;
+    bool cpu = false;  // lowered for a CPU device
 };
 
 /// What `lower` sees and fills.
@@ -94,7 +95,10 @@ struct Lowering {
     Scratch scratch(std::int64_t elements);
     /// A temporary for one kernel after the other: made by the first to ask, as large as the most demanding needs it.
     Scratch shared_scratch(std::optional<Scratch>& shared, std::int64_t elements);
-    void dispatch(Dispatch d) { dispatches.push_back(std::move(d)); }
+    void dispatch(Dispatch d) {
+        d.cpu = device.cpu;
+        dispatches.push_back(std::move(d));
+    }
 };
 
 /// Invocations per workgroup for a kernel that gives one workgroup to each row of `width` elements.

@@ -145,6 +145,8 @@ private:
         return {.kind = HeadEpilogue::Kind::project_out, .own_v = own, .coefficients = out[1]};
     }
     std::uint32_t half_outputs() const override { return half_outputs_of(of_); }
+    /// Attention's kernels, which project heads by themselves, always write their coefficients.
+    bool dispensable(std::size_t output) const override { return of_.of_rows && is_coefficients(output); }
 
     Projection of_;
 };

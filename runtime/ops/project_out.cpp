@@ -63,6 +63,7 @@ public:
     bool may_alias(std::size_t output, std::size_t) const override {  // a row is read before it is written
         return output == 0 && of_.of_rows != of_.of_heads;
     }
+    bool dispensable(std::size_t output) const override { return is_coefficients(output); }
     KernelTraits kernel_traits(std::span<const Tensor> in) const override {
         if (in[0].width() / of_.heads % 2 != 0) return {};
         return {.half_in = 0b11, .half_out = half_outputs_of(of_), .uniform = true, .lower_precision = true};
@@ -129,6 +130,8 @@ Dispatch project_out_launch(const DeviceTraits& device, const Projection& of, co
                           {"HEADS", extent(of.heads)},
                           {"OF_ROWS", of.of_rows},
                           {"OF_HEADS", of.of_heads},
+                          {"KEEP_A_ROWS", static_cast<bool>(into.row_coefficients)},
+                          {"KEEP_A_HEADS", static_cast<bool>(into.head_coefficients)},
                           {"LAYOUT_O", tensor ? vector_layout(*tensor, grid.aligned && even(*tensor))
                                               : vector_layout(grid.aligned)},
                           {"LANES_PER_ROW", grid.lanes}},

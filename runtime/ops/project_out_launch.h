@@ -25,6 +25,9 @@ struct Projected {
 /// An op's outputs that a projection makes: (rows, their coefficients), then (heads, their coefficients).
 std::vector<TensorType> types_of(const Projection& of, const TensorType& o);
 Projected projected(const Projection& of, std::span<const Tensor> outputs);
+inline bool is_coefficients(std::size_t output) {
+    return output % 2 == 1;
+}
 
 /// Which of them may be kept in 16 bits, and no tensor as the null address.
 std::uint32_t half_outputs_of(const Projection& of);
@@ -38,7 +41,7 @@ void require_heads(const TensorType& o, const TensorType& v, std::int64_t heads)
 /// By plain ops: all of types_of().
 std::vector<Tensor> project_out_by_plain_ops(const Projection& of, Tensor o, Tensor v);
 
-/// o is a tensor or, in fp32, temporary memory; it lies in rows like v's.
+/// o is a tensor or, in fp32, temporary memory; it lies in rows like v's. Coefficients that `into` lacks are not kept.
 Dispatch project_out_launch(const DeviceTraits& device, const Projection& of, const ArgValue& o, Tensor v,
                             const Projected& into);
 

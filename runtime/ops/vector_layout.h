@@ -111,14 +111,17 @@ struct HeadRows {
     bool aligned;  // a head's width is even
 };
 
-/// On CPU devices a lane has as much of a head as it can keep, so that few sums go across lanes and few lanes idle; on
-/// GPUs neighbouring lanes read neighbouring pairs.
+/// On CPU devices a lane has as much of a head as it can keep, so that few sums go across lanes; but all lanes read a
+/// head that is all of a long row, from one end to the other. On GPUs neighbouring lanes read neighbouring pairs.
 inline HeadRows head_rows(const DeviceTraits& device, std::int64_t rows, std::int64_t heads, std::int64_t width) {
     const auto divided = [](std::int64_t count, std::int64_t by) { return (count + by - 1) / by; };
     const std::int64_t pairs = divided(width, 2), subgroup = device.subgroup_size, most = device.cpu ? 32 : 8;
     const std::int64_t room = device.cpu ? subgroup : std::min<std::int64_t>(128, device.max_group);
     std::int64_t lanes = 1;
-    const auto wants_more = [&] { return device.cpu ? divided(pairs, lanes) > most : 2 * lanes * heads <= room; };
+    const auto wants_more = [&] {
+        if (!device.cpu) return 2 * lanes * heads <= room;
+        return heads == 1 ? pairs > most : divided(pairs, lanes) > most;
+    };
     while (2 * lanes <= std::min(subgroup, pairs) && wants_more()) lanes *= 2;
     const std::int64_t group = std::min(divided(heads * lanes, subgroup) * subgroup, room / subgroup * subgroup);
     const std::int64_t together = group == subgroup ? std::max<std::int64_t>(1, subgroup / (heads * lanes)) : 1;

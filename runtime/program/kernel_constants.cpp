@@ -29,7 +29,7 @@ KernelConstants kernel_constants(const std::vector<std::pair<std::string, Consta
 }
 
 KernelRequest kernel_request(const Dispatch& dispatch) {
-    return {dispatch.kernel, kernel_constants(dispatch.constants)};
+    return {dispatch.kernel, kernel_constants(dispatch.constants), dispatch.cpu};
 }
 
 }  // namespace vkf

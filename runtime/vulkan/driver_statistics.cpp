@@ -71,14 +71,14 @@ bool has_driver_statistics(const Device& device) {
     return device.handles().executable_properties;
 }
 
-DriverStatistics driver_statistics(const Device& device, const std::string& kernel, const KernelConstants& constants) {
+DriverStatistics driver_statistics(const Device& device, const KernelRequest& kernel) {
     const DeviceHandles& handles = device.handles();
     if (!has_driver_statistics(device)) throw Error(device.info().name, " says nothing of its pipelines");
-    const Kernel described = describe_kernel(kernel);
+    const Kernel described = describe_kernel(kernel.name);
     DriverStatistics made;
     const auto start = std::chrono::steady_clock::now();
     const OwnPipeline pipeline{handles.device,
-                               make_pipeline(device, described, constants, VK_NULL_HANDLE,
+                               make_pipeline(device, described, kernel, VK_NULL_HANDLE,
                                              VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR |
                                                  VK_PIPELINE_CREATE_CAPTURE_INTERNAL_REPRESENTATIONS_BIT_KHR)};
     made.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -91,7 +91,7 @@ DriverStatistics driver_statistics(const Device& device, const std::string& kern
         [&](std::uint32_t* count, VkPipelineExecutablePropertiesKHR* list) {
             return vkGetPipelineExecutablePropertiesKHR(handles.device, &of, count, list);
         });
-    if (executables.empty()) throw Error(device.info().name, " made kernel ", kernel, " and says nothing of it");
+    if (executables.empty()) throw Error(device.info().name, " made kernel ", kernel.name, " and says nothing of it");
     // Where a driver makes several, it chooses between them at each launch: the last is the most parallel.
     VkPipelineExecutableInfoKHR last{};
     last.sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR;

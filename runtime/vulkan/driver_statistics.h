@@ -21,6 +21,6 @@ bool has_driver_statistics(const Device& device);
 
 /// Compiles an embedded kernel anew, without our pipeline cache, and keeps nothing of it. Throws Error if there is no
 /// such kernel or constant, the driver does not compile it, or says nothing of it.
-DriverStatistics driver_statistics(const Device& device, const std::string& kernel, const KernelConstants& constants);
+DriverStatistics driver_statistics(const Device& device, const KernelRequest& kernel);
 
 }  // namespace vkf

@@ -53,7 +53,7 @@ unsigned compiling_threads();
 /// What an embedded module says of itself, without a pipeline. Throws Error if there is no kernel of that name.
 Kernel describe_kernel(const std::string& name);
 /// A pipeline of the kernel, which is the caller's. Throws Error if it has no such constant.
-VkPipeline make_pipeline(const Device& device, const Kernel& kernel, const KernelConstants& constants,
+VkPipeline make_pipeline(const Device& device, const Kernel& kernel, const KernelRequest& request,
                          VkPipelineCache cache, VkPipelineCreateFlags flags = 0);
 
 }  // namespace vkf

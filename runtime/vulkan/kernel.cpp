@@ -75,9 +75,9 @@ struct Specialization {
     }
 };
 
-Specialization specialize(const Kernel& kernel, const KernelConstants& constants, std::uint32_t subgroup) {
+Specialization specialize(const Kernel& kernel, const KernelRequest& request, std::uint32_t subgroup) {
     Specialization made;
-    for (const auto& [name, value] : constants) {
+    for (const auto& [name, value] : request.constants) {
         const SpecConstant* found = nullptr;
         for (const SpecConstant& constant : kernel.reflection.constants)
             if (constant.name == name) found = &constant;
@@ -86,8 +86,10 @@ Specialization specialize(const Kernel& kernel, const KernelConstants& constants
                         "'; it has: ", join(kernel.reflection.constants));
         made.set(found->id, value);
     }
-    for (const SpecConstant& constant : kernel.reflection.constants)
+    for (const SpecConstant& constant : kernel.reflection.constants) {
         if (constant.name == "SUBGROUP") made.set(constant.id, subgroup);
+        if (constant.name == "CPU") made.set(constant.id, request.cpu);
+    }
     return made;
 }
 
@@ -107,7 +109,7 @@ void require_limits(const DeviceInfo& device, const Kernel& kernel, std::span<co
 }
 
 std::string key_of(const KernelRequest& request) {
-    std::string key = request.name;
+    std::string key = request.cpu ? request.name + " on a CPU" : request.name;
     for (const auto& [constant, value] : request.constants) key += text(' ', constant, '=', value);
     return key;
 }
@@ -123,7 +125,7 @@ struct Making {
         try {
             made = std::make_unique<Kernel>(describe_kernel(request->name));
             const auto start = std::chrono::steady_clock::now();
-            made->pipeline = make_pipeline(device, *made, request->constants, device.handles().cache);
+            made->pipeline = make_pipeline(device, *made, *request, device.handles().cache);
             made->compile_ms =
                 std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
         } catch (...) {
@@ -188,12 +190,12 @@ Kernel describe_kernel(const std::string& name) {
     return made;
 }
 
-VkPipeline make_pipeline(const Device& device, const Kernel& kernel, const KernelConstants& constants,
+VkPipeline make_pipeline(const Device& device, const Kernel& kernel, const KernelRequest& request,
                          VkPipelineCache cache, VkPipelineCreateFlags flags) {
     const DeviceHandles& to = device.handles();
     const std::span<const std::uint32_t> words = module_named(kernel.name).words;
     const std::uint32_t subgroup = device.info().subgroup_size;
-    const Specialization values = specialize(kernel, constants, subgroup);
+    const Specialization values = specialize(kernel, request, subgroup);
     require_limits(device.info(), kernel, words, values);
     VkShaderModuleCreateInfo code{};
     code.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;

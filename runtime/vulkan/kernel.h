@@ -25,10 +25,11 @@ struct Kernel {
     double compile_ms = 0;
 };
 
-/// An embedded kernel with values for its constants; SUBGROUP is filled in.
+/// An embedded kernel with values for its constants; SUBGROUP and CPU are filled in where it has them.
 struct KernelRequest {
     std::string name;
     KernelConstants constants;
+    bool cpu = false;  // made for a CPU device
 };
 
 /// Makes the pipelines that the device lacks of these, on several processors at once: a driver takes milliseconds for

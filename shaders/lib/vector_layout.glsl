@@ -14,6 +14,8 @@ const uint BF16X2 = 2;  // bfloat16
 const uint F16X2 = 3;   // binary16
 
 layout(buffer_reference, buffer_reference_align = 8) restrict readonly buffer InWide { uint64_t at[]; };
+layout(buffer_reference, buffer_reference_align = 8) restrict writeonly buffer OutWide { uint64_t at[]; };
+layout(buffer_reference, buffer_reference_align = 8) restrict writeonly buffer OutPair { vec2 at[]; };
 REFERENCE readonly buffer InWord { uint at[]; };
 REFERENCE writeonly buffer OutWord { uint at[]; };
 
@@ -73,11 +75,21 @@ vec2 as_stored(vec2 value, uint form) {
     return unpack(form == F16X2 ? pack_half(value) : pack_bfloat(value), form);
 }
 
-// 32-bit numbers leave one by one: two stores cost lavapipe as much as one of 64 bits, which kills Mesa 26.1 where it
-// has 16 lanes.
+// Two numbers as one: to lavapipe a vector's parts are two stores. The word is a sum, not packUint2x32: Mesa 26.1's CPU
+// device dies of that instruction where it has 16 lanes, and of an `or`, which becomes it.
+uint64_t wide_word(vec2 value) {
+    const uvec2 bits = floatBitsToUint(value);
+    return (uint64_t(bits.y) << 32) + bits.x;
+}
+
 void store_two(Out y, uint at, vec2 value, uint form) {
     if (packed(form)) {
         OutWord(y).at[at / 2] = form == F16X2 ? pack_half(value) : pack_bfloat(value);
+    } else if (form == VEC2) {
+        if (CPU)
+            OutWide(y).at[at / 2] = wide_word(value);
+        else
+            OutPair(y).at[at / 2] = value;
     } else {
         y.at[at] = value.x;
         y.at[at + 1] = value.y;
