@@ -16,7 +16,7 @@
 
 layout(constant_id = 0) const uint GROUP = 8;     // invocations per workgroup, chosen by the op
 layout(constant_id = 1) const uint SUBGROUP = 8;  // invocations per subgroup, filled in by the runtime
-layout(constant_id = 26) const bool CPU = false;  // so is this: whether the device is the processor
+layout(constant_id = 26) const bool CPU = false;  // likewise: whether it was lowered for a CPU device
 layout(local_size_x_id = 0) in;
 
 // Aligned to one element only: rows of odd width and slices are legal arguments everywhere.
