@@ -45,15 +45,14 @@ void shorten(KernelConfig& made, const GemmShape& shape, std::int64_t step) {
     made.splits = up(shape.k, made.chunk);
 }
 
-/// Columns of b that a workgroup has in decoding. On a CPU, where each lane reads cache lines of its own, up to four
-/// for each lane of a transposed b, as long as all processors have several workgroups.
+/// Columns of b that a workgroup has in decoding. On a CPU each lane reads cache lines of its own: across columns, or,
+/// where b is transposed, down one column; down four where there are as many as a vocabulary has.
 std::uint32_t decode_stripe(const DeviceTraits& device, const GemmShape& shape) {
     const std::uint32_t lanes = device.subgroup_size;
     if (!device.cpu) return 4 * lanes;
     if (!shape.transpose_b) return cache_line * lanes;
-    std::uint32_t own = 4;
-    while (own > 1 && tiles_of(shape, shape.m, own * lanes) < std::int64_t{device.compute_units} * 8) own /= 2;
-    return own * lanes;
+    constexpr std::int64_t many = 16384;
+    return shape.n >= many ? 4 * lanes : lanes;
 }
 
 /// A few rows against all of b, as in decoding.

@@ -6,7 +6,10 @@
 // Memory: a lane reads RUN neighbours of b before its next lane's begin. Two on a GPU, where a subgroup's loads meet in
 //   cache lines; a whole cache line on a CPU, where lanes load one after the other: so the first pair of each fetches a
 //   line of its own, many are under way together, and the other pairs find theirs.
-// Numerics: fp32; sums in ascending k, or per lane in ascending k and then over the lanes.
+//   Of its own rows a lane reads four such lines side by side, for a processor looks only a few gathers ahead: of four
+//   rows, or of one where there are few.
+// Numerics: fp32; sums in ascending k, or per lane in ascending k and then over the lanes; by lines, the even and the
+//   odd k of LINES lines at a time.
 //
 // The kernel has the constants TRANSPOSE_B, LAYOUT_A and LAYOUT_B, the arguments a and a_pitch, and store().
 #include "lib/group.glsl"
@@ -17,12 +20,14 @@ layout(constant_id = 8) const uint STRIPE = 64;  // b as it is: whole runs of al
 layout(constant_id = 9) const uint RUN = 2;      // even
 
 const uint LANES = SUBGROUP;
-const bool LINES = RUN > 2;
+const bool BY_LINES = RUN > 2;
 const uint PAIRS = TRANSPOSE_B ? 1 : STRIPE / (LANES * 2);  // of a lane, b as it is
 // Rows of b that are read together, their first pairs first, so that more lines are under way.
 const uint COLUMNS = 8;                    // b transposed
-const uint OWN = STRIPE / LANES;           // the same on a CPU, by each lane
+const uint OWN = STRIPE / LANES;           // the same on a CPU, by each lane,
+const uint LINES = OWN < 4 ? 4 / OWN : 1;  // and so many lines of each
 const uint DEPTH = LANES < 8 ? LANES : 8;  // b as it is
+const uint SUMS = ROWS * OWN;              // of a lane, by lines
 
 // Columns from column0 on, summed over k from k_begin to k_end.
 struct Stripe {
@@ -89,33 +94,41 @@ void down(Stripe of) {
     }
 }
 
-// A lane reads `OWN` rows of b, each line by line.
-void lines(Stripe of) {
-    const uint lane = gl_SubgroupInvocationID;
-    uint row[OWN];
-    vec2 sum[ROWS * OWN];
-    [[unroll]] for (uint c = 0; c < OWN; ++c)
-        row[c] = of.b_begin + min(of.column0 + c * LANES + lane, of.n - 1) * of.b_pitch;
-    [[unroll]] for (uint i = 0; i < ROWS * OWN; ++i) sum[i] = vec2(0.0);
-    uint k0 = of.k_begin;
-    for (; k0 + LANES <= of.k_end; k0 += LANES) {
-        float left[ROWS];
+// Adds up `lines` cache lines from k on of each of a lane's rows of b, which lie one after the other: the first pairs of
+// all, then the second ones, so that they are under way together.
+void take_lines(Stripe of, uint row[OWN], uint k, const uint lines, inout vec2 sum[SUMS]) {
+    float left[ROWS * LINES * RUN / LANES];
+    [[unroll]] for (uint i = 0; i < lines * RUN / LANES; ++i)
         [[unroll]] for (uint r = 0; r < ROWS; ++r)
-            left[r] = load_one(a, of.a_begin + r * a_pitch + k0 + lane, LAYOUT_A);
-        [[unroll]] for (uint s = 0; s < LANES; s += 2) {
-            [[unroll]] for (uint c = 0; c < OWN; ++c) {
-                const uint at = row[c] + k0 + s;
-                const vec2 right = load_vec2(LAYOUT_B, of.b, at, at + 1);
-                [[unroll]] for (uint r = 0; r < ROWS; ++r)
-                    sum[r * OWN + c] += vec2(subgroupBroadcast(left[r], s), subgroupBroadcast(left[r], s + 1)) * right;
-            }
+            left[i * ROWS + r] =
+                load_one(a, of.a_begin + r * a_pitch + k + i * LANES + gl_SubgroupInvocationID, LAYOUT_A);
+    [[unroll]] for (uint s = 0; s < RUN; s += 2) {
+        [[unroll]] for (uint i = 0; i < OWN * lines; ++i) {
+            const uint c = i / lines, at = i % lines * RUN + s, from = at / LANES * ROWS, lane = at % LANES;
+            const vec2 right = load_vec2(LAYOUT_B, of.b, row[c] + k + at, row[c] + k + at + 1);
+            [[unroll]] for (uint r = 0; r < ROWS; ++r)
+                sum[r * OWN + c] +=
+                    vec2(subgroupBroadcast(left[from + r], lane), subgroupBroadcast(left[from + r], lane + 1)) * right;
         }
     }
-    for (; k0 < of.k_end; ++k0) {
+}
+
+// A lane reads `OWN` rows of b, several lines at a time.
+void by_lines(Stripe of) {
+    const uint lane = gl_SubgroupInvocationID;
+    uint row[OWN];
+    vec2 sum[SUMS];
+    [[unroll]] for (uint c = 0; c < OWN; ++c)
+        row[c] = of.b_begin + min(of.column0 + c * LANES + lane, of.n - 1) * of.b_pitch;
+    [[unroll]] for (uint i = 0; i < SUMS; ++i) sum[i] = vec2(0.0);
+    uint k = of.k_begin;
+    for (; k + LINES * RUN <= of.k_end; k += LINES * RUN) take_lines(of, row, k, LINES, sum);
+    for (; k + RUN <= of.k_end; k += RUN) take_lines(of, row, k, 1, sum);
+    for (; k < of.k_end; ++k) {
         [[unroll]] for (uint c = 0; c < OWN; ++c) {
-            const float right = load_one(of.b, row[c] + k0, LAYOUT_B);
+            const float right = load_one(of.b, row[c] + k, LAYOUT_B);
             [[unroll]] for (uint r = 0; r < ROWS; ++r)
-                sum[r * OWN + c].x += load_one(a, of.a_begin + r * a_pitch + k0, LAYOUT_A) * right;
+                sum[r * OWN + c].x += load_one(a, of.a_begin + r * a_pitch + k, LAYOUT_A) * right;
         }
     }
     [[unroll]] for (uint c = 0; c < OWN; ++c) {
@@ -163,8 +176,8 @@ void along(Stripe of) {
 }
 
 void compute(Stripe of) {
-    if (TRANSPOSE_B && LINES)
-        lines(of);
+    if (TRANSPOSE_B && BY_LINES)
+        by_lines(of);
     else if (TRANSPOSE_B)
         along(of);
     else

@@ -111,8 +111,9 @@ std::vector<OpCase> matmul_cases() {
         cases.push_back(plain(layout, 130, 63, 37, 1));
         cases.push_back(plain(layout, 48, 80, 771));       // k split in chunks, the last one short
         cases.push_back(plain(layout, 1, 300, 259));       // one row: decoding
-        cases.push_back(plain(layout, 1, 600, 67));        // of b transposed two rows per lane, on two cores
-        cases.push_back(plain(layout, 3, 1030, 37));       // and four
+        cases.push_back(plain(layout, 1, 600, 67));        // of b transposed a row per lane, four lines of it at a time
+        cases.push_back(plain(layout, 3, 1030, 150));      // and single lines behind them
+        cases.push_back(plain(layout, 1, 16390, 35));      // four rows per lane
         cases.push_back(plain(layout, 3, 258, 530));       // a few, cache line by cache line
         cases.push_back(plain(layout, 192, 65, 128));      // a head of 65 characters
         cases.push_back(plain(layout, 128, 128, 192, 4));  // aligned slices
