@@ -94,8 +94,8 @@ void down(Stripe of) {
     }
 }
 
-// Adds up `lines` cache lines from k on of each of a lane's rows of b, which lie one after the other: the first pairs of
-// all, then the second ones, so that they are under way together.
+// Adds up `lines` cache lines, which lie one after the other from k on, of each of a lane's rows of b: the first pairs
+// of all, then the second ones, so that they are under way together.
 void take_lines(Stripe of, uint row[OWN], uint k, const uint lines, inout vec2 sum[SUMS]) {
     float left[ROWS * LINES * RUN / LANES];
     [[unroll]] for (uint i = 0; i < lines * RUN / LANES; ++i)
