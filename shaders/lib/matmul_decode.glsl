@@ -20,14 +20,16 @@ layout(constant_id = 8) const uint STRIPE = 64;  // b as it is: whole runs of al
 layout(constant_id = 9) const uint RUN = 2;      // even
 
 const uint LANES = SUBGROUP;
-const bool BY_LINES = RUN > 2;
+const bool BY_LINES = RUN > 2 && RUN >= LANES;
 const uint PAIRS = TRANSPOSE_B ? 1 : STRIPE / (LANES * 2);  // of a lane, b as it is
 // Rows of b that are read together, their first pairs first, so that more lines are under way.
 const uint COLUMNS = 8;                    // b transposed
 const uint OWN = STRIPE / LANES;           // the same on a CPU, by each lane,
 const uint LINES = OWN < 4 ? 4 / OWN : 1;  // and so many lines of each
 const uint DEPTH = LANES < 8 ? LANES : 8;  // b as it is
-const uint SUMS = ROWS * OWN;              // of a lane, by lines
+// By lines: a lane's sums, and its elements of a.
+const uint SUMS = ROWS * OWN;
+const uint WORDS = BY_LINES ? ROWS * LINES * RUN / LANES : 1;
 
 // Columns from column0 on, summed over k from k_begin to k_end.
 struct Stripe {
@@ -97,7 +99,7 @@ void down(Stripe of) {
 // Adds up `lines` cache lines, which lie one after the other from k on, of each of a lane's rows of b: the first pairs
 // of all, then the second ones, so that they are under way together.
 void take_lines(Stripe of, uint row[OWN], uint k, const uint lines, inout vec2 sum[SUMS]) {
-    float left[ROWS * LINES * RUN / LANES];
+    float left[WORDS];
     [[unroll]] for (uint i = 0; i < lines * RUN / LANES; ++i)
         [[unroll]] for (uint r = 0; r < ROWS; ++r)
             left[i * ROWS + r] =
