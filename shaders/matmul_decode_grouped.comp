@@ -4,7 +4,7 @@
 //
 // Shapes: a [ROWS, k], b [k, n] or transposed [n, k], bias [n], y [ROWS, n]; n differs. A product's stripes of columns
 // begin at workgroup `first`. How a stripe is computed, and in which order it sums: lib/matmul_decode.glsl; the same
-// bits as matmul_decode.comp without splits.
+// bits as matmul_decode.comp with this STRIPE, without splits.
 #include "lib/args.glsl"
 #include "lib/parts.glsl"
 

@@ -9,7 +9,7 @@
 //   Of its own rows a lane reads four such lines side by side, for a processor looks only a few gathers ahead: of four
 //   rows, or of one where there are few.
 // Numerics: fp32; sums in ascending k, or per lane in ascending k and then over the lanes; by lines, the even and the
-//   odd k of LINES lines at a time.
+//   odd k apart, LINES lines at a time: the order depends on STRIPE.
 //
 // The kernel has the constants TRANSPOSE_B, LAYOUT_A and LAYOUT_B, the arguments a and a_pitch, and store().
 #include "lib/group.glsl"
