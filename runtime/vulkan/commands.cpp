@@ -137,6 +137,7 @@ std::uint64_t Commands::submit() {
 
 std::uint64_t submit(Device& device, std::span<const Commands* const> list) {
     DeviceHandles& handles = device.handles();
+    handles.cpu_latency.hold();
     std::vector<VkCommandBufferSubmitInfo> buffers;
     const auto submit_buffers = [&] {
         VkSemaphoreSubmitInfo signal{};
@@ -179,13 +180,14 @@ std::vector<double> Commands::stamps_ms() const {
 }
 
 void wait(Device& device, std::uint64_t ticket) {
-    const DeviceHandles& handles = device.handles();
+    DeviceHandles& handles = device.handles();
     VkSemaphoreWaitInfo info{};
     info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
     info.semaphoreCount = 1;
     info.pSemaphores = &handles.timeline;
     info.pValues = &ticket;
     check(vkWaitSemaphores(handles.device, &info, UINT64_MAX), "vkWaitSemaphores");
+    if (ticket == handles.submitted) handles.cpu_latency.release();
 }
 
 }  // namespace vkf

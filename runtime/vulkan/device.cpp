@@ -146,7 +146,8 @@ void open_device(DeviceHandles& to, const Candidate& from) {
     info.ppEnabledExtensionNames = from.extensions.data();
     const std::vector<int> before = threads();
     check(vkCreateDevice(from.physical, &info, nullptr, &to.device), "vkCreateDevice");
-    if (from.info.kind == DeviceKind::cpu) spread_workers(before);
+    if (from.info.kind == DeviceKind::cpu && spread_workers(before))
+        to.cpu_latency = CpuLatencyRequest(cpu_latency_file);
     volkLoadDevice(to.device);
     vkGetDeviceQueue(to.device, from.queue_family, 0, &to.queue);
     to.physical = from.physical;
@@ -261,6 +262,7 @@ std::uint64_t Device::free_bytes() const {
 
 void Device::wait_idle() const {
     check(vkDeviceWaitIdle(handles_->device), "vkDeviceWaitIdle");
+    handles_->cpu_latency.release();
 }
 
 std::uint64_t Device::validation_messages() const {

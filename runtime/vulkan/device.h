@@ -70,7 +70,8 @@ std::vector<DeviceInfo> list_devices();
 /// InputError if `wanted` (an index, or part of a name) matches none.
 ///
 /// On x86 processors with AVX-512 it sets LP_NATIVE_VECTOR_WIDTH=512, unless the user has set it: Mesa's CPU device
-/// then works in subgroups of 16 instead of 8. That device's workers get a processor each (vulkan/workers.h).
+/// then works in subgroups of 16 instead of 8. That device's workers get a processor each (vulkan/workers.h); if these
+/// are all there are, none sleeps while something is submitted, where the system permits it (vulkan/cpu_latency.h).
 ///
 /// `pretend` is for tests: it changes what is said of the device, to lower limits or to another kind.
 class Device {

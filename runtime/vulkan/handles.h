@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "vulkan/cpu_latency.h"
 #include "vulkan/device.h"
 #include "vulkan/instance.h"
 #include "vulkan/kernel.h"
@@ -34,7 +35,8 @@ struct DeviceHandles {
     VmaAllocator allocator = VK_NULL_HANDLE;
     VkCommandPool commands = VK_NULL_HANDLE;
     VkSemaphore timeline = VK_NULL_HANDLE;
-    std::uint64_t submitted = 0;  // last value the timeline will reach
+    std::uint64_t submitted = 0;   // last value the timeline will reach
+    CpuLatencyRequest cpu_latency;  // held from a submission until the last one has been waited for
     VkPipelineCache cache = VK_NULL_HANDLE;
     std::string cache_path;                    // empty: nowhere to keep it
     std::size_t cache_bytes = 0;               // as found on disk

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "vulkan/cpu_latency.h"
 #include "vulkan/handles.h"
 
 namespace vkf {
@@ -67,6 +68,7 @@ PhysicalDevice::PhysicalDevice(VkPhysicalDevice handle) : extensions(extensions_
     for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i)
         if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
             memory_bytes = std::max(memory_bytes, memory.memoryHeaps[i].size);
+    sleeps = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU && refuses_cpu_latency();
 }
 
 }  // namespace vkf

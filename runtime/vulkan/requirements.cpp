@@ -58,6 +58,8 @@ std::vector<MissingFeature> missing_optional(const PhysicalDevice& device) {
          "what other programs use counts as free memory"},
         {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
          lists(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME), "bench compile is refused"},
+        {"permission to write to /dev/cpu_dma_latency", !device.sleeps,
+         "processors fall asleep between kernels: short ones take up to twice as long"},
     });
     if (device.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU) return made;
 

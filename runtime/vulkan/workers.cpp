@@ -9,6 +9,7 @@
 
 #ifdef __linux__
 #include <sched.h>
+#include <unistd.h>
 #endif
 
 namespace vkf {
@@ -55,7 +56,7 @@ std::vector<int> threads() {
     return list;
 }
 
-void spread_workers(const std::vector<int>& before) {
+bool spread_workers(const std::vector<int>& before) {
     const std::vector<int> places = processors();
     std::vector<int> started;
     for (int tries = 0; tries < 20; ++tries) {
@@ -63,13 +64,14 @@ void spread_workers(const std::vector<int>& before) {
         if (started.size() <= places.size() + 1) break;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    if (places.size() < 2 || started.size() != places.size() + 1) return;
+    if (places.size() < 2 || started.size() != places.size() + 1) return false;
     for (std::size_t i = 0; i < places.size(); ++i) {
         cpu_set_t own;
         CPU_ZERO(&own);
         CPU_SET(places[i], &own);
         sched_setaffinity(started[i + 1], sizeof own, &own);  // in vain: no harm
     }
+    return std::ssize(places) == sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 #else
@@ -78,7 +80,9 @@ std::vector<int> threads() {
     return {};
 }
 
-void spread_workers(const std::vector<int>&) {}
+bool spread_workers(const std::vector<int>&) {
+    return false;
+}
 
 #endif
 

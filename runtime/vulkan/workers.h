@@ -9,10 +9,11 @@ namespace vkf {
 std::vector<int> threads();
 
 /// Gives every worker that a CPU device has started, while only `before` were there, a processor of its own among those
-/// that the process may use; does nothing if there are not as many of the one as of the other.
+/// that the process may use; does nothing if there are not as many of the one as of the other. Whether each of the
+/// machine's processors now has one.
 ///
 /// Why: a dispatch wakes all workers at once and waits for the last. Linux often wakes two on one processor and leaves
 /// another idle for seconds, which made training 1.5 times slower (docs/lab/cpu-driver.md).
-void spread_workers(const std::vector<int>& before);
+bool spread_workers(const std::vector<int>& before);
 
 }  // namespace vkf

@@ -118,6 +118,7 @@ TEST(HostRequirements, WhatIsUsedWhereItIsThereIsNamedWhereItIsNot) {
                   d.properties.limits.maxComputeSharedMemorySize = 16384;
               }),
               "");
+    EXPECT_EQ(lacks([](auto& d) { d.sleeps = true; }), "permission to write to /dev/cpu_dma_latency");
 }
 
 // SPIR-V's capabilities by number, with what a device must have for each.
