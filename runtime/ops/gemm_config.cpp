@@ -45,12 +45,24 @@ void shorten(KernelConfig& made, const GemmShape& shape, std::int64_t step) {
     made.splits = up(shape.k, made.chunk);
 }
 
+/// Stretches of so many columns that a workgroup has of a row of b: up to three, if b comes from memory, where longer
+/// ones are read faster, but as few columns past its edge as can be.
+std::uint32_t stretches(const GemmShape& shape, std::uint32_t columns) {
+    constexpr std::int64_t streamed = 1 << 19;  // elements
+    if (shape.k * shape.n < streamed) return 1;
+    const auto width = [&](std::uint32_t count) { return up(shape.n, count * columns) * count; };
+    std::uint32_t best = 3;
+    for (const std::uint32_t count : {2U, 1U})
+        if (width(count) < width(best)) best = count;
+    return best;
+}
+
 /// Columns of b that a workgroup has in decoding. On a CPU each lane reads cache lines of its own: across columns, or,
 /// where b is transposed, down one column; down four where there are as many as a vocabulary has.
 std::uint32_t decode_stripe(const DeviceTraits& device, const GemmShape& shape) {
     const std::uint32_t lanes = device.subgroup_size;
     if (!device.cpu) return 4 * lanes;
-    if (!shape.transpose_b) return cache_line * lanes;
+    if (!shape.transpose_b) return cache_line * lanes * stretches(shape, cache_line * lanes);
     constexpr std::int64_t many = 16384;
     return shape.n >= many ? 4 * lanes : lanes;
 }

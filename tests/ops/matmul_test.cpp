@@ -114,6 +114,8 @@ std::vector<OpCase> matmul_cases() {
         cases.push_back(plain(layout, 1, 600, 67));        // of b transposed a row per lane, four lines of it at a time
         cases.push_back(plain(layout, 3, 1030, 150));      // and single lines behind them
         cases.push_back(plain(layout, 1, 16390, 35));      // four rows per lane
+        cases.push_back(plain(layout, 2, 1500, 352));      // of b as it is three stretches of columns to a workgroup
+        cases.push_back(plain(layout, 1, 1000, 530));      // and two
         cases.push_back(plain(layout, 3, 258, 530));       // a few, cache line by cache line
         cases.push_back(plain(layout, 192, 65, 128));      // a head of 65 characters
         cases.push_back(plain(layout, 128, 128, 192, 4));  // aligned slices
