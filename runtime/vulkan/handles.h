@@ -35,7 +35,7 @@ struct DeviceHandles {
     VmaAllocator allocator = VK_NULL_HANDLE;
     VkCommandPool commands = VK_NULL_HANDLE;
     VkSemaphore timeline = VK_NULL_HANDLE;
-    std::uint64_t submitted = 0;   // last value the timeline will reach
+    std::uint64_t submitted = 0;    // last value the timeline will reach
     CpuLatencyRequest cpu_latency;  // held from a submission until the last one has been waited for
     VkPipelineCache cache = VK_NULL_HANDLE;
     std::string cache_path;                    // empty: nowhere to keep it
