@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "vulkan/device.h"
+#include "vulkan/handles.h"
 
 #ifdef __linux__
 #include <sched.h>
@@ -42,6 +43,8 @@ TEST(DeviceWorkers, HaveAProcessorEach) {
         if (!std::ranges::binary_search(before, thread) && bound_to(thread) >= 0) places.insert(bound_to(thread));
     EXPECT_EQ(std::ssize(places), processors);
     EXPECT_EQ(std::ssize(std::set<int>(places.begin(), places.end())), processors);
+    const bool permitted = CpuLatencyRequest(cpu_latency_file).valid();
+    EXPECT_EQ(device.handles().cpu_latency.valid(), permitted) << "they are all there are, and may stay awake";
 }
 
 TEST(DeviceWorkers, StayWhereTheyAreIfTheyAreNotAsManyAsProcessors) {
