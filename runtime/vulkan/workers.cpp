@@ -34,6 +34,13 @@ std::vector<int> processors() {
     return list;
 }
 
+void bind(int thread, int processor) {
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    CPU_SET(processor, &own);
+    sched_setaffinity(thread, sizeof own, &own);  // in vain: no harm
+}
+
 /// Threads that have kept the name of the one that started them: first the queue's, then the workers. Rasterisers and
 /// the cache's name themselves, if perhaps only a moment later.
 std::vector<int> unnamed(const std::vector<int>& before) {
@@ -65,12 +72,8 @@ bool spread_workers(const std::vector<int>& before) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     if (places.size() < 2 || started.size() != places.size() + 1) return false;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        cpu_set_t own;
-        CPU_ZERO(&own);
-        CPU_SET(places[i], &own);
-        sched_setaffinity(started[i + 1], sizeof own, &own);  // in vain: no harm
-    }
+    bind(started.front(), places.front());
+    for (std::size_t i = 0; i < places.size(); ++i) bind(started[i + 1], places[i]);
     return std::ssize(places) == sysconf(_SC_NPROCESSORS_ONLN);
 }
 

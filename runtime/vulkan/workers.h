@@ -1,4 +1,4 @@
-// The threads in which Mesa's CPU device runs kernels, one on each processor.
+// The threads in which Mesa's CPU device dispatches kernels and runs them, each on a processor.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,12 @@ namespace vkf {
 std::vector<int> threads();
 
 /// Gives every worker that a CPU device has started, while only `before` were there, a processor of its own among those
-/// that the process may use; does nothing if there are not as many of the one as of the other. Whether each of the
-/// machine's processors now has one.
+/// that the process may use, and the queue's thread the first of these; does nothing if there are not as many workers
+/// as processors. Whether each of the machine's processors now has a worker.
 ///
 /// Why: a dispatch wakes all workers at once and waits for the last. Linux often wakes two on one processor and leaves
-/// another idle for seconds, which made training 1.5 times slower (docs/lab/cpu-driver.md).
+/// another idle for seconds, which made training 1.5 times slower; and it moves the queue's thread about, which made
+/// each launch of some runs take 10 to 20 us longer (docs/lab/cpu-driver.md).
 bool spread_workers(const std::vector<int>& before);
 
 }  // namespace vkf
