@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <csignal>
 #include <cstdlib>
@@ -21,6 +24,9 @@ void prepare_process() {
         if (::fcntl(stream, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY) != stream) ::_exit(1);
     std::signal(SIGPIPE, SIG_IGN);  // writing tells us instead
     std::signal(SIGXFSZ, SIG_IGN);
+#ifdef __GLIBC__
+    ::mallopt(M_MMAP_THRESHOLD, 1 << 20);  // else it grows, and what drivers free when they have compiled is kept
+#endif
 }
 
 std::vector<std::string> arguments(int argc, const char* const* argv) {

@@ -3,11 +3,16 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <fstream>
+#include <vector>
 
 #include "base/control_groups.h"
 #include "base/memory.h"
+#include "base/os.h"
 #include "scratch.h"
 
 namespace vkf::test {
@@ -76,6 +81,16 @@ TEST(HostMemory, TellsWhatCannotBeTouched) {
     ::munmap(mapped, 2 * page);
     ::close(file);
 }
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+TEST(HostMemory, LargeBlocksAreMappingsOfTheirOwnAlsoAfterLargerOnesWereFreed) {
+    os::prepare_process();
+    std::vector<char>(16 * mebibyte);  // freed at once, from which glibc would conclude that there will be more
+    const std::size_t before = ::mallinfo2().hblkhd;
+    const std::vector<char> block(4 * mebibyte);
+    EXPECT_GE(::mallinfo2().hblkhd, before + block.size()) << "what is freed of a heap may be kept";
+}
+#endif
 
 }  // namespace
 }  // namespace vkf::test
