@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "vulkan/handles.h"
+#include "vulkan/host_pool.h"
 #include "vulkan/recorder.h"
 
 namespace vkf {
@@ -45,6 +46,8 @@ constexpr std::uint64_t staging_bytes = 64u << 20;
 
 }  // namespace
 
+Buffer::Buffer() = default;
+
 Buffer::Buffer(Device& device, std::uint64_t bytes, Memory intent, const std::string& name)
     : device_(&device), bytes_(std::max<std::uint64_t>(bytes, 4)) {
     const DeviceHandles& handles = device.handles();
@@ -61,6 +64,14 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory intent, const std::st
     const bool cpu = device.info().kind == DeviceKind::cpu;
     wanted.flags = flags_of(intent, cpu);
     if (intent != Memory::device) wanted.requiredFlags = VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    VkExternalMemoryBufferCreateInfo imported{};
+    imported.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO;
+    imported.handleTypes = HostPool::handle_type;
+    if (cpu && handles.host_memory && intent == Memory::device && bytes_ >= HugePages::page) {
+        pool_ = std::make_unique<HostPool>(handles.device, handles.allocator, bytes_);
+        wanted.pool = pool_->handle();
+        if (wanted.pool) info.pNext = &imported;
+    }
     VkBuffer buffer = VK_NULL_HANDLE;
     VmaAllocation allocation = VK_NULL_HANDLE;
     VmaAllocationInfo got{};
@@ -93,6 +104,7 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
     std::swap(device_, other.device_);
     std::swap(buffer_, other.buffer_);
     std::swap(allocation_, other.allocation_);
+    std::swap(pool_, other.pool_);
     std::swap(mapped_, other.mapped_);
     std::swap(bytes_, other.bytes_);
     std::swap(address_, other.address_);

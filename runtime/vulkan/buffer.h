@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
 namespace vkf {
 
 class Device;
+class HostPool;
 
 enum class Memory : std::uint8_t {
     device,    // kernels only; copies move it
@@ -19,7 +21,7 @@ enum class Memory : std::uint8_t {
 /// A buffer with a device address. Move-only. Throws Error naming what was asked for if the memory is not to be had.
 class Buffer {
 public:
-    Buffer() = default;
+    Buffer();
     Buffer(Device& device, std::uint64_t bytes, Memory intent, const std::string& name);
     Buffer(Buffer&& other) noexcept;
     Buffer& operator=(Buffer&& other) noexcept;
@@ -40,6 +42,7 @@ private:
     Device* device_ = nullptr;
     void* buffer_ = nullptr;      // VkBuffer
     void* allocation_ = nullptr;  // VmaAllocation
+    std::unique_ptr<HostPool> pool_;
     std::byte* mapped_ = nullptr;
     std::uint64_t bytes_ = 0;
     std::uint64_t address_ = 0;

@@ -217,6 +217,7 @@ Device::Device(const std::string& wanted, const std::function<void(DeviceInfo&)>
     if (pretend) pretend(info_);
     handles_->names = validation_wanted();
     handles_->memory_budget = chosen.enables(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    handles_->host_memory = chosen.enables(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     handles_->executable_properties = chosen.enables(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
     try {
         open_device(*handles_, chosen);

@@ -45,6 +45,7 @@ struct DeviceHandles {
     Subgroups subgroups;
     bool names = false;                  // debug names are available
     bool memory_budget = false;          // VK_EXT_memory_budget
+    bool host_memory = false;            // VK_EXT_external_memory_host
     bool executable_properties = false;  // VK_KHR_pipeline_executable_properties
 
     void name(VkObjectType type, std::uint64_t handle, const std::string& text) const;

@@ -50,6 +50,7 @@ std::vector<MissingFeature> missing_required(const PhysicalDevice& device) {
 
 std::vector<MissingFeature> missing_optional(const PhysicalDevice& device) {
     const VkPhysicalDeviceLimits& limits = device.properties.limits;
+    const bool cpu = device.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const auto lists = [&](const char* extension) { return device.extensions.contains(extension); };
     std::vector<MissingFeature> made = absent({
         {"timestamps", device.timestamp_bits > 0 && limits.timestampPeriod > 0,
@@ -58,10 +59,12 @@ std::vector<MissingFeature> missing_optional(const PhysicalDevice& device) {
          "what other programs use counts as free memory"},
         {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
          lists(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME), "bench compile is refused"},
+        {VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, !cpu || lists(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME),
+         "memory lies in small pages: generation takes 5 % longer"},
         {"permission to write to /dev/cpu_dma_latency", !device.sleeps,
          "processors fall asleep between kernels: short ones take up to twice as long"},
     });
-    if (device.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU) return made;
+    if (cpu) return made;
 
     constexpr std::uint32_t usual_group = 256, usual_shared = 32768;
     const bool requirable = (device.properties13.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
@@ -120,6 +123,8 @@ std::vector<const char*> wanted_extensions(const std::set<std::string>& listed, 
     for (const char* name : {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
                              "VK_KHR_portability_subset"})
         if (listed.contains(name)) made.push_back(name);
+    if (info.kind == DeviceKind::cpu && listed.contains(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME))
+        made.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     if (!info.matrices.empty()) made.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
     if (std::ranges::any_of(info.matrices, [](auto& m) { return m.element == MatrixElement::bf16; }))
         made.push_back(bfloat16_extension);

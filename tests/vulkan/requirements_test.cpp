@@ -117,7 +117,7 @@ TEST(HostRequirements, WhatIsUsedWhereItIsThereIsNamedWhereItIsNot) {
                   d.properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU;
                   d.properties.limits.maxComputeSharedMemorySize = 16384;
               }),
-              "");
+              "VK_EXT_external_memory_host");
     EXPECT_EQ(lacks([](auto& d) { d.sleeps = true; }), "permission to write to /dev/cpu_dma_latency");
 }
 
@@ -157,6 +157,10 @@ TEST(HostRequirements, ExtensionsAreEnabledWhereTheyAreListedAndUsed) {
     };
     DeviceInfo info;
     EXPECT_EQ(wanted({"VK_KHR_cooperative_matrix", "VK_KHR_maintenance5"}, info), "");
+    EXPECT_EQ(wanted({"VK_EXT_external_memory_host"}, info), "") << "a GPU's memory is its own";
+    info.kind = DeviceKind::cpu;
+    EXPECT_EQ(wanted({"VK_EXT_external_memory_host"}, info), "VK_EXT_external_memory_host ");
+    info.kind = DeviceKind::other;
     EXPECT_EQ(wanted({"VK_KHR_portability_subset", "VK_EXT_memory_budget"}, info),
               "VK_EXT_memory_budget VK_KHR_portability_subset ");
     info.matrices = {{16, 16, 16, MatrixElement::bf16}};
