@@ -68,9 +68,12 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory intent, const std::st
     imported.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO;
     imported.handleTypes = HostPool::handle_type;
     if (cpu && handles.host_memory && intent == Memory::device && bytes_ >= HugePages::page) {
-        pool_ = std::make_unique<HostPool>(handles.device, handles.allocator, bytes_);
-        wanted.pool = pool_->handle();
-        if (wanted.pool) info.pNext = &imported;
+        auto pool = std::make_unique<HostPool>(handles.device, handles.allocator, bytes_);
+        wanted.pool = pool->handle();
+        if (wanted.pool) {
+            info.pNext = &imported;
+            pool_ = std::move(pool);
+        }
     }
     VkBuffer buffer = VK_NULL_HANDLE;
     VmaAllocation allocation = VK_NULL_HANDLE;

@@ -32,9 +32,8 @@ private:
 /// What a CPU device allocates from, imported into it (VK_EXT_external_memory_host): room for one buffer of so many
 /// bytes. It must outlive the buffer.
 ///
-/// Why: Mesa's CPU device keeps memory of its own in an anonymous file, which Linux cuts into pages of 4 KiB. Reading
-/// weights stops at the end of each, until the next one's place is known: in huge pages tokens take 5 % less time
-/// (docs/lab/cpu-driver.md).
+/// Why: Mesa's CPU device keeps memory of its own in an anonymous file, which Linux cuts into pages of 4 KiB. In huge
+/// ones a token of SmolLM2 takes 5 % less time (docs/lab/cpu-driver.md).
 class HostPool {
 public:
     static constexpr VkExternalMemoryHandleTypeFlagBits handle_type =
