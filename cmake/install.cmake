@@ -52,8 +52,9 @@ foreach(folder IN ITEMS runtime/ models)
     install(DIRECTORY ${folder} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/vkformer"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def"
         PATTERN base/windows_text.h EXCLUDE
-        PATTERN vulkan/handles.h EXCLUDE PATTERN vulkan/instance.h EXCLUDE PATTERN vulkan/matrices.h EXCLUDE
-        PATTERN vulkan/physical_device.h EXCLUDE PATTERN vulkan/requirements.h EXCLUDE)
+        PATTERN vulkan/handles.h EXCLUDE PATTERN vulkan/host_pool.h EXCLUDE PATTERN vulkan/instance.h EXCLUDE
+        PATTERN vulkan/matrices.h EXCLUDE PATTERN vulkan/physical_device.h EXCLUDE
+        PATTERN vulkan/requirements.h EXCLUDE)
 endforeach()
 
 install(EXPORT vkformer NAMESPACE vkformer:: FILE vkformer-targets.cmake DESTINATION "${package}")
