@@ -60,7 +60,7 @@ std::vector<MissingFeature> missing_optional(const PhysicalDevice& device) {
         {VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
          lists(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME), "bench compile is refused"},
         {VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, !cpu || lists(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME),
-         "memory lies in small pages: generation takes 5 % longer"},
+         "memory lies in small pages: a token of SmolLM2 takes 5 % longer"},
         {"permission to write to /dev/cpu_dma_latency", !device.sleeps,
          "processors fall asleep between kernels: short ones take up to twice as long"},
     });
