@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint32_t subgroup_step = 4;  // of k, in a subgroup's registers
 constexpr std::uint32_t cache_line = 16;    // of a CPU, in words
+constexpr std::int64_t streamed = 1 << 19;  // elements of a matrix that comes from memory
 
 std::int64_t up(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
@@ -48,7 +49,6 @@ void shorten(KernelConfig& made, const GemmShape& shape, std::int64_t step) {
 /// Stretches of so many columns that a workgroup has of a row of b: up to three, if b comes from memory, where longer
 /// ones are read faster, but as few columns past its edge as can be.
 std::uint32_t stretches(const GemmShape& shape, std::uint32_t columns) {
-    constexpr std::int64_t streamed = 1 << 19;  // elements
     if (shape.k * shape.n < streamed) return 1;
     const auto width = [&](std::uint32_t count) { return up(shape.n, count * columns) * count; };
     std::uint32_t best = 3;
@@ -67,8 +67,39 @@ std::uint32_t decode_stripe(const DeviceTraits& device, const GemmShape& shape) 
     return shape.n >= many ? 4 * lanes : lanes;
 }
 
+/// The same by straight-line code, for a CPU that loads vectors so (shaders/lib/uniform_loads.glsl). It must not become
+/// so long that compiling takes seconds: b transposed, a workgroup has all of k and some columns; as it is, k is cut,
+/// which is worth a pass over the parts only where b comes from memory.
+std::optional<KernelConfig> unrolled_decode(const DeviceTraits& device, const GemmShape& shape) {
+    constexpr std::int64_t longest = 6144;  // elements of b that a workgroup has
+    constexpr std::int64_t deepest = 64, vectors = 4, sums = 32;
+    if (!device.uniform_loads || shape.batches != 1 || shape.packed_factors) return std::nullopt;
+    const std::int64_t lanes = device.subgroup_size;
+    std::int64_t stripe = vectors * lanes, terms = shape.k;
+    if (shape.transpose_b) {
+        stripe = std::min({lanes, sums / shape.m, std::int64_t{8}});
+        while (stripe > 4 && stripe * terms > longest) stripe /= 2;
+    } else if (terms > deepest && shape.k * shape.n >= streamed) {
+        for (terms = deepest; shape.k % terms != 0;) --terms;
+    }
+    const std::int64_t groups = up(shape.n, stripe) * (shape.k / terms);
+    if (stripe * terms > longest || (!shape.transpose_b && terms > deepest) || terms < lanes) return std::nullopt;
+    if (stripe > shape.n || groups >= 1 << 16) return std::nullopt;
+    KernelConfig made{"decode",
+                      "matmul_decode_unrolled",
+                      {{"GROUP", device.subgroup_size},
+                       {"ROWS", static_cast<std::uint32_t>(shape.m)},
+                       {"STRIPE", static_cast<std::uint32_t>(stripe)},
+                       {"TERMS", static_cast<std::uint32_t>(terms)}}};
+    made.tiles = up(shape.n, stripe);
+    made.chunk = terms;
+    made.splits = shape.k / terms;
+    return made;
+}
+
 /// A few rows against all of b, as in decoding.
 KernelConfig decode(const DeviceTraits& device, const GemmShape& shape) {
+    if (auto made = unrolled_decode(device, shape)) return std::move(*made);
     const std::uint32_t lanes = device.subgroup_size, stripe = decode_stripe(device, shape);
     KernelConfig made{"decode",
                       "matmul_decode",

@@ -41,7 +41,7 @@ struct KernelConfig {
 ///   tile      shared memory, for all GPUs                                    shaders/matmul_tile.comp
 ///   coopmat   a subgroup's cooperative matrices, operands rounded to 16 bits shaders/matmul_coopmat*.comp
 ///   coopmat2  a workgroup's likewise; or a subgroup's of any extents, for tests    shaders/matmul_coopmat2*.comp
-///   decode    at most 4 rows, where b is read once; then there is no choice  shaders/matmul_decode.comp
+///   decode    at most 4 rows, where b is read once; then there is no choice  shaders/matmul_decode*.comp
 /// coopmat2 does not scale terms.
 std::vector<KernelConfig> gemm_configs(const DeviceTraits& device, const GemmShape& shape);
 

@@ -12,6 +12,8 @@ namespace vkf {
 namespace {
 
 constexpr std::size_t matmul_inputs = 5;  // a, b, bias, addend, row_scale
+constexpr std::size_t most_unrolled = 3;  // products that the kernel's arguments have room for
+constexpr std::string_view unrolled = "matmul_decode_unrolled";
 
 bool absent(const ArgValue& value) {
     return std::holds_alternative<std::monostate>(value);
@@ -55,6 +57,7 @@ public:
         all.n = 0;
         for (const GemmCall& call : calls) all.n += call.shape.n;
         const KernelConfig config = gemm_configs(to.device, all).front();
+        if (config.kernel == unrolled) return lower_unrolled(to, calls, config);
         const bool alike =
             std::ranges::all_of(calls, [&](const GemmCall& call) { return call.layout_b == first.layout_b; });
         if (to.device.cpu && config.splits == 1 && alike) return launch(to, calls, config);
@@ -73,11 +76,56 @@ private:
         return {in[0], in[1 + 2 * i], in[2 + 2 * i]};
     }
 
-    static void launch(Lowering& to, const std::vector<GemmCall>& calls, const KernelConfig& config) {
-        const GemmCall& any = calls.front();
+    static std::int64_t stripe_of(const KernelConfig& config) {
         const auto of =
             std::ranges::find(config.constants, std::string("STRIPE"), &std::pair<std::string, ConstantValue>::first);
-        const std::int64_t stripe = std::get<std::uint32_t>(of->second);
+        return std::get<std::uint32_t>(of->second);
+    }
+
+    /// As many by a launch as its kernel takes; one by one where k is cut, or where one alone is computed otherwise.
+    static void lower_unrolled(Lowering& to, std::span<const GemmCall> calls, const KernelConfig& config) {
+        const bool together = config.splits == 1 && std::ranges::all_of(calls, [&](const GemmCall& call) {
+                                  return call.b_at.pitch == calls[0].b_at.pitch &&
+                                         gemm_configs(to.device, call.shape).front().kernel == unrolled;
+                              });
+        std::optional<Scratch> parts;
+        if (!together)
+            for (const GemmCall& call : calls) append_gemm(to, call, parts);
+        else
+            for (std::size_t i = 0; i < calls.size(); i += most_unrolled)
+                launch_unrolled(to, calls.subspan(i, std::min(most_unrolled, calls.size() - i)), config);
+    }
+
+    static void launch_unrolled(Lowering& to, std::span<const GemmCall> calls, const KernelConfig& config) {
+        const GemmCall& any = calls.front();
+        const std::int64_t stripe = stripe_of(config);
+        Args args{{"a", any.a}, {"b_pitch", extent(any.b_at.pitch)}, {"a_pitch", extent(any.a_at.pitch)}};
+        std::int64_t groups = 0, columns = 0;
+        for (std::size_t i = 0; i < most_unrolled; ++i) {
+            const GemmCall* call = i < calls.size() ? &calls[i] : nullptr;
+            const auto name = [&](const char* of) { return std::string(of) + std::to_string(i); };
+            args.emplace_back(name("b_"), call ? call->b : ArgValue{});
+            args.emplace_back(name("bias_"), call ? call->bias : ArgValue{});
+            args.emplace_back(name("y_"), call ? call->y : ArgValue{});
+            args.emplace_back(name("n_"), extent(call ? call->shape.n : stripe));
+            if (i > 0) args.emplace_back(name("first_"), extent(groups));
+            if (call) groups += divided(call->shape.n, stripe), columns += call->shape.n;
+        }
+        const auto rows = static_cast<double>(any.shape.m), k = static_cast<double>(any.shape.k);
+        const auto width = static_cast<double>(columns);
+        Dispatch made{.kernel = "matmul_decode_unrolled_grouped",
+                      .constants = config.constants,
+                      .args = std::move(args),
+                      .groups = static_cast<std::uint64_t>(groups),
+                      .flops = 2.0 * rows * k * width,
+                      .bytes = 4.0 * (k * (rows + width) + rows * width)};
+        made.constants.emplace_back("BIAS", !absent(any.bias));
+        to.dispatch(std::move(made));
+    }
+
+    static void launch(Lowering& to, const std::vector<GemmCall>& calls, const KernelConfig& config) {
+        const GemmCall& any = calls.front();
+        const std::int64_t stripe = stripe_of(config);
         std::vector<Tensor> b, bias, y;
         std::vector<std::uint32_t> pitch, columns, begin;
         std::int64_t stripes = 0;

@@ -73,6 +73,7 @@ DeviceTraits traits(const Device& device) {
     made.bytes_per_second = made.cpu ? 5e9 : info.kind == DeviceKind::discrete ? 2e11 : 2e10;
     made.shared_bytes = info.shared_bytes;
     made.registers = info.registers;
+    made.uniform_loads = made.cpu && info.uniform_loads;
     made.buffer_bytes = static_cast<std::int64_t>(info.buffer_bytes);
     made.autotuner = device.attached<Autotuner>();
     return made;

@@ -43,6 +43,10 @@ Program::Launch Program::resolve(std::size_t node, const Dispatch& dispatch) {
 
 void Program::fill(Launch& of, std::span<std::byte> into, std::span<const ArgMember> members, const Args& given) {
     for (const ArgMember& member : members) {
+        if (member.kind == ArgKind::digits) {
+            for (std::uint32_t digit = 0; digit < 4; ++digit) put(into, member.offset + 4 * digit, digit);
+            continue;
+        }
         const auto found = std::ranges::find_if(given, [&](const auto& arg) { return arg.first == member.name; });
         if (found == given.end()) throw Error("no argument '", member.name, "' was given");
         const ArgValue& value = found->second;

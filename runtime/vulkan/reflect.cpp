@@ -17,6 +17,7 @@ enum : std::uint32_t {
     op_capability = 17,
     op_type_int = 21,
     op_type_float = 22,
+    op_type_array = 28,
     op_type_runtime_array = 29,
     op_type_struct = 30,
     op_type_pointer = 32,
@@ -86,6 +87,7 @@ void note(Module& module, std::uint32_t op, std::span<const std::uint32_t> at) {
         }
         case op_type_int:
         case op_type_float:
+        case op_type_array:
         case op_type_runtime_array:
         case op_type_struct:
         case op_type_pointer:
@@ -138,6 +140,8 @@ ArgMember argument(const Module& module, const Member& member, std::uint32_t typ
         arg.kind = ArgKind::f32;
     } else if (type.op == op_type_int) {
         arg.kind = type.operands[1] ? ArgKind::i32 : ArgKind::u32;
+    } else if (type.op == op_type_array && member.name == "digits") {
+        arg.kind = ArgKind::digits;
     } else {
         throw Error("argument '", member.name, "' is neither a reference nor a 32-bit number");
     }
@@ -180,7 +184,8 @@ Reflection reflect(std::span<const std::uint32_t> words) {
     found.args = arguments(module, module.types.at(module.push_constants).operands[1]);
     for (const ArgMember& arg : found.args) {
         const bool address = arg.kind == ArgKind::address || arg.kind == ArgKind::table;
-        found.push_bytes = std::max(found.push_bytes, arg.offset + (address ? 8 : 4));
+        const std::uint32_t bytes = address ? 8 : arg.kind == ArgKind::digits ? 16 : 4;
+        found.push_bytes = std::max(found.push_bytes, arg.offset + bytes);
     }
     return found;
 }

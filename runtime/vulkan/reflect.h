@@ -9,7 +9,8 @@
 
 namespace vkf {
 
-enum class ArgKind : std::uint8_t { address, table, u32, i32, f32 };
+/// `digits` is an array of four numbers, 0 to 3: see shaders/lib/uniform_loads.glsl. No op gives them.
+enum class ArgKind : std::uint8_t { address, table, u32, i32, f32, digits };
 
 struct ArgMember {
     std::string name;
@@ -38,7 +39,8 @@ void each_instruction(std::span<const std::uint32_t> words,
                       const std::function<void(std::uint32_t, std::span<const std::uint32_t>)>& each);
 
 /// Reads a SPIR-V compute module's push-constant block and specialisation constants. Throws Error if the module has
-/// been stripped of names or uses argument types other than references, uint, int and float.
+/// been stripped of names or uses argument types other than references, uint, int and float, and other arrays than
+/// `digits`.
 Reflection reflect(std::span<const std::uint32_t> words);
 
 /// What a SPIR-V module declares that it needs of a device, by SPIR-V's numbers.

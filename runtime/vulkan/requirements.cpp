@@ -1,6 +1,7 @@
 #include "vulkan/requirements.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -116,6 +117,15 @@ std::string refusal(const PhysicalDevice& device) {
     if (device.properties11.subgroupSize < 4)
         return text("has subgroups of ", device.properties11.subgroupSize, ", wanted at least 4");
     return {};
+}
+
+bool loads_vectors(const PhysicalDevice& device) {
+    constexpr std::string_view mesa = "Mesa ";  // lavapipe's driverVersion is always 1
+    const std::string_view info = device.properties12.driverInfo;
+    if (device.properties12.driverID != VK_DRIVER_ID_MESA_LLVMPIPE || !info.starts_with(mesa)) return false;
+    int version = 0;
+    std::from_chars(info.data() + mesa.size(), info.data() + info.size(), version);
+    return version >= 25;
 }
 
 std::vector<const char*> wanted_extensions(const std::set<std::string>& listed, const DeviceInfo& info) {

@@ -21,6 +21,10 @@ std::vector<MissingFeature> missing_optional(const PhysicalDevice& device);
 /// Why a device cannot be used, in one line; empty: it can.
 std::string refusal(const PhysicalDevice& device);
 
+/// Whether it is a CPU device whose driver makes vectors of loads as shaders/lib/uniform_loads.glsl has them: lavapipe
+/// since Mesa 25, the first whose source was read for it.
+bool loads_vectors(const PhysicalDevice& device);
+
 /// The extensions to enable of those that a device lists: without VK_KHR_portability_subset a device that is not quite
 /// Vulkan, such as Apple's GPUs under MoltenVK, may not be opened. `info` says which matrices kernels use of it.
 std::vector<const char*> wanted_extensions(const std::set<std::string>& listed, const DeviceInfo& info);

@@ -20,6 +20,9 @@ layout(constant_id = 25) const bool ROW_SCALE = false;
 const bool SCALE_Y = ROW_SCALE && !TRANSPOSE_A;
 const bool SCALE_K = ROW_SCALE && TRANSPOSE_A;
 
+#ifndef DIGITS
+#define DIGITS  // what kernels for CPUs have besides: lib/uniform_loads.glsl
+#endif
 layout(push_constant) uniform Args {
     In a;
     In b;
@@ -43,6 +46,7 @@ layout(push_constant) uniform Args {
     uint addend_batch;
     uint rows_per_scale;  // neighbours that share a factor
     float alpha;
+    DIGITS
 };
 
 // Where a split's chunk of k begins and ends, by part = batch · splits + split.

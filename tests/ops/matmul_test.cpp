@@ -8,6 +8,7 @@
 #include "ops/arithmetic.h"
 #include "ops/chosen_implementation.h"
 #include "ops/matmul.h"
+#include "program/program.h"
 
 namespace vkf::test {
 namespace {
@@ -98,6 +99,22 @@ std::vector<OpCase> row_scale_cases() {
     };
 }
 
+/// One row, or few.
+std::vector<OpCase> decode_cases(Layout layout) {
+    return {
+        plain(layout, 1, 300, 259),
+        plain(layout, 1, 600, 67),        // of b transposed a row per lane, four lines of it at a time
+        plain(layout, 3, 1030, 150),      // and single lines behind them
+        plain(layout, 1, 16390, 35),      // four rows per lane
+        plain(layout, 2, 1500, 352),      // of b as it is three stretches of columns to a workgroup
+        plain(layout, 1, 1000, 530),      // and two
+        plain(layout, 3, 258, 530),       // a few, cache line by cache line
+        plain(layout, 1, 9000, 64),       // stripes of b as it is, the last not whole
+        plain(layout, 2, 1025, 1026, 3),  // in parts of 57 terms
+        plain(layout, 1, 20, 1600),       // too long to be unrolled
+    };
+}
+
 std::vector<OpCase> matmul_cases() {
     std::vector<OpCase> cases;
     for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
@@ -109,14 +126,8 @@ std::vector<OpCase> matmul_cases() {
         cases.push_back(plain(layout, 64, 64, 64));
         cases.push_back(plain(layout, 65, 34, 66, 2));
         cases.push_back(plain(layout, 130, 63, 37, 1));
-        cases.push_back(plain(layout, 48, 80, 771));       // k split in chunks, the last one short
-        cases.push_back(plain(layout, 1, 300, 259));       // one row: decoding
-        cases.push_back(plain(layout, 1, 600, 67));        // of b transposed a row per lane, four lines of it at a time
-        cases.push_back(plain(layout, 3, 1030, 150));      // and single lines behind them
-        cases.push_back(plain(layout, 1, 16390, 35));      // four rows per lane
-        cases.push_back(plain(layout, 2, 1500, 352));      // of b as it is three stretches of columns to a workgroup
-        cases.push_back(plain(layout, 1, 1000, 530));      // and two
-        cases.push_back(plain(layout, 3, 258, 530));       // a few, cache line by cache line
+        cases.push_back(plain(layout, 48, 80, 771));  // k split in chunks, the last one short
+        for (OpCase& c : decode_cases(layout)) cases.push_back(std::move(c));
         cases.push_back(plain(layout, 192, 65, 128));      // a head of 65 characters
         cases.push_back(plain(layout, 128, 128, 192, 4));  // aligned slices
     }
@@ -144,6 +155,22 @@ std::vector<OpCase> matmul_cases() {
                              return std::vector{matmul(x[0], x[1], {.addend = addend})};
                          },
                      .finite_differences = false});
+    for (const Layout layout : {Layout::nn, Layout::nt})  // stripes that overlap add to none of it twice
+        cases.push_back({.name = text("decode in place ", layout == Layout::nt ? "NT" : "NN"),
+                         .operands = {normal({2, 48}), layout == Layout::nt ? normal({139, 48}) : normal({48, 139}),
+                                      normal({139}), normal({2, 139})},
+                         .build =
+                             [=](Inputs x) {
+                                 const Tensor addend = scale(x[3], 0.5f);
+                                 return std::vector{matmul(x[0], x[1],
+                                                           {.transpose_b = layout == Layout::nt,
+                                                            .alpha = 0.7f,
+                                                            .bias = x[2],
+                                                            .activation = Activation::gelu,
+                                                            .addend = addend})};
+                             },
+                         .ulps = 32,
+                         .finite_differences = false});
     cases.push_back(
         {.name = "split with everything",
          .operands = {normal({20, 600}, 0.05), normal({600, 22}), normal({22}), normal({20, 22})},
@@ -170,6 +197,17 @@ std::vector<OpCase> matmul_cases() {
 }
 
 VKF_OP_TABLE(Matmul, matmul_cases());
+
+/// As on a CPU device that makes no vectors of loads (shaders/lib/uniform_loads.glsl).
+TEST(DeviceDecodeMatmul, WithoutUniformLoads) {
+    DeviceTraits lowering = traits(shared_device());
+    lowering.uniform_loads = false;
+    for (const Layout layout : {Layout::nn, Layout::nt})
+        for (const OpCase& of : decode_cases(layout)) {
+            SCOPED_TRACE(of.name);
+            check_kernels(of, lowering);
+        }
+}
 
 /// Tiles in shared memory as for a GPU, whatever is preferred there. Rows end within a tile, and k within a slice.
 class DeviceImplementationsMatmul : public ::testing::TestWithParam<const char*> {};

@@ -47,6 +47,7 @@ const std::vector<OpCase> grouped_cases{
     products("NT queries keys and values", 1, 96, {96, 32, 32}, true, false),
     products("NT odd", 1, 67, {7, 133, 64, 1}, true, true),
     products("NT rows", 3, 130, {65, 129}, true, true),
+    products("NT many", 1, 64, {20, 35, 8, 9, 300, 40, 11}, true, true),
     products("NT a long k", 2, 1030, {9, 40}, true, false),
     products("NN gate and up", 1, 64, {160, 160}, false, false),
     products("NN odd", 4, 33, {5, 257, 31}, false, true),
@@ -54,6 +55,15 @@ const std::vector<OpCase> grouped_cases{
 };
 
 VKF_OP_TABLE(GroupedMatmul, grouped_cases);
+
+TEST(DeviceGroupedMatmuls, WithoutUniformLoads) {
+    DeviceTraits lowering = traits(shared_device());
+    lowering.uniform_loads = false;
+    for (const OpCase& of : grouped_cases) {
+        SCOPED_TRACE(of.name);
+        check_kernels(of, lowering);
+    }
+}
 
 struct Ran {
     std::vector<std::vector<float>> y;

@@ -42,6 +42,14 @@ TEST(HostReflect, SaysWhatATablesRowsHold) {
     EXPECT_EQ(rows.columns[4].kind, ArgKind::f32);
 }
 
+TEST(HostReflect, KnowsTheDigitsThatTheRuntimeFillsIn) {
+    const Reflection found = reflect(words_of("matmul_decode_unrolled"));
+    const ArgMember& digits = found.args.back();
+    EXPECT_EQ(digits.name, "digits");
+    EXPECT_EQ(digits.kind, ArgKind::digits);
+    EXPECT_EQ(found.push_bytes, digits.offset + 16);
+}
+
 TEST(HostReflect, EveryKernelFitsThePushConstantsAndNamesItsGroup) {
     for (const SpirvModule& module : embedded_spirv()) {
         const Reflection found = reflect(module.words);

@@ -1,0 +1,22 @@
+#version 460
+// The product of matmul_decode.comp on CPU devices that load vectors (lib/uniform_loads.glsl), with constants for what
+// repeats: lib/matmul_decode_unrolled.glsl.
+//
+// Shapes, splits: as matmul.comp; m = ROWS, one batch, a not transposed, all in fp32. n is STRIPE at least, k a multiple
+//   of TERMS, or TERMS. At most 2^16 workgroups, `splits` of them for each stripe.
+#define DIGITS uint digits[4];
+#include "lib/matmul.glsl"
+#include "lib/matmul_decode_unrolled.glsl"
+
+uint part;
+
+void store(uint row, uint column, float sum) {
+    const float shift = BIAS ? bias.at[column] : 0.0;
+    y.at[part * y_batch + row * y_pitch + column] = finish(sum, shift, y_scale(0, row), row * addend_pitch + column);
+}
+
+void main() {
+    const uint stripes = (n + STRIPE - 1) / STRIPE, group = known_uniform(group_index());
+    part = group / stripes;
+    compute(Stripe(b, b_pitch, n, group % stripes * STRIPE, part * TERMS));
+}
