@@ -2,8 +2,8 @@
 // The product of matmul_decode.comp on CPU devices that load vectors (lib/uniform_loads.glsl), with constants for what
 // repeats: lib/matmul_decode_unrolled.glsl.
 //
-// Shapes, splits: as matmul.comp; m = ROWS, one batch, a not transposed, all in fp32. n is STRIPE at least, k a multiple
-//   of TERMS, or TERMS. At most 2^16 workgroups, `splits` of them for each stripe.
+// Shapes, splits: as matmul.comp; m = ROWS, one batch, a not transposed, all in fp32. n is STRIPE at least, k is TERMS
+//   or, if it is split, a multiple. Fewer than 2^16 workgroups, `splits` of them for each stripe.
 #define DIGITS uint digits[4];
 #include "lib/matmul.glsl"
 #include "lib/matmul_decode_unrolled.glsl"

@@ -1,6 +1,6 @@
 #version 460
-// The products of matmul_decode_grouped.comp on CPU devices that load vectors (lib/uniform_loads.glsl): up to three, all
-// of whose arguments are push constants.
+// The products of matmul_decode_grouped.comp on CPU devices that load vectors (lib/uniform_loads.glsl): up to three,
+// all of whose arguments are push constants.
 //
 // Shapes: a [ROWS, k], b [k, n] or transposed [n, k], bias [n], y [ROWS, n]; k is TERMS. Workgroups from `first_1` and
 //   `first_2` on have stripes of the second and the third product. The same bits as matmul_decode_unrolled.comp.
@@ -35,7 +35,8 @@ layout(push_constant) uniform Args {
 uint of;
 uint n;
 
-// One of three, of product `of`. Its parameters are there before it is chosen: a choice between loads would be a branch.
+// One of three, that of product `of`. As parameters they are there before one is chosen: a choice between loads would
+// be a branch.
 uint chosen(uint first, uint second, uint third) {
     const uint other = of == 1 ? second : third;
     return of == 0 ? first : other;

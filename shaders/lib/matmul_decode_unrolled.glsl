@@ -1,5 +1,5 @@
-// A stripe of columns of a product of few rows, all of its loads unrolled: for CPU devices as lib/uniform_loads.glsl has
-// them. What it computes: lib/matmul_decode.glsl.
+// A stripe of columns of a product of few rows with all of its loads unrolled, for CPU devices that make vectors of
+// them (lib/uniform_loads.glsl). What it computes: lib/matmul_decode.glsl.
 //
 // Owner: a workgroup, one subgroup, has STRIPE columns and TERMS of the sum. b transposed: lanes along k, each column's
 //   sum is folded at the end and given to a lane of its own. b as it is: lanes along the columns, a's elements one by

@@ -23,8 +23,8 @@ uint known_uniform(uint value) {
 // x without its first elements.
 In from(In x, uint elements) { return In(uint64_t(x) + 4 * uint64_t(elements)); }
 
-// x[first .. first + count) to the first lanes, 0 to the others; x is known to be uniform, first a multiple of 4. Read by
-// fours, which compiles in less time.
+// x[first .. first + count) to the first lanes, 0 to the others; x is known to be uniform, first a multiple of 4. Read
+// by fours, which compiles in less time.
 float load_lanes(In x, const uint first, const uint count) {
     const uint lane = gl_SubgroupInvocationID;
     float own = 0.0;
