@@ -4,7 +4,8 @@
 // A kernel declares its arguments once, as
 //     layout(push_constant) uniform Args { In x; Out y; uint rows; };
 // and the host reads names, offsets and access (readonly, writeonly) from the compiled module. A member's reference
-// type is therefore also its promise about reads and writes, from which barriers are derived.
+// type is therefore also its promise about reads and writes, from which barriers are derived. A member `uint digits[4]`
+// is filled in by the runtime: lib/uniform_loads.glsl.
 
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference2 : require
