@@ -69,11 +69,14 @@ std::uint32_t decode_stripe(const DeviceTraits& device, const GemmShape& shape) 
 
 /// The same by straight-line code, for a CPU that loads vectors so (shaders/lib/uniform_loads.glsl). It must not become
 /// so long that compiling takes seconds: b transposed, a workgroup has all of k and some columns; as it is, k is cut,
-/// which is worth a pass over the parts only where b comes from memory.
+/// which is worth a pass over the parts only where b comes from memory. Nor is it for small models, where what loading
+/// saves is less than what each start spends on longer code.
 std::optional<KernelConfig> unrolled_decode(const DeviceTraits& device, const GemmShape& shape) {
     constexpr std::int64_t longest = 6144;  // elements of b that a workgroup has
     constexpr std::int64_t deepest = 64, vectors = 4, sums = 32;
-    if (!device.uniform_loads || shape.batches != 1 || shape.packed_factors) return std::nullopt;
+    constexpr std::int64_t least = 100000;  // of b in all
+    if (!device.uniform_loads || shape.batches != 1 || shape.packed_factors || shape.k * shape.n < least)
+        return std::nullopt;
     const std::int64_t lanes = device.subgroup_size;
     std::int64_t stripe = vectors * lanes, terms = shape.k;
     if (shape.transpose_b) {

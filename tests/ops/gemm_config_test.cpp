@@ -134,7 +134,9 @@ TEST(HostGemmConfig, DecodingIsUnrolledWhereThatLoadsVectorsAndIsShort) {
     EXPECT_EQ(stripe(1, 576, 1536, true), 4);
     EXPECT_EQ(stripe(1, 576, 1540, true), 0) << "too long";
     EXPECT_EQ(stripe(1, 1 << 19, 576, true), 0) << "too many workgroups for their digits";
-    EXPECT_EQ(stripe(1, 7, 576, true), 0) << "not one whole stripe";
+    EXPECT_EQ(stripe(1, 300, 300, true), 0) << "little to load";
+    EXPECT_EQ(stripe(1, 300, 400, true), 8);
+    EXPECT_EQ(stripe(1, 40, 16384, false), 0) << "not one whole stripe";
     EXPECT_EQ(stripe(1, 2304, 768, false), 64);
     EXPECT_EQ(best(device, size(1, 2304, 768)).splits, 12);
     EXPECT_EQ(stripe(1, 512, 512, false), 0) << "k is cut where b comes from memory";

@@ -47,7 +47,9 @@ const std::vector<OpCase> grouped_cases{
     products("NT queries keys and values", 1, 96, {96, 32, 32}, true, false),
     products("NT odd", 1, 67, {7, 133, 64, 1}, true, true),
     products("NT rows", 3, 130, {65, 129}, true, true),
-    products("NT many", 1, 64, {20, 35, 8, 9, 300, 40, 11}, true, true),
+    products("NT large", 1, 300, {400, 350, 337, 340}, true, true),
+    products("NT large rows", 4, 300, {400, 350}, true, false),
+    products("NN large", 1, 64, {1600, 1601}, false, true),
     products("NT a long k", 2, 1030, {9, 40}, true, false),
     products("NN gate and up", 1, 64, {160, 160}, false, false),
     products("NN odd", 4, 33, {5, 257, 31}, false, true),
@@ -71,11 +73,10 @@ struct Ran {
 };
 
 /// Of three products of few rows, of weights kept in a format, in a graph whose activations are.
-Ran run(bool group, std::int64_t rows, bool transposed, Format weights, Format activations) {
-    const std::int64_t k = 70;
+Ran run(bool group, std::int64_t rows, std::int64_t k, const std::vector<std::int64_t>& columns, bool transposed,
+        Format weights, Format activations) {
     Graph graph;
     const Tensor a = scale(graph.input("a", {DType::f32, {rows, k}}), 0.5f);
-    const std::vector<std::int64_t> columns{66, 14, 130};
     State state(shared_device());
     for (const std::int64_t n : columns) {
         const std::string name = std::to_string(n);
@@ -105,16 +106,20 @@ Ran run(bool group, std::int64_t rows, bool transposed, Format weights, Format a
 }
 
 TEST(DeviceGroupMatmuls, GivesTheBitsOfTheProductsOneByOne) {
+    const auto check = [](std::int64_t rows, std::int64_t k, const std::vector<std::int64_t>& columns, bool transposed,
+                          Format weights, Format activations) {
+        const Ran apart = run(false, rows, k, columns, transposed, weights, activations);
+        const Ran grouped = run(true, rows, k, columns, transposed, weights, activations);
+        EXPECT_EQ(grouped.y, apart.y);
+        EXPECT_EQ(grouped.nodes + 2, apart.nodes);
+        EXPECT_EQ(grouped.dispatches + (traits(shared_device()).cpu ? 2 : 0), apart.dispatches);
+    };
     for (const std::int64_t rows : {1, 4})
         for (const bool transposed : {false, true})
             for (const Format weights : {Format::f32, Format::bf16, Format::f16})
-                for (const Format activations : {Format::f32, Format::bf16}) {
-                    const Ran apart = run(false, rows, transposed, weights, activations);
-                    const Ran grouped = run(true, rows, transposed, weights, activations);
-                    EXPECT_EQ(grouped.y, apart.y);
-                    EXPECT_EQ(grouped.nodes + 2, apart.nodes);
-                    EXPECT_EQ(grouped.dispatches + (traits(shared_device()).cpu ? 2 : 0), apart.dispatches);
-                }
+                for (const Format activations : {Format::f32, Format::bf16})
+                    check(rows, 70, {66, 14, 130}, transposed, weights, activations);
+    check(1, 300, {400, 350, 338}, true, Format::f32, Format::f32);
 }
 
 /// How many nodes less there are of two products of a [rows, 8] that `make` appends.
