@@ -46,8 +46,8 @@ public:
         return true;
     }
 
-    /// One launch on a CPU, unless k is cut or formats differ. GPUs overlap launches that do not wait for each other,
-    /// and cut k to be busy at all.
+    /// One launch on a CPU, or one for each three if unrolled, unless k is cut or they are not alike. GPUs overlap
+    /// launches that do not wait for each other, and cut k to be busy at all.
     void lower(Lowering& to) const override {
         std::vector<GemmCall> calls;
         for (std::size_t i = 0; i < each_.size(); ++i)
@@ -56,11 +56,23 @@ public:
         GemmShape all = first.shape;
         all.n = 0;
         for (const GemmCall& call : calls) all.n += call.shape.n;
-        const KernelConfig config = gemm_configs(to.device, all).front();
-        if (config.kernel == unrolled) return lower_unrolled(to, calls, config);
-        const bool alike =
-            std::ranges::all_of(calls, [&](const GemmCall& call) { return call.layout_b == first.layout_b; });
-        if (to.device.cpu && config.splits == 1 && alike) return launch(to, calls, config);
+        // As each would be computed alone, so that all have the same bits as alone.
+        const auto unrolls = [&](const GemmCall& call) {
+            return gemm_configs(to.device, call.shape).front().kernel == unrolled;
+        };
+        DeviceTraits device = to.device;
+        device.uniform_loads = unrolls(first);
+        const KernelConfig config = gemm_configs(device, all).front();
+        const bool alike = std::ranges::all_of(calls, [&](const GemmCall& call) {
+            return call.layout_b == first.layout_b && unrolls(call) == device.uniform_loads &&
+                   (!device.uniform_loads || call.b_at.pitch == first.b_at.pitch);
+        });
+        if (device.cpu && config.splits == 1 && alike) {
+            if (config.kernel != unrolled) return launch(to, calls, config);
+            for (std::span rest(calls); !rest.empty(); rest = rest.subspan(std::min(most_unrolled, rest.size())))
+                launch_unrolled(to, rest.first(std::min(most_unrolled, rest.size())), config);
+            return;
+        }
         std::optional<Scratch> parts;
         for (const GemmCall& call : calls) append_gemm(to, call, parts);
     }
@@ -82,20 +94,7 @@ private:
         return std::get<std::uint32_t>(of->second);
     }
 
-    /// As many by a launch as its kernel takes; one by one where k is cut, or where one alone is computed otherwise.
-    static void lower_unrolled(Lowering& to, std::span<const GemmCall> calls, const KernelConfig& config) {
-        const bool together = config.splits == 1 && std::ranges::all_of(calls, [&](const GemmCall& call) {
-                                  return call.b_at.pitch == calls[0].b_at.pitch &&
-                                         gemm_configs(to.device, call.shape).front().kernel == unrolled;
-                              });
-        std::optional<Scratch> parts;
-        if (!together)
-            for (const GemmCall& call : calls) append_gemm(to, call, parts);
-        else
-            for (std::size_t i = 0; i < calls.size(); i += most_unrolled)
-                launch_unrolled(to, calls.subspan(i, std::min(most_unrolled, calls.size() - i)), config);
-    }
-
+    /// Of at most most_unrolled.
     static void launch_unrolled(Lowering& to, std::span<const GemmCall> calls, const KernelConfig& config) {
         const GemmCall& any = calls.front();
         const std::int64_t stripe = stripe_of(config);

@@ -22,7 +22,7 @@ std::vector<MissingFeature> missing_optional(const PhysicalDevice& device);
 std::string refusal(const PhysicalDevice& device);
 
 /// Whether it is a CPU device whose driver makes vectors of loads as shaders/lib/uniform_loads.glsl has them: lavapipe
-/// since Mesa 25, the first whose source was read for it.
+/// since Mesa 25; seen with 25.0 and 26.1, not looked for before.
 bool loads_vectors(const PhysicalDevice& device);
 
 /// The extensions to enable of those that a device lists: without VK_KHR_portability_subset a device that is not quite
