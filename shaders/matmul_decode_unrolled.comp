@@ -16,7 +16,7 @@ void store(uint row, uint column, float sum) {
 }
 
 void main() {
-    const uint stripes = (n + STRIPE - 1) / STRIPE, group = known_uniform(group_index());
+    const uint stripes = (n + STRIPE - 1) / STRIPE, group = known_uniform(group_index(), 16);
     part = group / stripes;
     compute(Stripe(b, b_pitch, n, group % stripes * STRIPE, part * TERMS));
 }

@@ -52,7 +52,7 @@ void store(uint row, uint column, float sum) {
 }
 
 void main() {
-    const uint group = known_uniform(group_index());
+    const uint group = known_uniform(group_index(), 16);
     of = uint(group >= first_1) + uint(group >= first_2);
     n = chosen(n_0, n_1, n_2);
     In b = In(chosen(uint64_t(b_0), uint64_t(b_1), uint64_t(b_2)));

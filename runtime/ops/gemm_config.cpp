@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "ops/unrolled_matmul.h"
 
 namespace vkf {
 
@@ -266,12 +267,14 @@ std::vector<KernelConfig> gemm_configs(const DeviceTraits& device, const GemmSha
         made.constants.emplace_back("TRANSPOSE_A", shape.transpose_a);
         made.constants.emplace_back("TRANSPOSE_B", shape.transpose_b);
     }
+    if (auto made = unrolled_config(device, shape)) list.insert(list.begin(), std::move(*made));
     return list;
 }
 
 std::vector<std::string> gemm_kernels() {
     return {"matmul",          "matmul_tile",          "matmul_coopmat",           "matmul_coopmat_bf16",
-            "matmul_coopmat2", "matmul_coopmat2_bf16", "matmul_coopmat2_subgroup", "matmul_sum"};
+            "matmul_coopmat2", "matmul_coopmat2_bf16", "matmul_coopmat2_subgroup", "matmul_sum",
+            "matmul_unrolled", "transpose"};
 }
 
 }  // namespace vkf

@@ -25,8 +25,8 @@ struct GemmShape {
 /// Whether the decode kernel computes it (at most 4 rows), which writes y number by number.
 bool is_decode(const GemmShape& shape);
 
-/// One kernel with its constants and its grid. How k is cut depends on device and size alone: memory is planned the
-/// same whichever kernel is chosen, and all that compute in fp32 give the same bits.
+/// One kernel with its constants and its grid. How k is cut depends on device and size alone, but for the unrolled
+/// kernel: memory is planned the same whichever other one is chosen, and all that compute in fp32 give the same bits.
 struct KernelConfig {
     std::string name;  // implementation, and tile where there are several: "subgroup", "tile 64", "coopmat 128"
     std::string kernel;
@@ -37,6 +37,7 @@ struct KernelConfig {
 };
 
 /// Every kernel that can do it, first the one that a model of the device prefers:
+///   unrolled  the same by straight-line code, for CPUs that load vectors so  shaders/matmul_unrolled.comp
 ///   subgroup  a subgroup's registers, no shared memory; made for CPUs        shaders/matmul.comp
 ///   tile      shared memory, for all GPUs                                    shaders/matmul_tile.comp
 ///   coopmat   a subgroup's cooperative matrices, operands rounded to 16 bits shaders/matmul_coopmat*.comp

@@ -12,6 +12,7 @@
 #include "ops/matmul_tuning.h"
 #include "ops/reduce.h"
 #include "ops/rows.h"
+#include "ops/unrolled_matmul.h"
 #include "ops/vector_layout.h"
 #include "ops/view.h"
 
@@ -244,6 +245,7 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
     const bool with_addend = !std::holds_alternative<std::monostate>(of.addend);
     const bool scales_terms = shape.scales_terms();
     const KernelConfig config = gemm_config(to.device, of);
+    if (config.kernel == "matmul_unrolled") return append_unrolled(to, of, config, parts_scratch);
     const bool split = config.splits > 1;
     const ArgValue result =
         split ? ArgValue{to.shared_scratch(parts_scratch, batches * config.splits * m * n)} : ArgValue{of.y};

@@ -244,6 +244,8 @@ KernelConfig gemm_config(const DeviceTraits& device, const GemmCall& call) {
         std::erase_if(list, [](const KernelConfig& at) { return at.kernel == "matmul_tile"; });
         require(!list.empty(), "a product's rows are ", pitch, " elements apart, and this device can take ", farthest);
     }
+    if (call.activation != Activation::none)
+        std::erase_if(list, [](const KernelConfig& at) { return at.kernel == "matmul_unrolled"; });
     if (list.size() == 1 || !device.autotuner) return std::move(list.front());
     return std::move(list[device.autotuner->choose(device, tuning_problem(device, call, list))]);
 }

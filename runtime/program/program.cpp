@@ -74,6 +74,7 @@ DeviceTraits traits(const Device& device) {
     made.shared_bytes = info.shared_bytes;
     made.registers = info.registers;
     made.uniform_loads = made.cpu && info.uniform_loads;
+    made.unrolled_products = made.uniform_loads && info.checked_pushes;
     made.buffer_bytes = static_cast<std::int64_t>(info.buffer_bytes);
     made.autotuner = device.attached<Autotuner>();
     return made;

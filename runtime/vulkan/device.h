@@ -53,6 +53,7 @@ struct DeviceInfo {
     std::uint64_t buffer_bytes = 0;     // the largest that an allocation is promised for: larger ones may fail
     double timestamp_ns = 0;            // nanoseconds per tick; 0: no timestamps
     bool uniform_loads = false;         // it loads vectors by shaders/lib/uniform_loads.glsl
+    bool checked_pushes = false;        // and bounds-checks push constants by branches
     bool fp16 = false;                  // shaderFloat16
     bool storage16 = false;             // storageBuffer16BitAccess
     bool int64 = false;                 // shaderInt64

@@ -111,6 +111,7 @@ Candidate judge(VkPhysicalDevice physical) {
     info.buffer_bytes = std::min(has.properties13.maxBufferSize, has.properties11.maxMemoryAllocationSize) / 256 * 256;
     info.timestamp_ns = has.timestamp_bits ? static_cast<double>(limits.timestampPeriod) : 0.0;
     info.uniform_loads = loads_vectors(has) && info.subgroup_size <= 16;
+    info.checked_pushes = checks_pushes(has);
     info.fp16 = has.features12.shaderFloat16;
     info.storage16 = has.features11.storageBuffer16BitAccess;
     info.int64 = has.features.shaderInt64;

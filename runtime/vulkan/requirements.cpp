@@ -119,13 +119,26 @@ std::string refusal(const PhysicalDevice& device) {
     return {};
 }
 
-bool loads_vectors(const PhysicalDevice& device) {
-    constexpr std::string_view mesa = "Mesa ";  // lavapipe's driverVersion is always 1
+namespace {
+
+/// The year of lavapipe's Mesa; 0 of any other driver.
+int lavapipe_version(const PhysicalDevice& device) {
+    constexpr std::string_view mesa = "Mesa ";  // its driverVersion is always 1
     const std::string_view info = device.properties12.driverInfo;
-    if (device.properties12.driverID != VK_DRIVER_ID_MESA_LLVMPIPE || !info.starts_with(mesa)) return false;
+    if (device.properties12.driverID != VK_DRIVER_ID_MESA_LLVMPIPE || !info.starts_with(mesa)) return 0;
     int version = 0;
     std::from_chars(info.data() + mesa.size(), info.data() + info.size(), version);
-    return version >= 25;
+    return version;
+}
+
+}  // namespace
+
+bool loads_vectors(const PhysicalDevice& device) {
+    return lavapipe_version(device) >= 25;
+}
+
+bool checks_pushes(const PhysicalDevice& device) {
+    return lavapipe_version(device) == 25;
 }
 
 std::vector<const char*> wanted_extensions(const std::set<std::string>& listed, const DeviceInfo& info) {

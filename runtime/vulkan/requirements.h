@@ -25,6 +25,10 @@ std::string refusal(const PhysicalDevice& device);
 /// since Mesa 25; seen with 25.0 and 26.1, not looked for before.
 bool loads_vectors(const PhysicalDevice& device);
 
+/// Whether it is one whose driver bounds-checks what is read of push constants by branches, which
+/// shaders/matmul_unrolled.comp needs: lavapipe of Mesa 25; seen with 25.0, whose LLVM was 15 or 19, and not with 26.1.
+bool checks_pushes(const PhysicalDevice& device);
+
 /// The extensions to enable of those that a device lists: without VK_KHR_portability_subset a device that is not quite
 /// Vulkan, such as Apple's GPUs under MoltenVK, may not be opened. `info` says which matrices kernels use of it.
 std::vector<const char*> wanted_extensions(const std::set<std::string>& listed, const DeviceInfo& info);

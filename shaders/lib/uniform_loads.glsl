@@ -13,10 +13,10 @@
 
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 
-// value, below 2^16, which all lanes have alike.
-uint known_uniform(uint value) {
+// value, which all lanes have alike and which has so many bits.
+uint known_uniform(uint value, const uint bits) {
     uint known = 0;
-    [[unroll]] for (uint bit = 0; bit < 16; bit += 2) known |= digits[value >> bit & 3] << bit;
+    [[unroll]] for (uint bit = 0; bit < bits; bit += 2) known |= digits[value >> bit & 3] << bit;
     return known;
 }
 

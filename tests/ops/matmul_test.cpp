@@ -115,8 +115,35 @@ std::vector<OpCase> decode_cases(Layout layout) {
     };
 }
 
-std::vector<OpCase> matmul_cases() {
+/// So large that a CPU device computes them by straight-line code, where its driver suits that (ops/unrolled_matmul.h).
+std::vector<OpCase> unrolled_cases() {
     std::vector<OpCase> cases;
+    for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
+        cases.push_back(plain(layout, 260, 320, 512));      // launches of 256 terms, two of them
+        cases.push_back(plain(layout, 131, 257, 1009, 3));  // of 256 and one of 241; no tile is whole
+    }
+    for (const Layout layout : {Layout::nn, Layout::nt})
+        cases.push_back(
+            {.name = text("unrolled with everything ", layout == Layout::nt ? "NT" : "NN"),
+             .operands = {normal({203, 520}), layout == Layout::nt ? normal({322, 520}) : normal({520, 322}),
+                          normal({322}), normal({203, 322})},
+             .build =
+                 [=](Inputs x) {
+                     const Tensor addend = scale(x[3], 0.5f);  // dies here: y may take its memory
+                     return std::vector{
+                         matmul(x[0], x[1],
+                                {.transpose_b = layout == Layout::nt, .alpha = 0.7f, .bias = x[2], .addend = addend})};
+                 },
+             .ulps = 32,
+             .finite_differences = false});
+    OpCase blocks = plain(Layout::nt, 900, 1203, 320);  // two blocks of yᵀ
+    blocks.operands = {fixed({900, 320}), fixed({1203, 320})};
+    cases.push_back(std::move(blocks));
+    return cases;
+}
+
+std::vector<OpCase> matmul_cases() {
+    std::vector<OpCase> cases = unrolled_cases();
     for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
         cases.push_back(plain(layout, 1, 1, 1));
         cases.push_back(plain(layout, 1, 7, 5));
