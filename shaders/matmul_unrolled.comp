@@ -11,16 +11,16 @@
 //   b. The last tile each way begins early enough to be whole; what lies in the one before is computed and not stored.
 // Numerics: fp32, a running sum of the TERMS terms in ascending k, then alpha, bias and addend.
 //
-// Why so: per k, three vectors of b and ROWS numbers of a, which are loaded as vectors of equal lanes, are used for 24
-// multiplications and additions of vectors. LLVM would undo that: its scheduler computes one element after the other
-// and spills all that was loaded for the others, and what only the function's last block uses it moves there. Both end
-// at branches, and each look-up in push constants is one: `pause` has one every STEP terms and after the last store.
+// Why so: per k, VECTORS vectors of b and ROWS numbers of a, each loaded into all lanes of a vector, are used for ROWS ·
+// VECTORS multiplications and additions. LLVM would undo that: its scheduler computes one element after the other and
+// spills what was loaded for the others, and what only the function's last block uses it moves there. Both end at
+// branches, and each look-up in push constants is one: `pause` has one every STEP terms and after the last store.
 #include "lib/args.glsl"
 #include "lib/group.glsl"
 
 layout(constant_id = 2) const bool TRANSPOSE_A = false;
-layout(constant_id = 7) const uint ROWS = 8;
-layout(constant_id = 8) const uint VECTORS = 3;
+layout(constant_id = 7) const uint ROWS = 5;
+layout(constant_id = 8) const uint VECTORS = 4;
 layout(constant_id = 9) const uint TERMS = 16;
 
 const uint COLUMNS = VECTORS * SUBGROUP;

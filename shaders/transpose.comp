@@ -12,7 +12,7 @@
 layout(constant_id = 2) const bool BIAS = false;
 layout(constant_id = 3) const bool ADDEND = false;
 layout(constant_id = 7) const uint ROWS = 16;  // even
-layout(constant_id = 8) const uint VECTORS = 3;
+layout(constant_id = 8) const uint VECTORS = 4;
 layout(constant_id = 20) const uint LAYOUT_Y = SCALAR;  // pairs along rows
 layout(constant_id = 21) const uint LAYOUT_ADDEND = SCALAR;
 
@@ -36,7 +36,7 @@ layout(push_constant) uniform Args {
 #include "lib/uniform_loads.glsl"
 
 void main() {
-    const uint lane = gl_SubgroupInvocationID, group = known_uniform(group_index(), 16);
+    const uint lane = gl_SubgroupInvocationID, group = known_uniform(group_index(), 18);
     const uint down = (rows + ROWS - 1) / ROWS, across = uint((float(group) + 0.5) * tiles_down);
     const uint row_begin = (group - across * down) * ROWS, column_begin = across * COLUMNS;
     const uint row0 = min(row_begin, rows - ROWS), column0 = min(column_begin, columns - COLUMNS);

@@ -22,12 +22,15 @@ std::int64_t tile_columns(const DeviceTraits& device) {
     return vectors * device.subgroup_size;
 }
 
-/// Terms of a launch: all, or equal shares, for each number of them is a kernel of its own.
-std::int64_t terms_of(std::int64_t k) {
-    if (k <= longest) return k;
-    for (std::int64_t terms = longest; 2 * terms >= longest; --terms)
+/// Terms of a launch: all, or equal shares, for each number of them is a kernel of its own. Of small products half as
+/// many: what longer code saves is less than what each start spends on it.
+std::int64_t terms_of(std::int64_t k, std::int64_t work) {
+    constexpr std::int64_t large = 1 << 27;  // multiply-adds
+    const std::int64_t most = work < large ? longest / 2 : longest;
+    if (k <= most) return k;
+    for (std::int64_t terms = most; 2 * terms >= most; --terms)
         if (k % terms == 0) return terms;
-    return longest;
+    return most;
 }
 
 /// Rows of yᵀ at a time: all, or as many as take 4 MiB.
@@ -142,13 +145,14 @@ std::optional<KernelConfig> unrolled_config(const DeviceTraits& device, const Ge
     if (static_cast<double>(tiles * tile_rows * columns) > most_padding * static_cast<double>(m * n))
         return std::nullopt;
     if (up(rows, tile_rows) * up(n, columns) > most_groups) return std::nullopt;
+    if (shape.transpose_b && up(n, transposed_rows) * up(k, columns) > most_groups) return std::nullopt;
     KernelConfig made{"unrolled",
                       "matmul_unrolled",
                       {{"GROUP", device.subgroup_size},
                        {"ROWS", static_cast<std::uint32_t>(tile_rows)},
                        {"VECTORS", static_cast<std::uint32_t>(vectors)}}};
     made.tiles = tiles;
-    made.chunk = terms_of(k);
+    made.chunk = terms_of(k, m * n * k);
     return made;
 }
 

@@ -146,6 +146,38 @@ TEST(HostGemmConfig, DecodingIsUnrolledWhereThatLoadsVectorsAndIsShort) {
     EXPECT_EQ(best(device, packed).kernel, "matmul_decode");
 }
 
+TEST(HostGemmConfig, LargeProductsAreUnrolledWhereTheDriverSuitsThat) {
+    DeviceTraits device;
+    device.subgroup_size = 16;
+    device.uniform_loads = true;
+    // Terms of a launch.
+    const auto terms = [&](std::int64_t m, std::int64_t n, std::int64_t k, bool transpose_b = false) {
+        GemmShape shape = size(m, n, k);
+        shape.transpose_b = transpose_b;
+        const KernelConfig made = best(device, shape);
+        return made.kernel == "matmul_unrolled" ? static_cast<int>(made.chunk) : 0;
+    };
+    EXPECT_EQ(terms(768, 768, 768), 0);
+    device.unrolled_products = true;
+    EXPECT_EQ(terms(768, 768, 768), 256);
+    EXPECT_EQ(terms(768, 384, 128), 128) << "little work: as little code";
+    EXPECT_EQ(terms(512, 512, 576), 192) << "equal shares";
+    EXPECT_EQ(terms(256, 768, 50257), 256) << "which it has none of: the last launch is a short one";
+    EXPECT_EQ(terms(768, 128, 128), 0) << "less work";
+    EXPECT_EQ(terms(65536, 128, 120), 0) << "short sums";
+    EXPECT_EQ(terms(768, 65, 1024), 0) << "half of the tiles would be padding";
+    EXPECT_EQ(terms(12, 4096, 1024), 0) << "not one whole tile of transpose.comp";
+    EXPECT_EQ(terms(1 << 18, 384, 128), 0) << "too many workgroups for their digits";
+    EXPECT_EQ(terms(256, 50257, 768, true), 256);
+    EXPECT_EQ(terms(1 << 18, 384, 1024, true), 256) << "of which a few rows of yᵀ at a time have few";
+    EXPECT_EQ(terms(8320, 192, 192, true), 0) << "transposing would take longer than it saves";
+    GemmShape packed = size(768, 768, 768);
+    packed.packed_factors = true;
+    EXPECT_EQ(best(device, packed).kernel, "matmul");
+    device.subgroup_size = 8;
+    EXPECT_EQ(terms(768, 768, 768), 0);
+}
+
 TEST(HostGemmConfig, CandidatesAreOfAllImplementationsAndCutAlike) {
     DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::fp16});
     device.workgroup_matrices = 256;
