@@ -61,7 +61,7 @@ struct NodeTime {
     std::size_t node = 0;  // its place in the graph
     std::string scope;
     std::string op;
-    std::string kernel;  // the first, if there are several
+    std::string kernel;  // of several the first that does not merely copy
     double ms = 0;
     double flops = 0;
     double bytes = 0;

@@ -46,6 +46,7 @@ std::vector<NodeTime> Program::node_times() const {
             times.push_back({launches_[i].node, node.scope, std::string(node.op->name()), launches_[i].kernel->name,
                              spans[times.size()], 0, 0});
         }
+        if (times.back().flops == 0 && launches_[i].flops > 0) times.back().kernel = launches_[i].kernel->name;
         times.back().flops += launches_[i].flops;
         times.back().bytes += launches_[i].bytes;
     }
