@@ -11,10 +11,11 @@
 //   b. The last tile each way begins early enough to be whole; what lies in the one before is computed and not stored.
 // Numerics: fp32, a running sum of the TERMS terms in ascending k, then alpha, bias and addend.
 //
-// Why so: per k, VECTORS vectors of b and ROWS numbers of a, each loaded into all lanes of a vector, are used for ROWS ·
-// VECTORS multiplications and additions. LLVM would undo that: its scheduler computes one element after the other and
-// spills what was loaded for the others, and what only the function's last block uses it moves there. Both end at
-// branches, and each look-up in push constants is one: `pause` has one every STEP terms and after the last store.
+// Why so: per k, VECTORS vectors of b and ROWS numbers of a, each loaded into all lanes of a vector, are used for
+// ROWS · VECTORS multiplications and additions. LLVM would undo that: its scheduler computes one element after the
+// other and spills what was loaded for the others, and what only the function's last block uses it moves there. Both
+// end at branches, and each look-up in push constants is one: `pause` has one every STEP terms and after the last
+// store.
 #include "lib/args.glsl"
 #include "lib/group.glsl"
 

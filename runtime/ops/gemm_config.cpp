@@ -273,8 +273,7 @@ std::vector<KernelConfig> gemm_configs(const DeviceTraits& device, const GemmSha
 
 std::vector<std::string> gemm_kernels() {
     return {"matmul",          "matmul_tile",          "matmul_coopmat",           "matmul_coopmat_bf16",
-            "matmul_coopmat2", "matmul_coopmat2_bf16", "matmul_coopmat2_subgroup", "matmul_sum",
-            "matmul_unrolled", "transpose"};
+            "matmul_coopmat2", "matmul_coopmat2_bf16", "matmul_coopmat2_subgroup", "matmul_sum"};
 }
 
 }  // namespace vkf
