@@ -46,7 +46,7 @@ struct KernelConfig {
 /// coopmat2 does not scale terms.
 std::vector<KernelConfig> gemm_configs(const DeviceTraits& device, const GemmShape& shape);
 
-/// The names of all kernels that candidates run where there is a choice that depends on the device.
+/// The names of the kernels that an autotuner may choose, of any device: of all but unrolled and decode.
 std::vector<std::string> gemm_kernels();
 
 }  // namespace vkf
