@@ -133,14 +133,14 @@ void append(Lowering& to, const Transpose& of) {
 std::optional<KernelConfig> unrolled_config(const DeviceTraits& device, const GemmShape& shape) {
     constexpr std::int64_t least_work = 1 << 25;  // multiply-adds
     constexpr double most_padding = 1.3;          // computed elements of one that is wanted
-    constexpr std::int64_t transposed = 190;      // multiply-adds that take as long as to transpose one number
+    constexpr std::int64_t least_each = 190;      // multiply-adds of a transposed number: 19 take as long as that
     if (!device.unrolled_products || device.subgroup_size != 16) return std::nullopt;
     if (shape.batches != 1 || shape.packed_factors || shape.packed_y || shape.row_scale) return std::nullopt;
     const std::int64_t k = shape.k, columns = tile_columns(device);
     const std::int64_t m = shape.transpose_b ? shape.n : shape.m, n = shape.transpose_b ? shape.m : shape.n;
     const std::int64_t rows = shape.transpose_b ? block_of(m, n) : m;
     if (m < transposed_rows || n < columns || k < shortest || m * n * k < least_work) return std::nullopt;
-    if (shape.transpose_b && m * k < transposed * (m + k)) return std::nullopt;
+    if (shape.transpose_b && m * k < least_each * (m + k)) return std::nullopt;
     const std::int64_t tiles = up(m, tile_rows) * up(n, columns);
     if (static_cast<double>(tiles * tile_rows * columns) > most_padding * static_cast<double>(m * n))
         return std::nullopt;
