@@ -33,7 +33,7 @@ std::int64_t terms_of(std::int64_t k, std::int64_t work) {
     return most;
 }
 
-/// Rows of yᵀ at a time: all, or as many as take 4 MiB.
+/// Rows of yᵀ at a time: all, or as many as take 4 MiB. The last time there are up to a tile more.
 std::int64_t block_of(std::int64_t rows, std::int64_t columns) {
     constexpr std::int64_t elements = 1 << 20;
     const std::int64_t blocks = up(rows * columns, elements);
@@ -138,7 +138,7 @@ std::optional<KernelConfig> unrolled_config(const DeviceTraits& device, const Ge
     if (shape.batches != 1 || shape.packed_factors || shape.packed_y || shape.row_scale) return std::nullopt;
     const std::int64_t k = shape.k, columns = tile_columns(device);
     const std::int64_t m = shape.transpose_b ? shape.n : shape.m, n = shape.transpose_b ? shape.m : shape.n;
-    const std::int64_t rows = shape.transpose_b ? block_of(m, n) : m;
+    const std::int64_t rows = shape.transpose_b ? block_of(m, n) + transposed_rows : m;
     if (m < transposed_rows || n < columns || k < shortest || m * n * k < least_work) return std::nullopt;
     if (shape.transpose_b && m * k < least_each * (m + k)) return std::nullopt;
     const std::int64_t tiles = up(m, tile_rows) * up(n, columns);
@@ -165,11 +165,11 @@ void append_unrolled(Lowering& to, const GemmCall& of, const KernelConfig& confi
         return append(to, Product{m, n, k, shape.transpose_a, a, b, y, addend, of.bias, 0, of.alpha}, config);
 
     const std::int64_t block = block_of(n, m);
-    const Scratch both = to.shared_scratch(scratch, m * (k + std::min(block, n)));
+    const Scratch both = to.shared_scratch(scratch, m * (k + std::min(block + transposed_rows, n)));
     const Matrix a_transposed{Section{both, 0, k * m}, m};
     append(to, Transpose{m, k, 0, a, a_transposed, {}, {}, vector_layout(m % 2 == 0), 0});
-    for (std::int64_t first = 0; first < n; first += block) {
-        const std::int64_t rows = std::min(block, n - first);
+    for (std::int64_t first = 0, rows = 0; first < n; first += rows) {
+        rows = n - first < block + transposed_rows ? n - first : block;  // what is left is a whole tile
         const Matrix y_transposed{Section{both, k * m, rows * m}, m};
         append(to, Product{rows, m, k, false, b, a_transposed, y_transposed, {}, {}, first, of.alpha}, config);
         append(to, Transpose{rows, m, first, y_transposed, y, addend, of.bias, of.layout_y, of.layout_addend});

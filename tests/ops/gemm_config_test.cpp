@@ -7,7 +7,9 @@
 #include <string>
 
 #include "base/error.h"
+#include "graph/lower.h"
 #include "ops/gpu_traits.h"
+#include "ops/matmul.h"
 #include "ops/matmul_tuning.h"
 #include "vulkan/reflect.h"
 #include "vulkan/spirv.h"
@@ -176,6 +178,29 @@ TEST(HostGemmConfig, LargeProductsAreUnrolledWhereTheDriverSuitsThat) {
     EXPECT_EQ(best(device, packed).kernel, "matmul");
     device.subgroup_size = 8;
     EXPECT_EQ(terms(768, 768, 768), 0);
+}
+
+TEST(HostGemmConfig, NothingThatIsTransposedIsLessThanATile) {
+    DeviceTraits device;
+    device.subgroup_size = 16;
+    device.uniform_loads = device.unrolled_products = true;
+    const auto number = [](const Dispatch& of, std::string_view name) {
+        return std::get<std::uint32_t>(
+            std::ranges::find(of.args, name, [](const auto& arg) { return arg.first; })->second);
+    };
+    for (const std::int64_t n : {256, 257, 1000, 50257}) {
+        Graph graph;
+        const Tensor a = graph.input("a", {DType::f32, {65536, 1024}}), b = graph.input("b", {DType::f32, {n, 1024}});
+        graph.output("y", matmul(a, b, {.transpose_b = true}));
+        std::uint32_t rows = 0;
+        for (const Dispatch& made : lower(graph, live_nodes(graph), graph.nodes().back(), device).dispatches) {
+            if (made.kernel != "transpose" || number(made, "columns") != 65536) continue;  // of yᵀ
+            EXPECT_EQ(number(made, "first"), rows) << n;
+            EXPECT_GE(number(made, "rows"), 16u) << n;
+            rows += number(made, "rows");
+        }
+        EXPECT_EQ(rows, n);
+    }
 }
 
 TEST(HostGemmConfig, CandidatesAreOfAllImplementationsAndCutAlike) {
