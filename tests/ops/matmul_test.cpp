@@ -115,27 +115,39 @@ std::vector<OpCase> decode_cases(Layout layout) {
     };
 }
 
+/// With all that a product may end with, onto an addend whose memory y may take.
+OpCase in_place(const char* name, Layout layout, std::int64_t m, std::int64_t n, std::int64_t k,
+                Activation activation) {
+    OpCase made = plain(layout, m, n, k);
+    made.name = text(name, layout == Layout::nt ? " NT" : " NN");
+    made.operands.push_back(normal({n}));
+    made.operands.push_back(normal({m, n}));
+    made.build = [=](Inputs x) {
+        MatmulOptions how = options(layout);
+        how.alpha = 0.7f;
+        how.bias = x[2];
+        how.activation = activation;
+        how.addend = scale(x[3], 0.5f);  // dies here
+        return std::vector{matmul(x[0], x[1], how)};
+    };
+    made.ulps = 32;
+    made.gradient_ulps = 64;
+    made.finite_differences = false;
+    return made;
+}
+
 /// So large that a CPU device computes them by straight-line code, where its driver suits that (ops/unrolled_matmul.h).
 std::vector<OpCase> unrolled_cases() {
     std::vector<OpCase> cases;
     for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
-        cases.push_back(plain(layout, 260, 320, 512));      // launches of 256 terms, two of them
-        cases.push_back(plain(layout, 131, 257, 1009, 3));  // of 256 and one of 241; no tile is whole
+        cases.push_back(plain(layout, 260, 320, 512));      // four launches of 128 terms
+        cases.push_back(plain(layout, 131, 257, 1009, 3));  // seven, and one of 113; no tile is whole
+        OpCase large = plain(layout, 515, 512, 512);        // two of 256
+        for (Operand& operand : large.operands) operand = fixed(operand.type.shape);
+        cases.push_back(std::move(large));
     }
     for (const Layout layout : {Layout::nn, Layout::nt})
-        cases.push_back(
-            {.name = text("unrolled with everything ", layout == Layout::nt ? "NT" : "NN"),
-             .operands = {normal({203, 520}), layout == Layout::nt ? normal({322, 520}) : normal({520, 322}),
-                          normal({322}), normal({203, 322})},
-             .build =
-                 [=](Inputs x) {
-                     const Tensor addend = scale(x[3], 0.5f);  // dies here: y may take its memory
-                     return std::vector{
-                         matmul(x[0], x[1],
-                                {.transpose_b = layout == Layout::nt, .alpha = 0.7f, .bias = x[2], .addend = addend})};
-                 },
-             .ulps = 32,
-             .finite_differences = false});
+        cases.push_back(in_place("unrolled with everything", layout, 203, 322, 520, Activation::none));
     OpCase blocks = plain(Layout::nt, 900, 1203, 320);  // two blocks of yᵀ
     blocks.operands = {fixed({900, 320}), fixed({1203, 320})};
     cases.push_back(std::move(blocks));
@@ -183,22 +195,7 @@ std::vector<OpCase> matmul_cases() {
                          },
                      .finite_differences = false});
     for (const Layout layout : {Layout::nn, Layout::nt})  // stripes that overlap add to none of it twice
-        cases.push_back(
-            {.name = text("decode in place ", layout == Layout::nt ? "NT" : "NN"),
-             .operands = {normal({2, 130}), layout == Layout::nt ? normal({1031, 130}) : normal({130, 1031}),
-                          normal({1031}), normal({2, 1031})},
-             .build =
-                 [=](Inputs x) {
-                     const Tensor addend = scale(x[3], 0.5f);
-                     return std::vector{matmul(x[0], x[1],
-                                               {.transpose_b = layout == Layout::nt,
-                                                .alpha = 0.7f,
-                                                .bias = x[2],
-                                                .activation = Activation::gelu,
-                                                .addend = addend})};
-                 },
-             .ulps = 32,
-             .finite_differences = false});
+        cases.push_back(in_place("decode in place", layout, 2, 1031, 130, Activation::gelu));
     cases.push_back(
         {.name = "split with everything",
          .operands = {normal({20, 600}, 0.05), normal({600, 22}), normal({22}), normal({20, 22})},
