@@ -164,7 +164,9 @@ void FileWriter::write(std::string_view characters) {
     write(std::as_bytes(std::span(characters)));
 }
 
-void write_atomically(const fs::path& path, const std::function<void(FileWriter&)>& produce) {
+namespace {
+
+void replace(const fs::path& path, const std::function<void(FileWriter&)>& produce, bool durable) {
     std::error_code error;
     const fs::path followed = fs::canonical(path, error);
     const fs::path target = error ? path : followed;
@@ -184,17 +186,27 @@ void write_atomically(const fs::path& path, const std::function<void(FileWriter&
     if (!fresh.file.valid()) throw Error("cannot write ", path.string(), ": ", reason());
     FileWriter writer(fresh.file, path);
     produce(writer);
-    if (!os::flush(fresh.file) || !fresh.file.close()) {
+    if ((durable && !os::flush(fresh.file)) || !fresh.file.close()) {
         throw Error("cannot write ", path.string(), ": ", reason());
     }
     fs::rename(temporary, target, error);
     if (error) throw Error("cannot write ", path.string(), ": ", error.message());
     fresh.moved();
-    flush_directory(folder_of(target));
+    if (durable) flush_directory(folder_of(target));
+}
+
+}  // namespace
+
+void write_atomically(const fs::path& path, const std::function<void(FileWriter&)>& produce) {
+    replace(path, produce, true);
 }
 
 void write_atomically(const fs::path& path, std::string_view content) {
     write_atomically(path, [&](FileWriter& file) { file.write(content); });
+}
+
+void replace_file(const fs::path& path, const std::function<void(FileWriter&)>& produce) {
+    replace(path, produce, false);
 }
 
 void publish_files(const fs::path& directory, const std::function<void(const fs::path&)>& fill,

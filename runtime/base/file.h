@@ -64,6 +64,9 @@ private:
 /// Throws: Error naming path and reason; whatever `produce` throws.
 void write_atomically(const std::filesystem::path& path, const std::function<void(FileWriter&)>& produce);
 void write_atomically(const std::filesystem::path& path, std::string_view content);
+/// The same without waiting for the disk: what a crash of the system leaves may be damaged. For caches that are
+/// checked.
+void replace_file(const std::filesystem::path& path, const std::function<void(FileWriter&)>& produce);
 
 /// Puts several files into a directory (made if missing) so that a crash at any moment leaves all old or all new.
 ///

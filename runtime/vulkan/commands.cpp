@@ -58,15 +58,21 @@ void barrier_to_host(VkCommandBuffer commands) {
     barrier(commands, VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
 }
 
-void write(VkCommandBuffer commands, VkPipelineLayout layout, const KernelLaunch& launch) {
-    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, static_cast<VkPipeline>(launch.kernel->pipeline));
+void write(VkCommandBuffer commands, const DeviceHandles& handles, const KernelLaunch& launch) {
+    constexpr VkShaderStageFlagBits stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    if (handles.shader_objects) {
+        const auto shader = static_cast<VkShaderEXT>(launch.kernel->handle);
+        vkCmdBindShadersEXT(commands, 1, &stage, &shader);
+    } else {
+        vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, static_cast<VkPipeline>(launch.kernel->handle));
+    }
     if (!launch.push.empty())
-        vkCmdPushConstants(commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                           static_cast<std::uint32_t>(launch.push.size()), launch.push.data());
+        vkCmdPushConstants(commands, handles.layout, stage, 0, static_cast<std::uint32_t>(launch.push.size()),
+                           launch.push.data());
     vkCmdDispatch(commands, launch.x, launch.y, 1);
 }
 
-void write(VkCommandBuffer commands, VkPipelineLayout, const BufferCopy& copy) {
+void write(VkCommandBuffer commands, const DeviceHandles&, const BufferCopy& copy) {
     const VkBufferCopy region{copy.from_offset, copy.to_offset, copy.bytes};
     vkCmdCopyBuffer(commands, static_cast<VkBuffer>(copy.from), static_cast<VkBuffer>(copy.to), 1, &region);
 }
@@ -112,7 +118,7 @@ Commands::Commands(Device& device, Recording recording) : impl_(std::make_unique
             if (phase.stamped)
                 vkCmdWriteTimestamp2(commands, VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT, impl_->stamps, stamped++);
             for (const Command& command : phase.commands)
-                std::visit([&](const auto& what) { write(commands, handles.layout, what); }, command.what);
+                std::visit([&](const auto& what) { write(commands, handles, what); }, command.what);
         }
         barrier_to_host(commands);
         check(vkEndCommandBuffer(commands), "vkEndCommandBuffer");

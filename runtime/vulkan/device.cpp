@@ -121,6 +121,13 @@ void open_device(DeviceHandles& to, const Candidate& from) {
         executables.pNext = features.pNext;
         features.pNext = &executables;
     }
+    VkPhysicalDeviceShaderObjectFeaturesEXT shader_objects{};
+    shader_objects.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_OBJECT_FEATURES_EXT;
+    shader_objects.shaderObject = VK_TRUE;
+    if (from.enables(VK_EXT_SHADER_OBJECT_EXTENSION_NAME)) {
+        shader_objects.pNext = features.pNext;
+        features.pNext = &shader_objects;
+    }
     VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices{};
     matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
     matrices.cooperativeMatrix = VK_TRUE;
@@ -184,11 +191,10 @@ void open_queue_objects(DeviceHandles& to) {
     semaphore.pNext = &timeline;
     check(vkCreateSemaphore(to.device, &semaphore, nullptr, &to.timeline), "vkCreateSemaphore");
 
-    const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, 128};
     VkPipelineLayoutCreateInfo layout{};
     layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
     layout.pushConstantRangeCount = 1;
-    layout.pPushConstantRanges = &range;
+    layout.pPushConstantRanges = &kernel_arguments;
     check(vkCreatePipelineLayout(to.device, &layout, nullptr, &to.layout), "vkCreatePipelineLayout");
 }
 
@@ -196,7 +202,10 @@ void close(DeviceHandles& from) {
     if (from.device) {
         vkDeviceWaitIdle(from.device);
         for (const auto& [key, made] : from.kernels)
-            vkDestroyPipeline(from.device, static_cast<VkPipeline>(made->pipeline), nullptr);
+            if (from.shader_objects)
+                vkDestroyShaderEXT(from.device, static_cast<VkShaderEXT>(made->handle), nullptr);
+            else
+                vkDestroyPipeline(from.device, static_cast<VkPipeline>(made->handle), nullptr);
         vkDestroyPipelineCache(from.device, from.cache, nullptr);
         vkDestroyPipelineLayout(from.device, from.layout, nullptr);
         vkDestroySemaphore(from.device, from.timeline, nullptr);
@@ -219,11 +228,12 @@ Device::Device(const std::string& wanted, const std::function<void(DeviceInfo&)>
     handles_->memory_budget = chosen.enables(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     handles_->host_memory = chosen.enables(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     handles_->executable_properties = chosen.enables(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
+    handles_->shader_objects = info_.kind == DeviceKind::cpu && chosen.enables(VK_EXT_SHADER_OBJECT_EXTENSION_NAME);
     try {
         open_device(*handles_, chosen);
         open_allocator(*handles_);
         open_queue_objects(*handles_);
-        open_pipeline_cache(*this);
+        open_kernel_cache(*this);
     } catch (...) {
         close(*handles_);
         throw;
@@ -231,7 +241,7 @@ Device::Device(const std::string& wanted, const std::function<void(DeviceInfo&)>
 }
 
 Device::~Device() {
-    save_pipeline_cache(*this);
+    save_kernel_cache(*this);
     close(*handles_);
 }
 

@@ -38,7 +38,7 @@ struct DeviceHandles {
     std::uint64_t submitted = 0;    // last value the timeline will reach
     CpuLatencyRequest cpu_latency;  // held from a submission until the last one has been waited for
     VkPipelineCache cache = VK_NULL_HANDLE;
-    std::string cache_path;                    // empty: nowhere to keep it
+    std::string cache_path;                    // of the pipeline cache, or of binaries; empty: nowhere to keep them
     std::size_t cache_bytes = 0;               // as found on disk
     VkPipelineLayout layout = VK_NULL_HANDLE;  // one for all kernels: push constants and nothing else
     std::map<std::string, std::unique_ptr<Kernel>> kernels;
@@ -47,12 +47,20 @@ struct DeviceHandles {
     bool memory_budget = false;          // VK_EXT_memory_budget
     bool host_memory = false;            // VK_EXT_external_memory_host
     bool executable_properties = false;  // VK_KHR_pipeline_executable_properties
+    bool shader_objects = false;         // VK_EXT_shader_object, in place of pipelines
 
     void name(VkObjectType type, std::uint64_t handle, const std::string& text) const;
 };
 
-/// How many threads make pipelines at once, at most.
+/// What every kernel may take as push constants.
+inline constexpr VkPushConstantRange kernel_arguments{VK_SHADER_STAGE_COMPUTE_BIT, 0, 128};
+
+/// How many threads make kernels at once, at most.
 unsigned compiling_threads();
+/// Name and constants: what tells a device's kernels apart.
+std::string key_of(const KernelRequest& request);
+/// The SPIR-V that is embedded under that name. Throws Error if there is none.
+std::span<const std::uint32_t> kernel_code(const std::string& name);
 /// What an embedded module says of itself, without a pipeline. Throws Error if there is no kernel of that name.
 Kernel describe_kernel(const std::string& name);
 /// A pipeline of the kernel, which is the caller's. Throws Error if it has no such constant.

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
-#include <map>
 #include <system_error>
 #include <thread>
 
@@ -14,7 +13,8 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "vulkan/handles.h"
-#include "vulkan/shared_memory.h"
+#include "vulkan/shader_objects.h"
+#include "vulkan/specialization.h"
 #include "vulkan/spirv.h"
 
 namespace vkf {
@@ -25,11 +25,6 @@ const SpirvModule* find_module(const std::string& name) {
     for (const SpirvModule& module : embedded_spirv())
         if (module.name == name) return &module;
     return nullptr;
-}
-
-const SpirvModule& module_named(const std::string& name) {
-    if (const SpirvModule* module = find_module(name)) return *module;
-    throw Error("there is no kernel '", name, "' in this build");
 }
 
 /// Which matrices a kernel multiplies, by the capabilities that its module declares.
@@ -49,72 +44,7 @@ Abilities abilities(const SpirvModule& module) {
     return made;
 }
 
-std::string join(const std::vector<SpecConstant>& constants) {
-    std::string names;
-    for (const SpecConstant& constant : constants) names += (names.empty() ? "" : ", ") + constant.name;
-    return names;
-}
-
-/// Values for a pipeline's constants, in the form Vulkan takes them. Entry i has id i, for the validation layers of
-/// Debian 13 (1.4.309) look there for a cooperative matrix's extents; an id without a value gets one that no kernel
-/// has.
-struct Specialization {
-    std::vector<VkSpecializationMapEntry> entries;
-    std::vector<std::uint32_t> data;
-    VkSpecializationInfo info{};
-
-    void set(std::uint32_t id, std::uint32_t value) {
-        constexpr std::uint32_t nobody = 1000;
-        for (auto next = static_cast<std::uint32_t>(entries.size()); next <= id; ++next) {
-            entries.push_back({nobody + next, next * 4, 4});
-            data.push_back(0);
-        }
-        entries[id].constantID = id;
-        data[id] = value;
-        info = {static_cast<std::uint32_t>(entries.size()), entries.data(), data.size() * 4, data.data()};
-    }
-};
-
-Specialization specialize(const Kernel& kernel, const KernelRequest& request, std::uint32_t subgroup) {
-    Specialization made;
-    for (const auto& [name, value] : request.constants) {
-        const SpecConstant* found = nullptr;
-        for (const SpecConstant& constant : kernel.reflection.constants)
-            if (constant.name == name) found = &constant;
-        if (!found)
-            throw Error("kernel ", kernel.name, " has no constant '", name,
-                        "'; it has: ", join(kernel.reflection.constants));
-        made.set(found->id, value);
-    }
-    for (const SpecConstant& constant : kernel.reflection.constants) {
-        if (constant.name == "SUBGROUP") made.set(constant.id, subgroup);
-        if (constant.name == "CPU") made.set(constant.id, request.cpu);
-    }
-    return made;
-}
-
-/// Throws Error if a workgroup would be larger, or would share more, than the device can: a driver need not notice.
-void require_limits(const DeviceInfo& device, const Kernel& kernel, std::span<const std::uint32_t> words,
-                    const Specialization& values) {
-    std::map<std::uint32_t, std::uint32_t> constants;
-    for (std::size_t i = 0; i < values.entries.size(); ++i) constants[values.entries[i].constantID] = values.data[i];
-    for (const SpecConstant& constant : kernel.reflection.constants)
-        if (constant.name == "GROUP" && constants.contains(constant.id) && constants[constant.id] > device.max_group)
-            throw Error("kernel ", kernel.name, " has workgroups of ", constants[constant.id], " invocations, ",
-                        device.name, " has ", device.max_group, " at most");
-    const std::uint64_t shared = shared_bytes(words, constants);
-    if (shared > device.shared_bytes)
-        throw Error("kernel ", kernel.name, " shares ", shared, " bytes in a workgroup, ", device.name, " has ",
-                    device.shared_bytes);
-}
-
-std::string key_of(const KernelRequest& request) {
-    std::string key = request.cpu ? request.name + " on a CPU" : request.name;
-    for (const auto& [constant, value] : request.constants) key += text(' ', constant, '=', value);
-    return key;
-}
-
-/// A pipeline on its way.
+/// A kernel on its way.
 struct Making {
     const KernelRequest* request;
     std::string key;
@@ -125,7 +55,10 @@ struct Making {
         try {
             made = std::make_unique<Kernel>(describe_kernel(request->name));
             const auto start = std::chrono::steady_clock::now();
-            made->pipeline = make_pipeline(device, *made, *request, device.handles().cache);
+            if (device.handles().shader_objects)
+                made->handle = make_shader_object(device, *made, *request);
+            else
+                made->handle = make_pipeline(device, *made, *request, device.handles().cache);
             made->compile_ms =
                 std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
         } catch (...) {
@@ -151,6 +84,12 @@ void make_all(const Device& device, std::span<Making> list) {
 }
 
 }  // namespace
+
+std::string key_of(const KernelRequest& request) {
+    std::string key = request.cpu ? request.name + " on a CPU" : request.name;
+    for (const auto& [constant, value] : request.constants) key += text(' ', constant, '=', value);
+    return key;
+}
 
 unsigned compiling_threads() {
     constexpr unsigned most = 8;  // each has memory of its own
@@ -182,10 +121,15 @@ std::uint64_t kernels_hash(std::span<const std::string> names) {
     return hash;
 }
 
+std::span<const std::uint32_t> kernel_code(const std::string& name) {
+    if (const SpirvModule* module = find_module(name)) return module->words;
+    throw Error("there is no kernel '", name, "' in this build");
+}
+
 Kernel describe_kernel(const std::string& name) {
     Kernel made;
     made.name = name;
-    made.reflection = reflect(module_named(name).words);
+    made.reflection = reflect(kernel_code(name));
     if (made.reflection.push_bytes > 128) throw Error("kernel ", name, " takes more than 128 bytes of arguments");
     return made;
 }
@@ -193,10 +137,9 @@ Kernel describe_kernel(const std::string& name) {
 VkPipeline make_pipeline(const Device& device, const Kernel& kernel, const KernelRequest& request,
                          VkPipelineCache cache, VkPipelineCreateFlags flags) {
     const DeviceHandles& to = device.handles();
-    const std::span<const std::uint32_t> words = module_named(kernel.name).words;
-    const std::uint32_t subgroup = device.info().subgroup_size;
-    const Specialization values = specialize(kernel, request, subgroup);
-    require_limits(device.info(), kernel, words, values);
+    const std::span<const std::uint32_t> words = kernel_code(kernel.name);
+    const Specialization values = specialize(device.info(), kernel, request, words);
+    const VkSpecializationInfo constants = values.info();
     VkShaderModuleCreateInfo code{};
     code.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
     code.codeSize = words.size_bytes();
@@ -206,7 +149,7 @@ VkPipeline make_pipeline(const Device& device, const Kernel& kernel, const Kerne
 
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size{};
     size.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
-    size.requiredSubgroupSize = subgroup;
+    size.requiredSubgroupSize = device.info().subgroup_size;
     VkComputePipelineCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
     info.flags = flags;
@@ -214,7 +157,7 @@ VkPipeline make_pipeline(const Device& device, const Kernel& kernel, const Kerne
     info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     info.stage.module = shader;
     info.stage.pName = "main";
-    info.stage.pSpecializationInfo = &values.info;
+    info.stage.pSpecializationInfo = &constants;
     if (to.subgroups.known) info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     if (to.subgroups.required) info.stage.pNext = &size;
     info.layout = to.layout;
@@ -241,7 +184,8 @@ void make_kernels(Device& device, std::span<const KernelRequest> requests) {
     for (Making& one : list) {
         if (!failure) failure = one.failure;
         if (one.failure) continue;
-        handles.name(VK_OBJECT_TYPE_PIPELINE, reinterpret_cast<std::uint64_t>(one.made->pipeline), one.key);
+        handles.name(handles.shader_objects ? VK_OBJECT_TYPE_SHADER_EXT : VK_OBJECT_TYPE_PIPELINE,
+                     reinterpret_cast<std::uint64_t>(one.made->handle), one.key);
         handles.kernels.emplace(std::move(one.key), std::move(one.made));
     }
     if (failure) std::rethrow_exception(failure);
@@ -252,14 +196,15 @@ const Kernel& kernel(Device& device, const KernelRequest& request) {
     return *device.handles().kernels.at(key_of(request));
 }
 
-void open_pipeline_cache(Device& device) {
+void open_kernel_cache(Device& device) {
     DeviceHandles& handles = device.handles();
     VkPhysicalDeviceProperties properties{};
     vkGetPhysicalDeviceProperties(handles.physical, &properties);
     std::string found;
     if (const auto folder = cache_folder()) {
         const auto path = *folder / text(properties.vendorID, '-', properties.deviceID, '-',
-                                         hexadecimal(properties.pipelineCacheUUID), ".pipelines");
+                                         hexadecimal(properties.pipelineCacheUUID),
+                                         handles.shader_objects ? ".shaders" : ".pipelines");
         handles.cache_path = path.string();
         try {
             if (std::filesystem::is_regular_file(path)) found = read_text(path);
@@ -267,6 +212,7 @@ void open_pipeline_cache(Device& device) {
             found.clear();  // unreadable: as good as none
         }
     }
+    if (handles.shader_objects) return;
     VkPipelineCacheCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
     info.initialDataSize = found.size();
@@ -275,9 +221,12 @@ void open_pipeline_cache(Device& device) {
     handles.cache_bytes = found.size();
 }
 
-void save_pipeline_cache(Device& device) {
+void save_kernel_cache(Device& device) {
+    constexpr std::uintmax_t most_binaries = 256 << 20;  // some thousand kernels
     const DeviceHandles& handles = device.handles();
-    if (handles.cache_path.empty() || !handles.cache) return;
+    if (handles.cache_path.empty()) return;
+    if (handles.shader_objects) return limit_binaries(handles.cache_path, most_binaries);
+    if (!handles.cache) return;
     try {
         std::size_t size = 0;
         check(vkGetPipelineCacheData(handles.device, handles.cache, &size, nullptr), "vkGetPipelineCacheData");

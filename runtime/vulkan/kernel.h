@@ -1,4 +1,4 @@
-// A compute pipeline with its constants fixed, and what its arguments are called.
+// A kernel with its constants fixed, and what its arguments are called.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ using KernelConstants = std::vector<std::pair<std::string, std::uint32_t>>;
 struct Kernel {
     std::string name;
     Reflection reflection;
-    void* pipeline = nullptr;  // VkPipeline
+    void* handle = nullptr;  // VkShaderEXT where the device has shader objects, else VkPipeline
     double compile_ms = 0;
 };
 
@@ -32,7 +32,7 @@ struct KernelRequest {
     bool cpu = false;  // made for a CPU device
 };
 
-/// Makes the pipelines that the device lacks of these, on several processors at once: a driver takes milliseconds for
+/// Makes what the device lacks of these, on several processors at once: a driver takes milliseconds for
 /// one that it has cached, up to seconds for one that it has not. Throws Error if there is no such kernel or constant,
 /// listing those there are; for the first of them, if there are several.
 void make_kernels(Device& device, std::span<const KernelRequest> requests);
@@ -45,10 +45,11 @@ bool has_workgroup_matrix_kernels(MatrixElement element);
 /// A number that changes when any of these kernels does, or is there or not.
 std::uint64_t kernels_hash(std::span<const std::string> names);
 
-/// Opens the pipeline cache that earlier runs left for this driver; a damaged or foreign one counts as none.
-void open_pipeline_cache(Device& device);
-/// Writes the device's pipeline cache to disk, if it has grown; a failure to write is no error. Called when the device
-/// closes.
-void save_pipeline_cache(Device& device);
+/// Opens what earlier runs left of compiled kernels for this driver: a pipeline cache, or binaries of shader objects. A
+/// damaged or foreign one counts as none.
+void open_kernel_cache(Device& device);
+/// Writes the device's pipeline cache to disk, if it has grown, or removes the oldest binaries, if there are too many;
+/// a failure is no error. Called when the device closes.
+void save_kernel_cache(Device& device);
 
 }  // namespace vkf

@@ -146,8 +146,9 @@ std::vector<const char*> wanted_extensions(const std::set<std::string>& listed, 
     for (const char* name : {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
                              "VK_KHR_portability_subset"})
         if (listed.contains(name)) made.push_back(name);
-    if (info.kind == DeviceKind::cpu && listed.contains(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME))
-        made.push_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    // Where a pipeline cache keeps nothing (vulkan/shader_objects.h); GPUs' drivers have better ones.
+    for (const char* name : {VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME, VK_EXT_SHADER_OBJECT_EXTENSION_NAME})
+        if (info.kind == DeviceKind::cpu && listed.contains(name)) made.push_back(name);
     if (!info.matrices.empty()) made.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
     if (std::ranges::any_of(info.matrices, [](auto& m) { return m.element == MatrixElement::bf16; }))
         made.push_back(bfloat16_extension);

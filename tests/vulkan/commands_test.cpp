@@ -67,6 +67,11 @@ VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer commands, VkPipelineBindPoint, V
     told[commands].push_back(text("bind ", reinterpret_cast<std::uintptr_t>(pipeline)));
 }
 
+VKAPI_ATTR void VKAPI_CALL bind_shaders(VkCommandBuffer commands, std::uint32_t, const VkShaderStageFlagBits*,
+                                        const VkShaderEXT* shaders) {
+    told[commands].push_back(text("bind ", reinterpret_cast<std::uintptr_t>(*shaders)));
+}
+
 VKAPI_ATTR void VKAPI_CALL push(VkCommandBuffer commands, VkPipelineLayout, VkShaderStageFlags, std::uint32_t offset,
                                 std::uint32_t size, const void* values) {
     std::string line = text("push from ", offset, ':');
@@ -106,7 +111,7 @@ VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue queue, std::uint32_t count, const 
     return submit_truly(queue, count, infos, fence);
 }
 
-/// Listens instead of Vulkan: command buffers stay empty, so that pipelines and buffers may be mere numbers.
+/// Listens instead of Vulkan: command buffers stay empty, so that kernels and buffers may be mere numbers.
 class Listening {
 public:
     Listening() {
@@ -120,6 +125,7 @@ private:
     Replaced<PFN_vkBeginCommandBuffer> begin_{vkBeginCommandBuffer, begin};
     Replaced<PFN_vkCmdPipelineBarrier2> barrier_{vkCmdPipelineBarrier2, barrier};
     Replaced<PFN_vkCmdBindPipeline> bind_{vkCmdBindPipeline, bind};
+    Replaced<PFN_vkCmdBindShadersEXT> bind_shaders_{vkCmdBindShadersEXT, bind_shaders};
     Replaced<PFN_vkCmdPushConstants> push_{vkCmdPushConstants, push};
     Replaced<PFN_vkCmdDispatch> dispatch_{vkCmdDispatch, dispatch};
     Replaced<PFN_vkCmdCopyBuffer> copy_{vkCmdCopyBuffer, copy};
@@ -140,7 +146,7 @@ Command launch(const Kernel& kernel, std::uint32_t x, std::vector<Access> access
 TEST(DeviceCommands, WriteABarrierWhereverTwoPhasesMeet) {
     shared_device();  // which sets Vulkan's functions
     const Listening listening;
-    const Kernel kernel{.name = "k", .pipeline = numbered<void*>(7)};
+    const Kernel kernel{.name = "k", .handle = numbered<void*>(7)};
     Recording recording, inputs, outputs;
     recording.add(launch(kernel, 1, {{0, 4, true}}));
     recording.add(launch(kernel, 2, {{4, 8, true}}));
@@ -165,7 +171,7 @@ TEST(DeviceCommands, WriteABarrierWhereverTwoPhasesMeet) {
 TEST(DeviceCommands, TakeTheTimeAfterABarrier) {
     if (shared_device().info().timestamp_ns == 0) GTEST_SKIP() << "the device has no timestamps";
     const Listening listening;
-    const Kernel kernel{.name = "k", .pipeline = numbered<void*>(7)};
+    const Kernel kernel{.name = "k", .handle = numbered<void*>(7)};
     Recording recording;
     recording.stamp();
     recording.add({KernelLaunch{&kernel, {}, 1, 1}, {}});
@@ -180,7 +186,7 @@ TEST(DeviceCommands, TakeTheTimeAfterABarrier) {
 
 TEST(DeviceRecorder, StatesTheMemoryThatCopiesAndKernelsTouch) {
     const Buffer a(shared_device(), 64, Memory::device, "a"), b(shared_device(), 64, Memory::device, "b");
-    const Kernel kernel{.name = "k", .pipeline = nullptr};
+    const Kernel kernel{.name = "k", .handle = nullptr};
     Recorder recorder(shared_device());
     recorder.copy(a, 8, b, 16, 4);
     recorder.copy(a, 0, b, 20, 4);

@@ -18,7 +18,7 @@ TEST(DeviceKernels, AreMadeOnceEach) {
     ASSERT_EQ(made.size(), 3u);
     const Kernel& one = kernel(device, copies);
     EXPECT_EQ(one.name, "copy");
-    EXPECT_NE(one.pipeline, kernel(device, blocks).pipeline);
+    EXPECT_NE(one.handle, kernel(device, blocks).handle);
     make_kernels(device, std::vector{copies, sums});
     EXPECT_EQ(&kernel(device, copies), &one);
     EXPECT_EQ(made.size(), 3u);
