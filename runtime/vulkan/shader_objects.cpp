@@ -1,7 +1,6 @@
 #include "vulkan/shader_objects.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <span>
