@@ -2,7 +2,7 @@
 //
 // For drivers whose pipeline cache keeps nothing: lavapipe keeps what LLVM made of a kernel, but begins at SPIR-V again
 // at each start, which takes milliseconds a kernel, tenths of a second for code that it unrolls. A shader object's
-// binary is its own code, ready for LLVM; and made of a binary, the object takes a third of the memory: code that was
+// binary is its own code, ready for LLVM; and made of a binary, the object takes half of the memory: code that was
 // transformed lies in memory with what was removed from it.
 #pragma once
 
