@@ -140,6 +140,7 @@ struct KernelTraits {
 
     std::uint32_t gemm_operands = 0;    // inputs that are factors of a matrix product
     std::uint32_t strided_outputs = 0;  // may be written as slices of wider rows
+    std::uint32_t read_back = 0;        // outputs that a later kernel of the node reads
 
     /// Adds input `addend`, else absent and of the output's shape, to `output` as it is written.
     struct EpilogueAdd {

@@ -60,44 +60,16 @@ public:
     void lower(Lowering& to) const override {
         const AttentionExtents e(options_, to.in[query].shape(), to.in[key].shape(), to.in[value].shape());
         const Tensor given = to.in[delta];
-        const ArgValue row_delta = given ? ArgValue{given} : ArgValue{to.scratch(e.B * e.M * e.T)};
-        const double flops = 2.0 * attention_pairs(options_, e);  // for each column
-        const auto bytes = [](std::initializer_list<Tensor> tensors) {
-            double sum = 0;
-            for (const Tensor& tensor : tensors) sum += 4.0 * static_cast<double>(tensor.elements());
-            return sum;
-        };
-        const Tensor q = to.in[query], k = to.in[key], v = to.in[value];
-        const Tensor addend = to.in[more];
-        const std::string implementation = attention_implementation(to.device, options_, e, to.in, true);
-        const auto add = [&](Dispatch& made, Args own) {
-            made.args.insert(made.args.end(), {{"lse", to.in[lse]}, {"g", to.in[d_o]}});
-            made.args.insert(made.args.end(), own.begin(), own.end());
-            to.dispatch(std::move(made));
-        };
-        Dispatch queries = attention_dispatch(
-            attention_tile(to.device, implementation, AttentionPass::query_gradient, e.size()), options_, e, to.in);
-        queries.flops = flops * static_cast<double>(2 * e.D + e.D_V);
-        queries.bytes = bytes({q, k, v, to.in[d_o], q}) + (given ? 0.0 : bytes({to.in[d_o]}));
-        queries.constants.emplace_back("GIVEN_DELTA", static_cast<bool>(given));
-        align_attention(queries, e, {q, k, v, to.in[d_o], to.out[0]});
-        add(queries, {{"o", or_null(to.in[o])},
-                      {"given_delta", or_null(given)},
-                      {"delta", given ? ArgValue{} : row_delta},
-                      {"dq", to.out[0]},
-                      {"dq_pitch", extent(to.out[0].pitch())}});
-        Dispatch keys = attention_dispatch(
-            attention_tile(to.device, implementation, AttentionPass::key_gradient, e.size()), options_, e, to.in);
-        keys.flops = flops * static_cast<double>(2 * e.D + 2 * e.D_V);
-        keys.bytes = bytes({q, k, v, to.in[d_o], k, v}) + (addend ? bytes({v}) : 0.0);
-        keys.constants.emplace_back("ADDEND", static_cast<bool>(addend));
-        align_attention(keys, e, {q, k, v, to.in[d_o], to.out[1], to.out[2]});
-        add(keys, {{"delta", row_delta},
-                   {"dk", to.out[1]},
-                   {"dv", to.out[2]},
-                   {"dk_pitch", extent(to.out[1].pitch())},
-                   {"dv_pitch", extent(to.out[2].pitch())},
-                   {"addend", or_null(addend)}});
+        const AttentionDerivative of{.o = given ? Tensor() : to.in[o],
+                                     .lse = to.in[lse],
+                                     .d_o = to.in[d_o],
+                                     .delta = given ? ArgValue{given} : ArgValue{to.scratch(e.B * e.M * e.T)},
+                                     .d_v_addend = to.in[more],
+                                     .d_q = to.out[0],
+                                     .d_k = to.out[1],
+                                     .d_v = to.out[2]};
+        lower_query_gradient(to, backward_tile(to, options_, AttentionPass::query_gradient), options_, of);
+        lower_key_gradient(to, backward_tile(to, options_, AttentionPass::key_gradient), options_, of);
     }
 
     KernelTraits kernel_traits(std::span<const Tensor> at) const override {
@@ -114,7 +86,57 @@ private:
     AttentionOptions options_;
 };
 
+double bytes_of(std::initializer_list<Tensor> tensors) {
+    double sum = 0;
+    for (const Tensor& tensor : tensors) sum += 4.0 * static_cast<double>(tensor.elements());
+    return sum;
+}
+
 }  // namespace
+
+AttentionTile backward_tile(const Lowering& to, const AttentionOptions& options, AttentionPass pass) {
+    const AttentionExtents e(options, to.in[query].shape(), to.in[key].shape(), to.in[value].shape());
+    return attention_tile(to.device, attention_implementation(to.device, options, e, to.in, true), pass, e.size());
+}
+
+void lower_query_gradient(Lowering& to, const AttentionTile& tile, const AttentionOptions& options,
+                          const AttentionDerivative& of) {
+    const Tensor q = to.in[query], k = to.in[key], v = to.in[value];
+    const AttentionExtents e(options, q.shape(), k.shape(), v.shape());
+    Dispatch made = attention_dispatch(tile, options, e, to.in);
+    made.flops = 2.0 * attention_pairs(options, e) * static_cast<double>(2 * e.D + e.D_V);
+    made.bytes = bytes_of({q, k, v, of.d_o, q}) + (of.o ? bytes_of({of.d_o}) : 0.0);
+    made.constants.emplace_back("GIVEN_DELTA", !of.o);
+    align_attention(made, e, {q, k, v, of.d_o, of.d_q});
+    made.args.insert(made.args.end(), {{"lse", of.lse},
+                                       {"g", of.d_o},
+                                       {"o", or_null(of.o)},
+                                       {"given_delta", of.o ? ArgValue{} : of.delta},
+                                       {"delta", of.o ? of.delta : ArgValue{}},
+                                       {"dq", of.d_q},
+                                       {"dq_pitch", extent(of.d_q.pitch())}});
+    to.dispatch(std::move(made));
+}
+
+void lower_key_gradient(Lowering& to, const AttentionTile& tile, const AttentionOptions& options,
+                        const AttentionDerivative& of) {
+    const Tensor q = to.in[query], k = to.in[key], v = to.in[value];
+    const AttentionExtents e(options, q.shape(), k.shape(), v.shape());
+    Dispatch made = attention_dispatch(tile, options, e, to.in);
+    made.flops = 2.0 * attention_pairs(options, e) * static_cast<double>(2 * e.D + 2 * e.D_V);
+    made.bytes = bytes_of({q, k, v, of.d_o, k, v}) + (of.d_v_addend ? bytes_of({v}) : 0.0);
+    made.constants.emplace_back("ADDEND", static_cast<bool>(of.d_v_addend));
+    align_attention(made, e, {q, k, v, of.d_o, of.d_k, of.d_v});
+    made.args.insert(made.args.end(), {{"lse", of.lse},
+                                       {"g", of.d_o},
+                                       {"delta", of.delta},
+                                       {"dk", of.d_k},
+                                       {"dv", of.d_v},
+                                       {"dk_pitch", extent(of.d_k.pitch())},
+                                       {"dv_pitch", extent(of.d_v.pitch())},
+                                       {"addend", or_null(of.d_v_addend)}});
+    to.dispatch(std::move(made));
+}
 
 std::vector<Tensor> attention_gradients(const AttentionOptions& options, std::span<const Tensor> in,
                                         const AttentionResult& of) {

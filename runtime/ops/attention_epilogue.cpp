@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "ops/attention_parts.h"
+#include "ops/attention_project_out.h"
 #include "ops/discrepancy_launch.h"
 #include "ops/project_out_launch.h"
 #include "ops/repeat_heads.h"
@@ -39,14 +40,10 @@ public:
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
         require(!at.d_out.back(), "the log-sum-exp of attention has no derivative");
-        const auto [d_o, d_own, delta] = epilogue_gradients(at.in[own_v], all_but_last(at.out), all_but_last(at.d_out));
-        std::vector<Tensor> d_in =
-            attention_gradients(options_, at.in, {.lse = at.out.back(), .d_o = d_o, .delta = delta});
-        d_in[own_v] = d_own;
-        return d_in;
+        return gradients(at.in, all_but_last(at.out), all_but_last(at.d_out), at.out.back());
     }
 
-    /// Kernels that cannot make the epilogue, and those of one head at a time for whole rows, leave o in fp32.
+    /// Kernels that cannot make the epilogue leave o in fp32, and so do those of one head at a time for whole rows.
     void lower(Lowering& to) const override {
         const AttentionTile tile = forward_tile(to, options_);
         const HeadEpilogue fused = head_epilogue(to.in[own_v], all_but_last(to.out));
@@ -54,6 +51,7 @@ public:
             lower_attention(to, tile, options_, to.out[0], to.out.back(), fused);
             return;
         }
+        if (lower_together(to, tile)) return;
         const Scratch o = to.scratch(to.in[own_v].elements());
         lower_attention(to, tile, options_, o, to.out.back());
         to.dispatch(epilogue_launch(to.device, o, to.in[own_v], all_but_last(to.out)));
@@ -64,18 +62,17 @@ public:
     }
 
 protected:
-    struct Gradients {
-        Tensor d_o, d_own, delta;
-    };
-
-    std::int64_t heads() const { return options_.heads; }
+    const AttentionOptions& options() const { return options_; }
 
     virtual std::vector<TensorType> epilogue_types(const TensorType& o) const = 0;
     virtual std::vector<Tensor> plain_epilogue(Tensor o, Tensor own) const = 0;
-    virtual Gradients epilogue_gradients(Tensor own, std::span<const Tensor> out,
-                                         std::span<const Tensor> d_out) const = 0;
+    /// Of all inputs, given what the epilogue made and its gradients.
+    virtual std::vector<Tensor> gradients(std::span<const Tensor> in, std::span<const Tensor> out,
+                                          std::span<const Tensor> d_out, Tensor lse) const = 0;
     virtual Dispatch epilogue_launch(const DeviceTraits& device, const ArgValue& o, Tensor own,
                                      std::span<const Tensor> out) const = 0;
+    /// By a kernel that makes all heads of a row, if there is one.
+    virtual bool lower_together(Lowering&, const AttentionTile&) const { return false; }
     /// As a kernel of attention can make it; of kind none if it cannot.
     virtual HeadEpilogue head_epilogue(Tensor own, std::span<const Tensor> out) const = 0;
     virtual std::uint32_t half_outputs() const = 0;  // of the epilogue's own
@@ -96,11 +93,13 @@ private:
     std::vector<Tensor> plain_epilogue(Tensor o, Tensor own) const override {
         return {discrepancy(o, own, gamma_, on_)};
     }
-    Gradients epilogue_gradients(Tensor own, std::span<const Tensor> out,
-                                 std::span<const Tensor> d_out) const override {
-        const auto [d_o, d_v, delta] =
-            discrepancy_gradients(heads(), discrepancy_weights(gamma_, on_), out[0], own, d_out[0]);
-        return {d_o, d_v, delta};
+    std::vector<Tensor> gradients(std::span<const Tensor> in, std::span<const Tensor> out,
+                                  std::span<const Tensor> d_out, Tensor lse) const override {
+        const auto [d_o, d_own, delta] =
+            discrepancy_gradients(options().heads, discrepancy_weights(gamma_, on_), out[0], in[own_v], d_out[0]);
+        std::vector<Tensor> d_in = attention_gradients(options(), in, {.lse = lse, .d_o = d_o, .delta = delta});
+        d_in[own_v] = d_own;
+        return d_in;
     }
     Dispatch epilogue_launch(const DeviceTraits& device, const ArgValue& o, Tensor own,
                              std::span<const Tensor> out) const override {
@@ -130,11 +129,16 @@ private:
     std::vector<Tensor> plain_epilogue(Tensor o, Tensor own) const override {
         return project_out_by_plain_ops(of_, o, own);
     }
-    Gradients epilogue_gradients(Tensor own, std::span<const Tensor> out,
-                                 std::span<const Tensor> d_out) const override {
-        const auto [d_o, d_v, delta] =
-            project_out_gradients(of_.heads, own, projected(of_, out), projected(of_, d_out));
-        return {d_o, d_v, delta};
+    std::vector<Tensor> gradients(std::span<const Tensor> in, std::span<const Tensor> out,
+                                  std::span<const Tensor> d_out, Tensor lse) const override {
+        const ProjectOutOperands of = project_out_operands(in[own_v], projected(of_, out), projected(of_, d_out));
+        auto [d_in, d_own] = attention_project_out_gradients(options(), in, of, lse);
+        d_in.push_back(d_own);
+        return d_in;
+    }
+    bool lower_together(Lowering& to, const AttentionTile& tile) const override {
+        return lower_attention_project_out(to, tile, options(), of_, to.in[own_v], projected(of_, all_but_last(to.out)),
+                                           to.out.back());
     }
     Dispatch epilogue_launch(const DeviceTraits& device, const ArgValue& o, Tensor own,
                              std::span<const Tensor> out) const override {

@@ -124,6 +124,19 @@ bool has_epilogue(const AttentionTile& tile);
 void lower_attention(Lowering& to, const AttentionTile& tile, const AttentionOptions& options, const ArgValue& o,
                      Tensor lse, const HeadEpilogue& epilogue = {});
 
+/// What the derivative is made of and where it goes. delta = <d_o, o> of each head, [B, M, T], is made on the way to
+/// d_q if there is an o, else given. d_v is summed with what may be there to be added.
+struct AttentionDerivative {
+    Tensor o, lse, d_o;
+    ArgValue delta;
+    Tensor d_v_addend, d_q, d_k, d_v;
+};
+AttentionTile backward_tile(const Lowering& to, const AttentionOptions& options, AttentionPass pass);
+void lower_query_gradient(Lowering& to, const AttentionTile& tile, const AttentionOptions& options,
+                          const AttentionDerivative& of);
+void lower_key_gradient(Lowering& to, const AttentionTile& tile, const AttentionOptions& options,
+                        const AttentionDerivative& of);
+
 /// The gradients of all inputs, of which q, k and v have one, given that of o. delta = <d_o, o> of each head, [B, M,
 /// T], is made from o where it is not there. `in` are a node's inputs, the first of which are attention_operands.
 struct AttentionResult {

@@ -51,8 +51,8 @@ public:
     }
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
-        const ProjectOutGradients d =
-            project_out_gradients(of_.heads, at.in[1], projected(of_, at.out), projected(of_, at.d_out));
+        const ProjectOutGradients d = project_out_gradients(
+            of_.heads, project_out_operands(at.in[1], projected(of_, at.out), projected(of_, at.d_out)));
         return std::vector{d.d_o, d.d_v};
     }
 

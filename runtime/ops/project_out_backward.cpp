@@ -17,6 +17,11 @@ std::size_t index(std::int64_t i) {
 /// Below the smallest normal float, <v,v> counts as 0: there is no direction to project on.
 constexpr double least_square = static_cast<double>(FLT_MIN);
 
+/// T of [B, T, C].
+std::int64_t queries(const Shape& shape) {
+    return shape.rank() > 1 ? shape[-2] : 1;
+}
+
 /// d_o, d_v and delta from (what is left, v, coefficients of rows, of heads, gradient of rows, of heads). What is left
 /// is of heads where they have a gradient, else of rows; what belongs to one that has none is absent.
 class ProjectOutBackwardOp : public Op {
@@ -65,41 +70,9 @@ public:
     }
 
     void lower(Lowering& to) const override {
-        const Tensor y = to.in[left], along = to.in[v];
-        const std::int64_t width = y.width() / of_.heads;
-        const HeadRows grid = head_rows(to.device, y.rows(), of_.heads, width);
-        const auto pitch = [](Tensor x) { return x ? extent(x.pitch()) : 0U; };
-        const auto count = static_cast<double>(y.elements());
-        const int gradients = (of_.of_rows ? 1 : 0) + (of_.of_heads ? 1 : 0);
-        const std::array alike{y, along, to.in[g_rows], to.in[g_heads]};
-        to.dispatch({.kernel = "project_out_backward",
-                     .constants = {{"GROUP", grid.group},
-                                   {"WIDTH", extent(width)},
-                                   {"STRIP", grid.strip},
-                                   {"LAYOUT", grid.aligned ? vector_layout(alike) : vector_layout(false)},
-                                   {"HEADS", extent(of_.heads)},
-                                   {"OF_ROWS", of_.of_rows},
-                                   {"OF_HEADS", of_.of_heads},
-                                   {"DELTA", static_cast<bool>(to.out[2])},
-                                   {"LANES_PER_ROW", grid.lanes}},
-                     .args = {{"y", y},
-                              {"v", along},
-                              {"a_rows", or_null(to.in[a_rows])},
-                              {"a_heads", or_null(to.in[a_heads])},
-                              {"g_rows", or_null(to.in[g_rows])},
-                              {"g_heads", or_null(to.in[g_heads])},
-                              {"d_o", to.out[0]},
-                              {"d_v", to.out[1]},
-                              {"delta", or_null(to.out[2])},
-                              {"rows", extent(y.rows())},
-                              {"queries", extent(queries(y.shape()))},
-                              {"v_pitch", extent(along.pitch())},
-                              {"g_rows_pitch", pitch(to.in[g_rows])},
-                              {"g_heads_pitch", pitch(to.in[g_heads])},
-                              {"per_group", grid.per_group}},
-                     .groups = grid.groups,
-                     .flops = (6.0 + 10.0 * gradients) * count,
-                     .bytes = (16.0 + 4.0 * gradients) * count});
+        to.dispatch(project_out_backward_launch(
+            to.device, of_.heads, {to.in[left], to.in[v], to.in[a_rows], to.in[a_heads], to.in[g_rows], to.in[g_heads]},
+            {to.out[0], to.out[1], to.out[2]}));
     }
 
     bool may_alias(std::size_t output, std::size_t input) const override {  // a head is read before it is written
@@ -117,23 +90,64 @@ public:
 private:
     enum Operand : std::size_t { left, v, a_rows, a_heads, g_rows, g_heads };
 
-    /// T of [B, T, C].
-    static std::int64_t queries(const Shape& shape) { return shape.rank() > 1 ? shape[-2] : 1; }
-
     Projection of_;
 };
 
 }  // namespace
 
-ProjectOutGradients project_out_gradients(std::int64_t heads, Tensor v, const Projected& made, const Projected& d) {
+ProjectOutOperands project_out_operands(Tensor v, const Projected& made, const Projected& d) {
     require(!d.row_coefficients && !d.head_coefficients, "the coefficients of a projection have no derivative");
-    const Projection of{heads, static_cast<bool>(d.rows), static_cast<bool>(d.heads)};
-    const auto given = [](bool wanted, Tensor x) { return wanted ? x : Tensor(); };
-    const std::vector<Tensor> out =
-        v.graph().add(std::make_shared<const ProjectOutBackwardOp>(of),
-                      {of.of_heads ? made.heads : made.rows, v, given(of.of_rows, made.row_coefficients),
-                       given(of.of_heads, made.head_coefficients), d.rows, d.heads});
+    const auto given = [](Tensor gradient, Tensor x) { return gradient ? x : Tensor(); };
+    return {.left = d.heads ? made.heads : made.rows,
+            .v = v,
+            .a_rows = given(d.rows, made.row_coefficients),
+            .a_heads = given(d.heads, made.head_coefficients),
+            .g_rows = d.rows,
+            .g_heads = d.heads};
+}
+
+ProjectOutGradients project_out_gradients(std::int64_t heads, const ProjectOutOperands& of) {
+    const std::vector<Tensor> out = of.v.graph().add(std::make_shared<const ProjectOutBackwardOp>(of.projection(heads)),
+                                                     {of.left, of.v, of.a_rows, of.a_heads, of.g_rows, of.g_heads});
     return {out[0], out[1], out[2]};
+}
+
+Dispatch project_out_backward_launch(const DeviceTraits& device, std::int64_t heads, const ProjectOutOperands& of,
+                                     const ProjectOutGradients& into) {
+    const std::int64_t width = of.left.width() / heads;
+    const HeadRows grid = head_rows(device, of.left.rows(), heads, width);
+    const auto pitch = [](Tensor x) { return x ? extent(x.pitch()) : 0U; };
+    const auto count = static_cast<double>(of.left.elements());
+    const int gradients = (of.g_rows ? 1 : 0) + (of.g_heads ? 1 : 0);
+    const std::array alike{of.left, of.v, of.g_rows, of.g_heads};
+    return {.kernel = "project_out_backward",
+            .constants = {{"GROUP", grid.group},
+                          {"WIDTH", extent(width)},
+                          {"STRIP", grid.strip},
+                          {"LAYOUT", grid.aligned ? vector_layout(alike) : vector_layout(false)},
+                          {"HEADS", extent(heads)},
+                          {"OF_ROWS", static_cast<bool>(of.g_rows)},
+                          {"OF_HEADS", static_cast<bool>(of.g_heads)},
+                          {"DELTA", static_cast<bool>(into.delta)},
+                          {"LANES_PER_ROW", grid.lanes}},
+            .args = {{"y", of.left},
+                     {"v", of.v},
+                     {"a_rows", or_null(of.a_rows)},
+                     {"a_heads", or_null(of.a_heads)},
+                     {"g_rows", or_null(of.g_rows)},
+                     {"g_heads", or_null(of.g_heads)},
+                     {"d_o", into.d_o},
+                     {"d_v", into.d_v},
+                     {"delta", or_null(into.delta)},
+                     {"rows", extent(of.left.rows())},
+                     {"queries", extent(queries(of.left.shape()))},
+                     {"v_pitch", extent(of.v.pitch())},
+                     {"g_rows_pitch", pitch(of.g_rows)},
+                     {"g_heads_pitch", pitch(of.g_heads)},
+                     {"per_group", grid.per_group}},
+            .groups = grid.groups,
+            .flops = (6.0 + 10.0 * gradients) * count,
+            .bytes = (16.0 + 4.0 * gradients) * count};
 }
 
 }  // namespace vkf

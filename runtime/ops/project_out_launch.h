@@ -45,11 +45,24 @@ std::vector<Tensor> project_out_by_plain_ops(const Projection& of, Tensor o, Ten
 Dispatch project_out_launch(const DeviceTraits& device, const Projection& of, const ArgValue& o, Tensor v,
                             const Projected& into);
 
-/// d_o, d_v and delta = <d_o, o>, [B, heads, T] of rows [B, T, heads·D]: what attention's derivative needs of o. `d`
-/// has the gradients of rows and heads, one of them perhaps absent. Only where there is a gradient is `made` looked at.
+/// What the gradients of projections are made of: what is left of heads where these have a gradient, else of rows;
+/// coefficients and gradients, those of rows or of heads absent where they have none.
+struct ProjectOutOperands {
+    Tensor left, v, a_rows, a_heads, g_rows, g_heads;
+
+    Projection projection(std::int64_t heads) const {
+        return {heads, static_cast<bool>(g_rows), static_cast<bool>(g_heads)};
+    }
+};
+/// `d` has the gradients of rows and heads, one of them perhaps absent. Only where there is one is `made` looked at.
+ProjectOutOperands project_out_operands(Tensor v, const Projected& made, const Projected& d);
+
+/// d_o, d_v and delta = <d_o, o>, [B, heads, T] of rows [B, T, heads·D]: what attention's derivative needs of o.
 struct ProjectOutGradients {
     Tensor d_o, d_v, delta;
 };
-ProjectOutGradients project_out_gradients(std::int64_t heads, Tensor v, const Projected& made, const Projected& d);
+ProjectOutGradients project_out_gradients(std::int64_t heads, const ProjectOutOperands& of);
+Dispatch project_out_backward_launch(const DeviceTraits& device, std::int64_t heads, const ProjectOutOperands& of,
+                                     const ProjectOutGradients& into);
 
 }  // namespace vkf

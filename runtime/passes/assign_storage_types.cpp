@@ -54,6 +54,8 @@ public:
             kernels.push_back({i, node.op->kernel_traits(node.in), true});
             for (const Tensor& in : node.in)
                 if (in) is_read[storage(in)] = true;
+            for (std::size_t k = 0; k < node.out.size(); ++k)
+                if (has(kernels.back().traits.read_back, k)) is_read[storage(node.out[k])] = true;
         }
         for (std::size_t s = 0; s < state_.size(); ++s) {
             const Storage& at = graph.storages()[s];

@@ -3,12 +3,14 @@
 // room for, and a row with more heads than that comes in several turns; else heads follow one another across the ends
 // of rows, so that no lane idles. What a lane has of a head it keeps in registers, or reads again (ONCE).
 //
-// WIDTH is a head's. All invocations take part in sums.
+// WIDTH is a head's; a kernel of attention has HEADS already, too. All invocations take part in sums.
 #include "lib/group.glsl"
 #include "lib/row_registers.glsl"
 
+#ifndef WIDTH
 layout(constant_id = 5) const uint HEADS = 1;
-layout(constant_id = 6) const bool OF_ROWS = false;
+#endif
+layout(constant_id = 28) const bool OF_ROWS = false;
 
 const uint ROOM = GROUP / LANES;  // heads at a time
 const uint ROWS_AT_ONCE = GROUP == SUBGROUP && ROOM > HEADS ? ROOM / HEADS : 1;

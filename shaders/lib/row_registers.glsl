@@ -1,11 +1,15 @@
 // A row in registers by pairs of neighbours: the lanes side by side, STRIP pairs each. A row wider than 2 · GROUP ·
 // STRIP comes in several strips. The width is a constant so that a row of one strip needs no bounds but at its end.
 // With LANES_PER_ROW so many neighbouring lanes of a subgroup, a power of two, have a row of their own instead.
+//
+// A kernel of attention has WIDTH and LAYOUT already, the former by another name, which it defines WIDTH as.
 #include "lib/vector_layout.glsl"
 
+#ifndef WIDTH
 layout(constant_id = 2) const uint WIDTH = 64;
-layout(constant_id = 3) const uint STRIP = 4;
 layout(constant_id = 4) const uint LAYOUT = SCALAR;  // of every tensor but those with a form of their own
+#endif
+layout(constant_id = 27) const uint STRIP = 4;
 layout(constant_id = 10) const uint LANES_PER_ROW = 0;
 
 const uint LANES = LANES_PER_ROW > 0 ? LANES_PER_ROW : GROUP;  // along a row

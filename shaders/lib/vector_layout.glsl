@@ -5,6 +5,8 @@
 // feature: a word holds elements 2 i, in its low half, and 2 i + 1, so widths, pitches and starts are even and one
 // invocation writes both. Numerics: both formats round to the nearest, ties to even; binary16 from 65520 up to
 // infinity, of which loss scaling (loss_scale.comp) must hear.
+#ifndef VECTOR_LAYOUT
+#define VECTOR_LAYOUT
 
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 
@@ -106,3 +108,4 @@ void store_some(Out y, uint at, vec2 value, bool two, uint form) {
     if (two) store_two(y, at, value, form);
     else y.at[at] = value.x;
 }
+#endif

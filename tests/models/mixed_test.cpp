@@ -50,7 +50,7 @@ TEST(HostMixed, NarrowsActivationsAndNothingElse) {
     }
     EXPECT_GT(narrow, 20U);
     const std::vector<std::string_view> wide{"embedding", "cross_entropy", "global_norm"},
-        packed{"attention_project_out", "layer_norm", "project_out_backward", "gelu"};
+        packed{"attention_project_out", "layer_norm", "attention_project_out_backward", "gelu"};
     const auto of = [](const std::vector<std::string_view>& names, const Node& node) {
         return std::find(names.begin(), names.end(), node.op->name()) != names.end();
     };

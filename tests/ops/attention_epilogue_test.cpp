@@ -208,7 +208,7 @@ TEST(HostAttentionEpilogue, DeltaIsTheProductOfResultAndGradient) {
             const Projection of{heads, epilogue != Epilogue::heads, epilogue != Epilogue::rows};
             const Projected made = projected(of, project_out_by_plain_ops(of, o, v));
             const Projected given{of.of_rows ? g : Tensor(), of.of_heads ? g_heads : Tensor(), {}, {}};
-            const ProjectOutGradients d = project_out_gradients(heads, v, made, given);
+            const ProjectOutGradients d = project_out_gradients(heads, project_out_operands(v, made, given));
             d_o = d.d_o, delta = d.delta;
         }
         graph.output("d_o", d_o);

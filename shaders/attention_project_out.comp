@@ -1,0 +1,40 @@
+// o = softmax(scale q kᵀ) v and what its projections on the queries' own values leave of it, in one launch: a subgroup
+// makes all heads of its rows, one after the other, as attention.comp does, and then projects the rows, as
+// project_out.comp does. They are still in its cache then.
+//
+// Shapes: as there; o [B,T,M·D_V], in fp32, is of no use afterwards and may be y_rows. What lies by pairs only.
+// For CPU devices, whose workgroups are single subgroups.
+#version 460
+#include "lib/args.glsl"
+#include "lib/attention.glsl"
+#define WIDTH D_V
+#include "lib/project_out.glsl"
+#include "lib/own_writes.glsl"
+
+layout(buffer_reference, buffer_reference_align = 8) restrict readonly buffer Projections { Projection at[]; };
+
+#define ARGS Out o; Out lse; Projections projection;
+#include "lib/attention_args.glsl"
+#include "lib/attention_forward.glsl"
+
+void load_o(uint row, uint head, uint strip) {
+    [[unroll]] for (uint k = 0; k < STRIP; ++k) {
+        const uint c = column(strip, k);
+        o_s[k] = load_written(o, (row * HEADS + head) * WIDTH + (c < WIDTH ? c : 0), VEC2);
+        if (!surely_inside(k) && c >= WIDTH) o_s[k] = vec2(0.0);
+    }
+}
+
+void main() {
+    const uint blocks = (queries + ROWS - 1) / ROWS;
+    const uint batch = group_index() / blocks;
+    if (batch >= batches) return;
+    const uint first = fair_block(group_index() % blocks, blocks) * ROWS;
+    [[dont_unroll]] for (uint head = 0; head < HEADS; ++head) {
+        float o_tile[OWN];
+        attend(batch, head, first, o_tile);
+        store_own(o, D_V, batch * queries * HEADS * D_V + head * D_V, HEADS * D_V, first, queries, o_tile, VEC2);
+    }
+    subgroupMemoryBarrierBuffer();
+    project_out(projection.at[0], batch * queries + first, batch * queries + min(first + ROWS, queries));
+}
