@@ -1,5 +1,5 @@
-// The gradients of projections, for rows: project_out_backward.comp, which says what they are, and attention's derivative,
-// which makes them of the rows it needs (attention_project_out_backward_q.comp).
+// The gradients of projections, for rows: project_out_backward.comp, which says what they are, and attention's
+// derivative, which makes them of the rows it needs (attention_project_out_backward_q.comp).
 #include "lib/head_rows.glsl"
 #include "lib/projection.glsl"
 
@@ -105,7 +105,8 @@ void project_out_backward(Gradient p, uint first, uint end) {
             }
             if (DELTA) {
                 const float sum = sum_over_head(d_o_y + (OF_HEADS ? head_a : row_a) * d_o_v);
-                if (mine && leads_head()) p.delta.at[(row / p.queries * HEADS + head) * p.queries + row % p.queries] = sum;
+                const uint to = (row / p.queries * HEADS + head) * p.queries + row % p.queries;
+                if (mine && leads_head()) p.delta.at[to] = sum;
             }
         }
     }
