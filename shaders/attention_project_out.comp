@@ -2,7 +2,7 @@
 // makes all heads of its rows, one after the other, as attention.comp does, and then projects the rows, as
 // project_out.comp does. They are still in its cache then.
 //
-// Shapes: as there; o [B,T,M·D_V], in fp32, is of no use afterwards and may be y_rows. What lies by pairs only.
+// Shapes: as there, all rows in pairs; o [B,T,M·D_V], in fp32, is of no use afterwards and may be y_rows.
 // For CPU devices, whose workgroups are single subgroups.
 #version 460
 #include "lib/args.glsl"

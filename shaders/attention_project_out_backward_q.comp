@@ -2,7 +2,7 @@
 // d_o, delta and the own values' gradient of all heads of its rows, as project_out_backward.comp does, and then dq, one
 // head after the other, as attention_backward_q.comp does with g = d_o. They are still in its cache then.
 //
-// Shapes: as there. What lies by pairs only.
+// Shapes: as there, all rows in pairs. o is absent: delta is made from what is left of it.
 // For CPU devices, whose workgroups are single subgroups.
 #version 460
 #include "lib/args.glsl"

@@ -1,6 +1,6 @@
-// Pairs that lanes of the same subgroup have written in this launch. Neither readonly nor restrict, as what is read
-// elsewhere: no load may come before the stores. Between these and it stands subgroupMemoryBarrierBuffer(); a barrier
-// that lanes wait at would make coroutines of a CPU device's subgroups, whose lanes are together anyway.
+// Pairs that lanes of the same subgroup have written in this launch. Unlike other inputs they are neither readonly nor
+// restrict, so that no load is moved before the stores. Between stores and loads stands subgroupMemoryBarrierBuffer():
+// a barrier that lanes wait at would make coroutines of a CPU device's subgroups, whose lanes are together anyway.
 
 layout(buffer_reference, buffer_reference_align = 4) buffer WrittenWord { uint at[]; };
 layout(buffer_reference, buffer_reference_align = 8) buffer WrittenWide { uint64_t at[]; };
