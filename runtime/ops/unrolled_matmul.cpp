@@ -1,6 +1,7 @@
 #include "ops/unrolled_matmul.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "ops/vector_layout.h"
@@ -128,31 +129,60 @@ void append(Lowering& to, const Transpose& of) {
     to.dispatch(std::move(made));
 }
 
+/// A product written as one whose b is not transposed, m and n being that one's.
+struct Formulation {
+    std::int64_t m, n;
+    std::int64_t transposed;  // numbers that are transposed on the way
+    bool swapped = false;     // yᵀ = b · aᵀ, of transposed b; else it is b that is transposed
+};
+
+/// Whether the kernels take it: tiles mostly whole, so much work that longer code and transposing are worth it, and
+/// workgroups that have digits.
+bool suits(const DeviceTraits& device, const GemmShape& shape, const Formulation& of) {
+    constexpr std::int64_t least_work = 1 << 23, least_launch = 1 << 22;  // multiply-adds
+    constexpr std::int64_t least_each = 60;                               // of them for a transposed number
+    constexpr std::int64_t most_scratch = 1 << 22;                        // elements of bᵀ
+    constexpr double most_padding = 1.3;                                  // computed elements of one that is wanted
+    const std::int64_t columns = tile_columns(device), k = shape.k, work = of.m * of.n * k;
+    if (of.m < transposed_rows || of.n < columns || k < shortest) return false;
+    if (work < least_work || of.m * of.n * terms_of(k, work) < least_launch) return false;
+    if (work < least_each * of.transposed) return false;
+    const std::int64_t down = up(of.m, tile_rows), across = up(of.n, columns);
+    if (static_cast<double>(down * tile_rows * across * columns) > most_padding * static_cast<double>(of.m * of.n))
+        return false;
+    if (!shape.transpose_b) return down * across <= most_groups;
+    const std::int64_t to_transpose = up(of.n, transposed_rows) * up(k, columns);  // a or b
+    if (to_transpose > most_groups) return false;
+    if (!of.swapped) return of.transposed <= most_scratch && down * across <= most_groups;
+    const std::int64_t rows = std::min(of.m, block_of(of.m, of.n) + transposed_rows);
+    return up(rows, tile_rows) * across <= most_groups && up(rows, transposed_rows) * across <= most_groups;
+}
+
+/// The one that transposes least.
+std::optional<Formulation> formulate(const DeviceTraits& device, const GemmShape& shape) {
+    const auto [m, n, k] = std::array{shape.m, shape.n, shape.k};
+    std::array list{Formulation{m, n, 0}, Formulation{n, m, m * (k + n), true}};
+    if (shape.transpose_b) list[0].transposed = n * k;
+    if (list[1].transposed < list[0].transposed) std::swap(list[0], list[1]);
+    for (const Formulation& of : list)
+        if ((shape.transpose_b || !of.swapped) && suits(device, shape, of)) return of;
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<KernelConfig> unrolled_config(const DeviceTraits& device, const GemmShape& shape) {
-    constexpr std::int64_t least_work = 1 << 25;  // multiply-adds
-    constexpr double most_padding = 1.3;          // computed elements of one that is wanted
-    constexpr std::int64_t least_each = 190;      // multiply-adds of a transposed number: 19 take as long as that
     if (!device.unrolled_products || device.subgroup_size != 16) return std::nullopt;
     if (shape.batches != 1 || shape.packed_factors || shape.packed_y || shape.row_scale) return std::nullopt;
-    const std::int64_t k = shape.k, columns = tile_columns(device);
-    const std::int64_t m = shape.transpose_b ? shape.n : shape.m, n = shape.transpose_b ? shape.m : shape.n;
-    const std::int64_t rows = shape.transpose_b ? block_of(m, n) + transposed_rows : m;
-    if (m < transposed_rows || n < columns || k < shortest || m * n * k < least_work) return std::nullopt;
-    if (shape.transpose_b && m * k < least_each * (m + k)) return std::nullopt;
-    const std::int64_t tiles = up(m, tile_rows) * up(n, columns);
-    if (static_cast<double>(tiles * tile_rows * columns) > most_padding * static_cast<double>(m * n))
-        return std::nullopt;
-    if (up(rows, tile_rows) * up(n, columns) > most_groups) return std::nullopt;
-    if (shape.transpose_b && up(n, transposed_rows) * up(k, columns) > most_groups) return std::nullopt;
+    const std::optional<Formulation> of = formulate(device, shape);
+    if (!of) return std::nullopt;
     KernelConfig made{"unrolled",
                       "matmul_unrolled",
                       {{"GROUP", device.subgroup_size},
                        {"ROWS", static_cast<std::uint32_t>(tile_rows)},
                        {"VECTORS", static_cast<std::uint32_t>(vectors)}}};
-    made.tiles = tiles;
-    made.chunk = terms_of(k, m * n * k);
+    made.tiles = up(of->m, tile_rows) * up(of->n, tile_columns(device));
+    made.chunk = terms_of(shape.k, shape.m * shape.n * shape.k);
     return made;
 }
 
@@ -161,13 +191,19 @@ void append_unrolled(Lowering& to, const GemmCall& of, const KernelConfig& confi
     const std::int64_t m = shape.m, n = shape.n, k = shape.k;
     const Matrix a{of.a, of.a_at.pitch}, b{of.b, of.b_at.pitch}, y{of.y, of.y_pitch};
     const Matrix addend{of.addend, of.addend_pitch};
-    if (!shape.transpose_b)
-        return append(to, Product{m, n, k, shape.transpose_a, a, b, y, addend, of.bias, 0, of.alpha}, config);
-
+    const auto transposed = [&](const Matrix& x, std::int64_t rows, const Scratch& into) {
+        const Matrix made{Section{into, 0, k * rows}, rows};
+        append(to, Transpose{rows, k, 0, x, made, {}, {}, vector_layout(rows % 2 == 0), 0});
+        return made;
+    };
+    const bool swapped = formulate(to.device, shape).value().swapped;
+    if (!swapped) {
+        const Matrix right = shape.transpose_b ? transposed(b, n, to.shared_scratch(scratch, k * n)) : b;
+        return append(to, Product{m, n, k, shape.transpose_a, a, right, y, addend, of.bias, 0, of.alpha}, config);
+    }
     const std::int64_t block = block_of(n, m);
     const Scratch both = to.shared_scratch(scratch, m * (k + std::min(block + transposed_rows, n)));
-    const Matrix a_transposed{Section{both, 0, k * m}, m};
-    append(to, Transpose{m, k, 0, a, a_transposed, {}, {}, vector_layout(m % 2 == 0), 0});
+    const Matrix a_transposed = transposed(a, m, both);
     for (std::int64_t first = 0, rows = 0; first < n; first += rows) {
         rows = n - first < block + transposed_rows ? n - first : block;  // what is left is a whole tile
         const Matrix y_transposed{Section{both, k * m, rows * m}, m};

@@ -165,14 +165,18 @@ TEST(HostGemmConfig, LargeProductsAreUnrolledWhereTheDriverSuitsThat) {
     EXPECT_EQ(terms(768, 384, 128), 128) << "little work: as little code";
     EXPECT_EQ(terms(512, 512, 576), 192) << "equal shares";
     EXPECT_EQ(terms(256, 768, 50257), 256) << "which it has none of: the last launch is a short one";
-    EXPECT_EQ(terms(768, 128, 128), 0) << "less work";
+    EXPECT_EQ(terms(768, 128, 128), 128);
+    EXPECT_EQ(terms(500, 128, 128), 0) << "less work";
+    EXPECT_EQ(terms(128, 128, 768), 0) << "of each launch";
     EXPECT_EQ(terms(65536, 128, 120), 0) << "short sums";
     EXPECT_EQ(terms(768, 65, 1024), 0) << "half of the tiles would be padding";
     EXPECT_EQ(terms(12, 4096, 1024), 0) << "not one whole tile of transpose.comp";
     EXPECT_EQ(terms(1 << 18, 384, 128), 0) << "too many workgroups for their digits";
     EXPECT_EQ(terms(256, 50257, 768, true), 256);
     EXPECT_EQ(terms(1 << 18, 384, 1024, true), 256) << "of which a few rows of yᵀ at a time have few";
-    EXPECT_EQ(terms(8320, 192, 192, true), 0) << "transposing would take longer than it saves";
+    EXPECT_EQ(terms(8320, 192, 192, true), 192);
+    EXPECT_EQ(terms(55, 640, 1024), 128);
+    EXPECT_EQ(terms(55, 640, 1024, true), 0) << "transposing takes longer than it saves";
     GemmShape packed = size(768, 768, 768);
     packed.packed_factors = true;
     EXPECT_EQ(best(device, packed).kernel, "matmul");
@@ -180,21 +184,42 @@ TEST(HostGemmConfig, LargeProductsAreUnrolledWhereTheDriverSuitsThat) {
     EXPECT_EQ(terms(768, 768, 768), 0);
 }
 
-TEST(HostGemmConfig, NothingThatIsTransposedIsLessThanATile) {
+std::uint32_t number(const Dispatch& of, std::string_view name) {
+    return std::get<std::uint32_t>(std::ranges::find(of.args, name, [](const auto& arg) { return arg.first; })->second);
+}
+
+/// The transpositions of an unrolled product a·bᵀ.
+std::vector<Dispatch> transpositions(std::int64_t m, std::int64_t n, std::int64_t k) {
     DeviceTraits device;
     device.subgroup_size = 16;
     device.uniform_loads = device.unrolled_products = true;
-    const auto number = [](const Dispatch& of, std::string_view name) {
-        return std::get<std::uint32_t>(
-            std::ranges::find(of.args, name, [](const auto& arg) { return arg.first; })->second);
+    Graph graph;
+    const Tensor a = graph.input("a", {DType::f32, {m, k}}), b = graph.input("b", {DType::f32, {n, k}});
+    graph.output("y", matmul(a, b, {.transpose_b = true}));
+    std::vector<Dispatch> list = lower(graph, live_nodes(graph), graph.nodes().back(), device).dispatches;
+    std::erase_if(list, [](const Dispatch& made) { return made.kernel != "transpose"; });
+    return list;
+}
+
+TEST(HostGemmConfig, WhatIsTransposedIsBOrElseAAndY) {
+    const auto rows = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+        std::vector<std::uint32_t> list;
+        for (const Dispatch& made : transpositions(m, n, k)) list.push_back(number(made, "rows"));
+        return list;
     };
-    for (const std::int64_t n : {256, 257, 1000, 50257}) {
-        Graph graph;
-        const Tensor a = graph.input("a", {DType::f32, {65536, 1024}}), b = graph.input("b", {DType::f32, {n, 1024}});
-        graph.output("y", matmul(a, b, {.transpose_b = true}));
+    using Rows = std::vector<std::uint32_t>;
+    EXPECT_EQ(rows(768, 128, 512), (Rows{128})) << "b is smaller";
+    EXPECT_EQ(rows(128, 1536, 576), (Rows{128, 1536})) << "a and y are";
+    EXPECT_EQ(rows(2048, 8192, 768).front(), 2048u) << "there is no room for as much of b";
+    EXPECT_EQ(rows(64, 2000, 192), (Rows{64, 2000}));
+    EXPECT_EQ(rows(70, 512, 512), (Rows{512})) << "half of the tiles of yᵀ would be padding";
+}
+
+TEST(HostGemmConfig, NothingThatIsTransposedIsLessThanATile) {
+    for (const std::int64_t n : {4097, 5000, 50257}) {
         std::uint32_t rows = 0;
-        for (const Dispatch& made : lower(graph, live_nodes(graph), graph.nodes().back(), device).dispatches) {
-            if (made.kernel != "transpose" || number(made, "columns") != 65536) continue;  // of yᵀ
+        for (const Dispatch& made : transpositions(65536, n, 1024)) {
+            if (number(made, "columns") != 65536) continue;  // not of yᵀ
             EXPECT_EQ(number(made, "first"), rows) << n;
             EXPECT_GE(number(made, "rows"), 16u) << n;
             rows += number(made, "rows");

@@ -146,10 +146,12 @@ std::vector<OpCase> unrolled_cases() {
         for (Operand& operand : large.operands) operand = fixed(operand.type.shape);
         cases.push_back(std::move(large));
     }
-    for (const Layout layout : {Layout::nn, Layout::nt})
+    for (const Layout layout : {Layout::nn, Layout::nt})  // bᵀ
         cases.push_back(in_place("unrolled with everything", layout, 203, 322, 520, Activation::none));
-    OpCase blocks = plain(Layout::nt, 900, 1203, 320);  // two blocks of yᵀ
-    blocks.operands = {fixed({900, 320}), fixed({1203, 320})};
+    cases.push_back(
+        in_place("unrolled and turned with everything", Layout::nt, 182, 322, 520, Activation::none));  // yᵀ
+    OpCase blocks = plain(Layout::nt, 250, 4300, 320);  // two blocks of yᵀ
+    blocks.operands = {fixed({250, 320}), fixed({4300, 320})};
     cases.push_back(std::move(blocks));
     return cases;
 }
