@@ -18,9 +18,10 @@ layout(buffer_reference, buffer_reference_align = 8) restrict readonly buffer Pr
 #include "lib/attention_forward.glsl"
 
 void load_o(uint row, uint head, uint strip) {
+    Out here = Out(uint64_t(o) + uint64_t((row * HEADS + head) * WIDTH) * 4);
     [[unroll]] for (uint k = 0; k < STRIP; ++k) {
         const uint c = column(strip, k);
-        o_s[k] = load_written(o, (row * HEADS + head) * WIDTH + (c < WIDTH ? c : 0), VEC2);
+        o_s[k] = load_written(here, surely_inside(k) || c < WIDTH ? c : 0, VEC2);
         if (!surely_inside(k) && c >= WIDTH) o_s[k] = vec2(0.0);
     }
 }

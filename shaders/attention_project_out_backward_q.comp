@@ -19,9 +19,9 @@ layout(buffer_reference, buffer_reference_align = 8) restrict readonly buffer Gr
 
 void load_g(uint base, uint first, out float g_tile[OWN]) {
     [[unroll]] for (uint r = 0; r < ROWS_PER_LANE; ++r) {
-        const uint at = base + min(own_row(first, r), queries - 1) * HEADS * D_V;
+        Out here = row_out(d_o, base + min(own_row(first, r), queries - 1) * HEADS * D_V);
         [[unroll]] for (uint d = 0; d < D_V; d += 2) {
-            const vec2 pair = load_written(d_o, at + d, LAYOUT);
+            const vec2 pair = load_written(here, d, LAYOUT);
             g_tile[r * D_V + d] = pair.x;
             g_tile[r * D_V + d + 1] = pair.y;
         }

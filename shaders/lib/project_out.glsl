@@ -27,7 +27,7 @@ void load_o(uint row, uint head, uint strip);
 
 void load(Projection p, uint row, uint head, uint strip) {
     load_o(row, head, strip);
-    load_strip(p.v, row * p.v_pitch + head * WIDTH, strip, v_s);
+    load_row(p.v, row * p.v_pitch + head * WIDTH, strip, v_s);
 }
 
 // This lane's share of <o,v> and <v,v>.
@@ -64,14 +64,15 @@ void project_out(Projection p, uint first, uint end) {
             if (OF_ROWS && KEEP_A_ROWS && mine && leads_row(head)) p.a_rows.at[row] = row_a;
             if (OF_HEADS && KEEP_A_HEADS && mine && leads_head()) p.a_heads.at[row * HEADS + head] = head_a;
             const uint at = (row * HEADS + head) * WIDTH;
+            Out to_rows = row_out(p.y_rows, at), to_heads = row_out(p.y_heads, at);
             for (uint s = 0; s < STRIPS; ++s) {
                 if (!ONCE) load(p, row, head, s);
                 if (mine) {
                     [[unroll]] for (uint k = 0; k < STRIP; ++k) {
                         const vec2 of_rows = row_gone ? vec2(0.0) : o_s[k] - row_a * v_s[k];
                         const vec2 of_heads = head_gone ? vec2(0.0) : o_s[k] - head_a * v_s[k];
-                        if (OF_ROWS) store_pair(p.y_rows, at, s, k, of_rows);
-                        if (OF_HEADS) store_pair(p.y_heads, at, s, k, of_heads);
+                        if (OF_ROWS) store_pair(to_rows, row_at(at), s, k, of_rows);
+                        if (OF_HEADS) store_pair(to_heads, row_at(at), s, k, of_heads);
                     }
                 }
             }

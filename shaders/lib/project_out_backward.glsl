@@ -28,9 +28,9 @@ vec2 r_s[STRIP];  // g of rows
 vec2 h_s[STRIP];  // and of heads
 
 void load(Gradient p, uint row, uint head, uint strip) {
-    load_strip(p.v, row * p.v_pitch + head * WIDTH, strip, v_s);
-    if (OF_ROWS) load_strip(p.g_rows, row * p.g_rows_pitch + head * WIDTH, strip, r_s);
-    if (OF_HEADS) load_strip(p.g_heads, row * p.g_heads_pitch + head * WIDTH, strip, h_s);
+    load_row(p.v, row * p.v_pitch + head * WIDTH, strip, v_s);
+    if (OF_ROWS) load_row(p.g_rows, row * p.g_rows_pitch + head * WIDTH, strip, r_s);
+    if (OF_HEADS) load_row(p.g_heads, row * p.g_heads_pitch + head * WIDTH, strip, h_s);
 }
 
 // This lane's share of <g,v> of rows, of heads, and of <v,v>.
@@ -80,10 +80,11 @@ void project_out_backward(Gradient p, uint first, uint end) {
             }
             const uint at = (row * HEADS + head) * WIDTH;
             vec2 y_s[STRIP];
+            Out to_o = row_out(p.d_o, at), to_v = row_out(p.d_v, at);
             float d_o_y = 0.0, d_o_v = 0.0;
             for (uint s = 0; s < STRIPS; ++s) {
                 if (!ONCE) load(p, row, head, s);
-                load_strip(p.y, at, s, y_s);
+                load_row(p.y, at, s, y_s);
                 [[unroll]] for (uint k = 0; k < STRIP; ++k) {
                     vec2 d = vec2(0.0), d_values = vec2(0.0);
                     if (OF_ROWS && !row_gone) {
@@ -96,8 +97,8 @@ void project_out_backward(Gradient p, uint first, uint end) {
                         d += d_head;
                         d_values += head_c * y_s[k] - head_a * d_head;
                     }
-                    if (mine) store_pair(p.d_o, at, s, k, d);
-                    if (mine) store_pair(p.d_v, at, s, k, d_values);
+                    if (mine) store_pair(to_o, row_at(at), s, k, d);
+                    if (mine) store_pair(to_v, row_at(at), s, k, d_values);
                     const vec2 stored = as_stored(d, LAYOUT);
                     d_o_y += dot(stored, y_s[k]);
                     d_o_v += dot(stored, v_s[k]);

@@ -30,6 +30,12 @@ vec2 in_row(uint strip, uint k, vec2 value) {
     return surely_inside(k) ? value : vec2(c < WIDTH ? value.x : 0.0, c + 1 < WIDTH ? value.y : 0.0);
 }
 
+// Where the row is that begins with element `at` of x, and how far from there it begins. A CPU device makes each lane's
+// address once, a GPU adds an offset to one that all lanes share as it loads.
+In row_in(In x, uint at) { return CPU ? In(uint64_t(x) + uint64_t(at) * (packed(LAYOUT) ? 2 : 4)) : x; }
+Out row_out(Out x, uint at) { return CPU ? Out(uint64_t(x) + uint64_t(at) * (packed(LAYOUT) ? 2 : 4)) : x; }
+uint row_at(uint at) { return CPU ? 0 : at; }
+
 float sum_of(vec2 pair) { return pair.x + pair.y; }
 
 // x[at .. at + WIDTH) of this lane and strip, with zeros past the end.
@@ -52,6 +58,11 @@ void load_strip(In x, uint at, uint strip, uint form, out vec2 values[STRIP]) {
 
 void load_strip(In x, uint at, uint strip, out vec2 values[STRIP]) {
     load_strip(x, at, strip, LAYOUT, values);
+}
+
+// The same, where lanes have rows of their own.
+void load_row(In x, uint at, uint strip, out vec2 values[STRIP]) {
+    load_strip(row_in(x, at), row_at(at), strip, values);
 }
 
 // Pair k of this lane and strip into y[at .. at + WIDTH).
