@@ -20,7 +20,7 @@ struct Life {
     std::size_t first = 0, last = 0;
 };
 
-std::vector<Life> lives(const Graph& graph, const std::vector<bool>& live) {
+std::vector<Life> lives(const Graph& graph, const LiveNodes& live) {
     std::vector<Life> made(graph.storages().size());
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         if (!live[i]) continue;
@@ -86,7 +86,7 @@ Analysis analyse(Graph& graph, const DeviceTraits& given) {
     DeviceTraits device = given;
     device.autotuner = nullptr;  // memory and work are the same whichever kernel is chosen
     Analysis made;
-    const std::vector<bool> live = live_nodes(graph);
+    const LiveNodes live = live_nodes(graph);
     std::vector<std::vector<std::int64_t>> scratches(graph.nodes().size());
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         const Node& node = graph.nodes()[i];

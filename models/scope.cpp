@@ -13,8 +13,9 @@ namespace vkf {
 
 Tensor Parameters::get(Graph& graph, const std::string& name, const Shape& shape, Init init, bool frozen) {
     const Tensor tensor = graph.state(frozen ? name : prefix_ + name, {DType::f32, shape});
-    for (Parameter& known : list_) {
-        if (known.name != name) continue;
+    const auto [place, is_new] = places_.emplace(name, list_.size());
+    if (!is_new) {
+        Parameter& known = list_[place->second];
         require(known.shape == shape, "parameter '", name, "' has shape ", known.shape, ", asked for as ", shape);
         return known.tensor = tensor;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,6 +63,7 @@ public:
 private:
     std::string prefix_;
     std::vector<Parameter> list_;
+    std::map<std::string, std::size_t> places_;  // in list_, by name
     std::vector<LinearMap> linear_maps_;
 };
 

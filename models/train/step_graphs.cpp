@@ -41,15 +41,11 @@ std::vector<Tensor> append_gradients(Graph& graph, Parameters& parameters, const
 
 std::vector<GradientBucket> buckets_of(std::span<const Parameter> parameters, std::int64_t most_bytes) {
     std::vector<GradientBucket> buckets;
-    std::vector<Shape> shapes;
     for (const Parameter& p : parameters) {
-        shapes.push_back(p.shape);
-        if (buckets.empty() || bytes_of(FlatLayout(shapes).elements, Format::f32) > most_bytes) {
+        if (buckets.empty() || bytes_of(buckets.back().layout.elements_with(p.shape), Format::f32) > most_bytes)
             buckets.emplace_back();
-            shapes = {p.shape};
-        }
         buckets.back().names.push_back(p.name);
-        buckets.back().layout = FlatLayout(shapes);
+        buckets.back().layout.append(p.shape);
     }
     return buckets;
 }

@@ -1,9 +1,9 @@
 #include "graph/graph.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
-#include <numeric>
+#include <set>
+#include <utility>
 
 #include "base/error.h"
 
@@ -155,21 +155,28 @@ Tensor Graph::leaf(std::string name, TensorType type, Role role) {
     return leaves_.back().tensor;
 }
 
+NamedTensor* Graph::leaf_named(std::string_view name) {
+    const auto place = leaf_places_.find(name);
+    return place == leaf_places_.end() ? nullptr : &leaves_[place->second];
+}
+
 Tensor Graph::input(std::string name, TensorType type) {
-    for (const NamedTensor& leaf : leaves_) require(leaf.name != name, "two leaves are called '", name, "'");
+    const bool is_new = leaf_places_.emplace(name, leaves_.size()).second;
+    require(is_new, "two leaves are called '", name, "'");
     return leaf(std::move(name), std::move(type), Role::input);
 }
 
 Tensor Graph::state(std::string name, TensorType type, Format format) {
     require(format == Format::f32 || (type.dtype == DType::f32 && type.shape.width() % 2 == 0), "state '", name,
             "' is ", type, ", wanted f32 rows of even width", kept(format));
-    for (const NamedTensor& known : leaves_) {
-        if (known.name != name) continue;
-        require(storage(known.tensor).role == Role::state, "'", name, "' is an input, not a state");
-        require(known.tensor.type() == type && known.tensor.format() == format, "state '", name, "' is ",
-                known.tensor.type(), kept(known.tensor.format()), ", asked for as ", type, kept(format));
-        return known.tensor;
+    if (const NamedTensor* known = leaf_named(name)) {
+        const Tensor tensor = known->tensor;
+        require(storage(tensor).role == Role::state, "'", name, "' is an input, not a state");
+        require(tensor.type() == type && tensor.format() == format, "state '", name, "' is ", tensor.type(),
+                kept(tensor.format()), ", asked for as ", type, kept(format));
+        return tensor;
     }
+    leaf_places_.emplace(name, leaves_.size());
     const Tensor made = leaf(std::move(name), std::move(type), Role::state);
     storages_.back().format = format;
     return made;
@@ -181,22 +188,34 @@ void Graph::output(std::string name, Tensor tensor) {
     outputs_.push_back({std::move(name), tensor});
 }
 
+namespace {
+
+std::set<std::uint32_t> ids_of(std::span<const Tensor> tensors) {
+    std::set<std::uint32_t> ids;
+    for (const Tensor& tensor : tensors) ids.insert(tensor.id());
+    return ids;
+}
+
+}  // namespace
+
 void Graph::hook(std::vector<Tensor> tensors) {
     require(hooked_.empty(), "a graph has one hook");
-    for (const Tensor& tensor : tensors) {
+    for (const Tensor& tensor : tensors)
         require(tensor.dtype() == DType::f32 && tensor.format() == Format::f32 && tensor.contiguous(), "a hook is for ",
                 tensor.type(), kept(tensor.format()), ", wanted contiguous f32");
-        for (const Node& node : nodes_)
-            require(std::ranges::find(node.in, tensor) == node.in.end(), node.scope, node.scope.empty() ? "" : ": ",
-                    node.op->name(), ": reads ", tensor.type(), " before its hook");
-    }
+    const std::set<std::uint32_t> ids = ids_of(tensors);
+    for (const Node& node : nodes_)
+        for (const Tensor& in : node.in)
+            if (in && ids.contains(in.id()))
+                throw InputError(node.scope, node.scope.empty() ? "" : ": ", node.op->name(), ": reads ", in.type(),
+                                 " before its hook");
     hooked_ = std::move(tensors);
 }
 
 std::size_t Graph::nodes_before_hook() const {
+    const std::set<std::uint32_t> ids = ids_of(hooked_);
     const auto makes = [&](const Node& node) {
-        return std::ranges::any_of(node.out,
-                                   [&](Tensor out) { return std::ranges::find(hooked_, out) != hooked_.end(); });
+        return std::ranges::any_of(node.out, [&](Tensor out) { return ids.contains(out.id()); });
     };
     const auto last = std::ranges::find_if(nodes_.rbegin(), nodes_.rend(), makes);
     return static_cast<std::size_t>(nodes_.rend() - last);
@@ -236,11 +255,10 @@ std::vector<Tensor> Graph::add(std::shared_ptr<const Op> op, std::vector<Tensor>
                     storages_[base.storage].name, "' twice");
             made = base;
             made.version = ++storages_[base.storage].version;
-            for (NamedTensor& leaf : leaves_) {  // the leaf's name now stands for the new value
-                if (value(leaf.tensor).storage == made.storage && value(leaf.tensor).offset == made.offset &&
-                    leaf.tensor.type() == made.type)
-                    leaf.tensor = Tensor(*this, static_cast<std::uint32_t>(values_.size()));
-            }
+            NamedTensor* leaf = leaf_named(storages_[made.storage].name);  // whose name now stands for the new value
+            if (leaf && value(leaf->tensor).storage == made.storage && value(leaf->tensor).offset == made.offset &&
+                leaf->tensor.type() == made.type)
+                leaf->tensor = Tensor(*this, static_cast<std::uint32_t>(values_.size()));
         } else {
             made.storage = static_cast<std::uint32_t>(storages_.size());
             storages_.push_back({out_types[i], Role::transient, {}});
@@ -252,28 +270,17 @@ std::vector<Tensor> Graph::add(std::shared_ptr<const Op> op, std::vector<Tensor>
     return nodes_.back().out;
 }
 
-void Graph::replace(std::vector<std::size_t> old, std::size_t at, Node by) {
-    const auto place = [&](std::size_t i) { return nodes_.begin() + static_cast<std::ptrdiff_t>(i); };
-    const auto same = std::ranges::find(old, at);
-    if (same != old.end()) {
-        nodes_[at] = std::move(by);
-        old.erase(same);
-    } else {
-        nodes_.insert(place(at), std::move(by));
-        for (std::size_t& i : old) i += i >= at ? 1 : 0;
-        for (Region& region : regions_) {
-            if (region.first >= at) ++region.first;
-            if (region.end > at) ++region.end;
-        }
+void Graph::rewrite(const std::function<std::optional<Node>(std::size_t i, Node node)>& by) {
+    std::vector<Node> old = std::exchange(nodes_, {});
+    std::vector<std::size_t> begins, ends;  // by old node: where what stands for it does
+    for (std::size_t i = 0; i < old.size(); ++i) {
+        std::optional<Node> made = by(i, std::move(old[i]));
+        begins.push_back(nodes_.size());
+        if (made) nodes_.push_back(std::move(*made));
+        ends.push_back(nodes_.size());
     }
-    std::ranges::sort(old, std::greater());
-    for (const std::size_t i : old) {
-        nodes_.erase(place(i));
-        for (Region& region : regions_) {
-            if (region.first > i) --region.first;
-            if (region.end > i) --region.end;
-        }
-    }
+    for (Region& region : regions_)
+        if (region.first < region.end) region = {begins[region.first], ends[region.end - 1]};
 }
 
 void Graph::make_slice(Tensor part, Tensor whole, const View& place) {
@@ -285,11 +292,10 @@ void Graph::make_slice(Tensor part, Tensor whole, const View& place) {
     moved.pitch = place.pitch;
 }
 
-void Graph::move_storage(Tensor part, Tensor flat, std::int64_t offset) {
-    const std::uint32_t from = value(part).storage;
+void Graph::move_values(std::span<const std::uint32_t> all, Tensor flat, std::int64_t offset) {
     const Value base = value(flat);
-    for (Value& moved : values_) {
-        if (moved.storage != from) continue;
+    for (const std::uint32_t id : all) {
+        Value& moved = values_[id];
         moved.storage = base.storage;
         moved.version = base.version;
         moved.offset += base.offset + offset;
@@ -336,38 +342,26 @@ std::string Graph::dump() const {
     return lines;
 }
 
-std::vector<bool> live_nodes(const Graph& graph) {
-    std::vector<bool> needed_storage(graph.storages().size(), false);
-    std::vector<bool> live(graph.nodes().size(), false);
-    for (const NamedTensor& output : graph.outputs()) needed_storage[graph.value(output.tensor).storage] = true;
-    for (const Tensor& hooked : graph.hooked()) needed_storage[graph.value(hooked).storage] = true;
+LiveNodes live_nodes(const Graph& graph) {
+    LiveNodes live{std::vector<bool>(graph.nodes().size()), std::vector<bool>(graph.storages().size())};
+    for (const NamedTensor& output : graph.outputs()) live.are_read[graph.value(output.tensor).storage] = true;
+    for (const Tensor& hooked : graph.hooked()) live.are_read[graph.value(hooked).storage] = true;
     for (std::size_t i = graph.nodes().size(); i-- > 0;) {
         const Node& node = graph.nodes()[i];
-        live[i] = std::any_of(node.out.begin(), node.out.end(), [&](const Tensor& out) {
-            return needed_storage[graph.value(out).storage] || graph.storage(out).role == Role::state;
+        live.nodes[i] = std::any_of(node.out.begin(), node.out.end(), [&](const Tensor& out) {
+            return live.are_read[graph.value(out).storage] || graph.storage(out).role == Role::state;
         });
         if (!live[i]) continue;
         for (const Tensor& in : node.in)
-            if (in) needed_storage[graph.value(in).storage] = true;
+            if (in) live.are_read[graph.value(in).storage] = true;
     }
     return live;
 }
 
-std::vector<Tensor> outputs_to_make(const Graph& graph, const std::vector<bool>& live, const Node& node) {
-    const auto reads = [&](const Tensor& in, const Tensor& out) {
-        return in && graph.value(in).storage == graph.value(out).storage;
-    };
-    const auto is_read = [&](const Tensor& out) {
-        for (const NamedTensor& output : graph.outputs())
-            if (reads(output.tensor, out)) return true;
-        for (std::size_t i = 0; i < graph.nodes().size(); ++i)
-            if (live[i] && std::ranges::any_of(graph.nodes()[i].in, [&](const Tensor& in) { return reads(in, out); }))
-                return true;
-        return false;
-    };
+std::vector<Tensor> outputs_to_make(const Graph& graph, const LiveNodes& live, const Node& node) {
     std::vector<Tensor> made = node.out;
     for (std::size_t k = 0; k < made.size(); ++k)
-        if (node.op->dispensable(k) && !is_read(made[k])) made[k] = Tensor();
+        if (node.op->dispensable(k) && !live.are_read[graph.value(made[k]).storage]) made[k] = Tensor();
     return made;
 }
 

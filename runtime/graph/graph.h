@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -100,16 +103,18 @@ public:
     Tensor input_named(std::string_view name) const;
     Tensor output_named(std::string_view name) const;
 
-    /// Takes nodes away and puts `by` where node `at` stands, which may be one of them: how passes change a graph. What
-    /// `by` reads is there before it, and every value that somebody still reads is among its outputs or another node's.
-    void replace(std::vector<std::size_t> old, std::size_t at, Node by);
+    /// Puts in place of every node what `by` makes of it, or nothing: how passes change a graph, in time proportional
+    /// to its nodes. `by` gets the nodes in order, each with its number. What it adds to the graph meanwhile stands
+    /// before the node, and before a region that the node begins; nodes() are those that have their places. Whatever a
+    /// node reads is there before it, and every value that somebody still reads is an output of one.
+    void rewrite(const std::function<std::optional<Node>(std::size_t i, Node node)>& by);
     /// Lets output `k` be another tensor of the same type.
     void replace_output(std::size_t k, Tensor by) { outputs_[k].tensor = by; }
     /// Makes a transient value a slice of another one.
     void make_slice(Tensor part, Tensor whole, const View& place);
-    /// Lets a transient storage, all of which `part` is, lie in another one from element `offset` of `flat` on, with
-    /// all values in it.
-    void move_storage(Tensor part, Tensor flat, std::int64_t offset);
+    /// Lets all values of a transient storage, by their numbers, lie in another one, the storage's beginning at element
+    /// `offset` of `flat`.
+    void move_values(std::span<const std::uint32_t> all, Tensor flat, std::int64_t offset);
     /// Keeps a storage in another format, or a transient one in fp32 for a reason.
     void set_format(std::size_t storage, Format format) { storages_[storage].format = format; }
     void keep_f32(std::size_t storage, std::string why) { storages_[storage].why_f32 = std::move(why); }
@@ -129,12 +134,15 @@ public:
 private:
     Tensor leaf(std::string name, TensorType type, Role role);
     Tensor constant(TensorType type, std::span<const std::byte> values);
+    /// The input or state of that name, or null.
+    NamedTensor* leaf_named(std::string_view name);
 
     std::vector<Node> nodes_;
     std::vector<Region> regions_;
     std::deque<Value> values_;  // references to shapes survive what is added later
     std::vector<Storage> storages_;
     std::vector<NamedTensor> leaves_;
+    std::map<std::string, std::size_t, std::less<>> leaf_places_;  // in leaves_, by name
     std::vector<Tensor> constants_;
     std::vector<NamedTensor> outputs_;
     std::vector<Tensor> hooked_;
@@ -146,9 +154,15 @@ Tensor add_one(Graph& graph, AnyOp op, std::vector<Tensor> in) {
     return graph.add(std::make_shared<const AnyOp>(std::move(op)), std::move(in)).front();
 }
 
-/// Which nodes contribute to an output or to a state: the rest is never executed.
-std::vector<bool> live_nodes(const Graph&);
+/// Which nodes contribute to an output or to a state, as the rest is never executed; and what these read.
+struct LiveNodes {
+    std::vector<bool> nodes;     // by node
+    std::vector<bool> are_read;  // by storage: by a live node, as an output or by the hook
+
+    bool operator[](std::size_t node) const { return nodes[node]; }
+};
+LiveNodes live_nodes(const Graph&);
 /// A node's outputs, but no tensor for those that are dispensable and that no live node reads.
-std::vector<Tensor> outputs_to_make(const Graph&, const std::vector<bool>& live, const Node&);
+std::vector<Tensor> outputs_to_make(const Graph&, const LiveNodes& live, const Node&);
 
 }  // namespace vkf

@@ -34,7 +34,7 @@ private:
 }  // namespace
 
 std::vector<KernelVariant> kernel_variants(const Graph& graph, const DeviceTraits& device) {
-    const std::vector<bool> live = live_nodes(graph);
+    const LiveNodes live = live_nodes(graph);
     std::vector<KernelVariant> list;
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         const Node& node = graph.nodes()[i];

@@ -9,7 +9,7 @@ void Lifetimes::Life::join(const Life& other) {
     last = std::max(last, other.last);
 }
 
-Lifetimes::Lifetimes(const Graph& graph, const std::vector<bool>& live)
+Lifetimes::Lifetimes(const Graph& graph, const LiveNodes& live)
     : graph_(graph),
       values_(graph.values().size()),
       storages_(graph.storages().size()),
@@ -73,7 +73,7 @@ bool Lifetimes::share(std::size_t i, Tensor out, Tensor in) {
     return true;
 }
 
-std::int64_t Lifetimes::alias(const std::vector<bool>& live) {
+std::int64_t Lifetimes::alias(const LiveNodes& live) {
     std::int64_t count = 0;
     for (std::size_t i = 0; i < graph_.nodes().size(); ++i) {
         const Node& node = graph_.nodes()[i];

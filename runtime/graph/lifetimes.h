@@ -14,7 +14,7 @@ namespace vkf {
 class Lifetimes {
 public:
     /// Of what the live nodes make and read; outputs of the graph live until its end.
-    Lifetimes(const Graph& graph, const std::vector<bool>& live);
+    Lifetimes(const Graph& graph, const LiveNodes& live);
 
     /// Where a storage lies: in itself or in another one, from some byte on.
     struct Home {
@@ -26,7 +26,7 @@ public:
 
     /// Lets outputs take over the memory of inputs that die at the node that makes them; or, where an output is a part
     /// of a larger storage, lets the input lie there from the beginning. Returns how many did.
-    std::int64_t alias(const std::vector<bool>& live);
+    std::int64_t alias(const LiveNodes& live);
 
     /// The memory of a storage that is its own home, in `bytes`, a multiple of `alignment`, with all that lies in it:
     /// several blocks, joined, if its parts are needed at different times.

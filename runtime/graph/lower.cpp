@@ -60,7 +60,7 @@ void require_formats(const Node& node) {
 
 }  // namespace
 
-Lowered lower(const Graph& graph, const std::vector<bool>& live, const Node& node, const DeviceTraits& device) {
+Lowered lower(const Graph& graph, const LiveNodes& live, const Node& node, const DeviceTraits& device) {
     const std::vector<Tensor> out = outputs_to_make(graph, live, node);
     Lowering lowering{node.in, out, device, {}, {}};
     require_formats(node);

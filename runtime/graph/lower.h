@@ -16,6 +16,6 @@ struct Lowered {
 
 /// The kernels of a live node that is no view. Ops count traffic as if all numbers had 32 bits; here it becomes that of
 /// the formats their operands are kept in.
-Lowered lower(const Graph& graph, const std::vector<bool>& live, const Node& node, const DeviceTraits& device);
+Lowered lower(const Graph& graph, const LiveNodes& live, const Node& node, const DeviceTraits& device);
 
 }  // namespace vkf

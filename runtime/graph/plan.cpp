@@ -39,9 +39,10 @@ struct Taken {
     std::int64_t above, below;
 };
 
-std::vector<Taken> taken_for(const Run& run, std::span<const Block> blocks, std::span<const std::size_t> placed,
-                             std::span<const std::int64_t> offsets) {
-    std::vector<Taken> list;
+/// In order, in place of what the list held: it is as long as all that is placed, and so allocated once.
+void list_taken(const Run& run, std::span<const Block> blocks, std::span<const std::size_t> placed,
+                std::span<const std::int64_t> offsets, std::vector<Taken>& list) {
+    list.clear();
     std::int64_t start = 0;
     for (std::size_t i = run.begin; i < run.end; start += blocks[i++].bytes)
         for (const std::size_t other : placed) {
@@ -50,7 +51,6 @@ std::vector<Taken> taken_for(const Run& run, std::span<const Block> blocks, std:
                     {offsets[other] - start - blocks[i].bytes, offsets[other] + blocks[other].bytes - start});
         }
     if (run.end - run.begin > 1) std::ranges::stable_sort(list, {}, &Taken::above);  // else by offset as they are
-    return list;
 }
 
 /// Places runs in the order given, each at the lowest offset that fits.
@@ -59,9 +59,11 @@ Packing place(std::span<const Run> runs, std::span<const Block> blocks, std::int
     made.offsets.assign(blocks.size(), 0);
     made.limit = limit;
     std::vector<std::size_t> placed;  // by offset
+    std::vector<Taken> list;
     for (const Run& run : runs) {
+        list_taken(run, blocks, placed, made.offsets, list);
         std::int64_t offset = 0;
-        for (const Taken& taken : taken_for(run, blocks, placed, made.offsets)) {
+        for (const Taken& taken : list) {
             if (uncut(offset, run.bytes, limit) <= taken.above) break;
             offset = std::max(offset, taken.below);
         }
@@ -122,7 +124,7 @@ Packing pack_beside(std::span<const std::int64_t> bytes, std::int64_t limit) {
     return pack(blocks, limit);
 }
 
-Plan plan(const Graph& graph, const std::vector<bool>& live, const std::vector<std::vector<std::int64_t>>& scratches,
+Plan plan(const Graph& graph, const LiveNodes& live, const std::vector<std::vector<std::int64_t>>& scratches,
           const PlanOptions& options) {
     Lifetimes lives(graph, live);
     Plan made;

@@ -62,7 +62,7 @@ struct PlanOptions {
 
 /// Plans the transient storages of the live nodes. `scratches[i]` are the elements of node i's temporaries. A storage
 /// whose values lie in different parts of it, such as all gradients, takes each part's memory when that is first made.
-Plan plan(const Graph& graph, const std::vector<bool>& live, const std::vector<std::vector<std::int64_t>>& scratches,
+Plan plan(const Graph& graph, const LiveNodes& live, const std::vector<std::vector<std::int64_t>>& scratches,
           const PlanOptions& options = {});
 
 }  // namespace vkf

@@ -65,7 +65,7 @@ std::vector<Array> evaluate(const Op& op, std::span<const Array> in, std::span<c
 Arrays interpret(const Graph& graph, const Arrays& leaves) {
     std::vector<Array> values(graph.values().size());
     std::vector<bool> is_made(graph.values().size()), is_read(graph.values().size());
-    const std::vector<bool> live = live_nodes(graph);
+    const LiveNodes live = live_nodes(graph);
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         for (const Tensor& out : graph.nodes()[i].out) is_made[out.id()] = true;
         for (const Tensor& in : graph.nodes()[i].in)

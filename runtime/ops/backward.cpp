@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "ops/arithmetic.h"
@@ -50,15 +52,13 @@ public:
     Reverse(Graph& graph, std::size_t first, std::span<const Tensor> wrt, const GradientOptions& options = {})
         : graph_(graph), first_(first), end_(graph.nodes().size()) {
         if (options.recompute) regions_ = graph.regions();
-        depends_.assign(graph.values().size(), false);
         for (const Tensor& tensor : wrt)
-            if (tensor) depends_[tensor.id()] = true;
+            if (tensor) depends_.insert(tensor.id());
         const std::vector<Node>& nodes = graph.nodes();
         for (std::size_t i = first; i < nodes.size(); ++i) {
             if (std::any_of(nodes[i].in.begin(), nodes[i].in.end(), [&](const Tensor& in) { return wanted(in); }))
-                for (const Tensor& out : nodes[i].out) depends_[out.id()] = true;
+                for (const Tensor& out : nodes[i].out) depends_.insert(out.id());
         }
-        gradient_.resize(graph.values().size());
     }
 
     void seed(Tensor output, Tensor d_output) { accumulate(output, d_output); }
@@ -70,7 +70,7 @@ public:
             std::vector<Tensor> d_out;
             bool reached = false;
             for (const Tensor& out : node.out) {
-                d_out.push_back(depends_[out.id()] ? gradient_[out.id()] : Tensor());
+                d_out.push_back(depends_.contains(out.id()) ? gradient(out) : Tensor());
                 reached = reached || d_out.back();
             }
             if (!reached) continue;
@@ -83,18 +83,21 @@ public:
         graph_.scope = scope;
     }
 
-    Tensor gradient(Tensor tensor) const { return tensor ? gradient_[tensor.id()] : Tensor(); }
+    Tensor gradient(Tensor tensor) const {
+        const auto found = tensor ? gradient_.find(tensor.id()) : gradient_.end();
+        return found != gradient_.end() ? found->second : Tensor();
+    }
 
 private:
     bool wanted(Tensor tensor) const {
-        return tensor && tensor.dtype() == DType::f32 && tensor.id() < depends_.size() && depends_[tensor.id()];
+        return tensor && tensor.dtype() == DType::f32 && depends_.contains(tensor.id());
     }
 
     /// The region that a node stands in, added again when the walk comes upon it.
     const std::optional<Replay>& replay_of(std::size_t node) {
         if (replay_ && !replay_->holds(node)) replay_.reset();
-        for (const Region& region : regions_)
-            if (!replay_ && node >= region.first && node < region.end) replay_.emplace(graph_, region);
+        while (!regions_.empty() && regions_.back().first > node) regions_.pop_back();
+        if (!replay_ && !regions_.empty() && node < regions_.back().end) replay_.emplace(graph_, regions_.back());
         return replay_;
     }
 
@@ -132,10 +135,10 @@ private:
 
     Graph& graph_;
     std::size_t first_, end_;
-    std::vector<Region> regions_;   // those to recompute
-    std::optional<Replay> replay_;  // of the region that the walk is in
-    std::vector<bool> depends_;     // by value: whether a wanted gradient flows through it
-    std::vector<Tensor> gradient_;  // by value
+    std::vector<Region> regions_;                         // those to recompute that the walk has not passed
+    std::optional<Replay> replay_;                        // of the region that the walk is in
+    std::unordered_set<std::uint32_t> depends_;           // values through which a wanted gradient flows
+    std::unordered_map<std::uint32_t, Tensor> gradient_;  // by value
 };
 
 }  // namespace

@@ -39,19 +39,16 @@ Tensor cast(Tensor x) {
 
 void cast_weights(Graph& graph) {
     std::map<std::uint32_t, Tensor> copies;  // by the state's value
-    for (std::size_t i = 0; i < graph.nodes().size(); ++i)
-        for (std::size_t k = 0; k < graph.nodes()[i].in.size(); ++k) {
-            const Tensor x = graph.nodes()[i].in[k];
-            if (!x || !is_weight(graph, x) || !is_gemm_operand(graph.nodes()[i], k)) continue;
+    graph.rewrite([&](std::size_t, Node node) {
+        for (std::size_t k = 0; k < node.in.size(); ++k) {
+            const Tensor x = node.in[k];
+            if (!x || !is_weight(graph, x) || !is_gemm_operand(node, k)) continue;
             Tensor& copy = copies[x.id()];
-            if (!copy) {
-                copy = cast(x);
-                graph.replace({graph.nodes().size() - 1}, i++, graph.nodes().back());
-            }
-            Node reader = graph.nodes()[i];
-            reader.in[k] = copy;
-            graph.replace({i}, i, std::move(reader));
+            if (!copy) copy = cast(x);
+            node.in[k] = copy;
         }
+        return node;
+    });
 }
 
 void narrow_states(Graph& graph, std::span<const std::string> names, Format format) {

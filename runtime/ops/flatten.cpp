@@ -115,11 +115,18 @@ private:
 
 }  // namespace
 
-FlatLayout::FlatLayout(std::vector<Shape> of) : shapes(std::move(of)) {
-    for (const Shape& shape : shapes) {
-        offsets.push_back(elements);
-        elements += aligned(shape.elements());
-    }
+FlatLayout::FlatLayout(const std::vector<Shape>& of) {
+    for (const Shape& shape : of) append(shape);
+}
+
+std::int64_t FlatLayout::elements_with(const Shape& shape) const {
+    return elements + aligned(shape.elements());
+}
+
+void FlatLayout::append(const Shape& shape) {
+    offsets.push_back(elements);
+    elements = elements_with(shape);
+    shapes.push_back(shape);
 }
 
 Tensor flatten(std::span<const Tensor> tensors, const FlatLayout& layout) {

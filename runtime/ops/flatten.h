@@ -14,7 +14,11 @@ namespace vkf {
 /// bytes that any storage begins at a multiple of, so that kernels find them as if each had its own.
 struct FlatLayout {
     FlatLayout() = default;
-    explicit FlatLayout(std::vector<Shape> shapes);
+    explicit FlatLayout(const std::vector<Shape>& of);
+
+    /// Adds a tensor at the end; how many elements there would then be.
+    void append(const Shape& shape);
+    std::int64_t elements_with(const Shape& shape) const;
 
     std::vector<Shape> shapes;
     std::vector<std::int64_t> offsets;  // in elements

@@ -46,7 +46,7 @@ struct Kernels {
 class Assignment {
 public:
     explicit Assignment(const Graph& graph) : graph_(graph), state_(graph.storages().size()) {
-        const std::vector<bool> live = live_nodes(graph);
+        const LiveNodes live = live_nodes(graph);
         std::vector<bool> is_read(graph.storages().size());
         for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
             const Node& node = graph.nodes()[i];
@@ -173,17 +173,11 @@ private:
 class Boundaries {
 public:
     Boundaries(Graph& graph, const Assignment& assignment) : graph_(graph) {
-        std::size_t inserted = 0;
-        for (const Kernels& at : assignment.kernels) {
-            for (std::size_t k = 0; k < graph.nodes()[at.node + inserted].in.size(); ++k) {
-                const Tensor x = graph.nodes()[at.node + inserted].in[k];
-                const bool rounds = at.traits.uniform && at.half && at.reads_half(k);
-                if (!x || x.dtype() != DType::f32) continue;
-                const bool is_half = x.format() != Format::f32;
-                if (is_half ? at.reads_half(k) : !rounds) continue;
-                inserted += cast_before(at.node + inserted, k, x, rounds ? graph.activations : Format::f32);
-            }
-        }
+        auto at = assignment.kernels.begin();
+        graph.rewrite([&](std::size_t i, Node node) {
+            if (at != assignment.kernels.end() && at->node == i) cast_inputs(node, *at++);
+            return node;
+        });
         graph.scope = "outputs";
         for (std::size_t k = 0; k < graph.outputs().size(); ++k)
             if (const Tensor x = graph.outputs()[k].tensor; x.format() != Format::f32)
@@ -191,6 +185,25 @@ public:
     }
 
 private:
+    void cast_inputs(Node& node, const Kernels& at) {
+        graph_.scope = node.scope;
+        for (std::size_t k = 0; k < node.in.size(); ++k) {
+            const Tensor x = node.in[k];
+            const bool rounds = at.traits.uniform && at.half && at.reads_half(k);
+            if (!x || x.dtype() != DType::f32) continue;
+            const bool is_half = x.format() != Format::f32;
+            if (is_half ? at.reads_half(k) : !rounds) continue;
+            node.in[k] = rounds ? rounded(x) : appended(x, Format::f32);
+        }
+    }
+
+    /// A copy in 16 bits serves all who want one; one in fp32 would be a long life for much memory.
+    Tensor rounded(Tensor x) {
+        Tensor& copy = rounded_[x.id()];
+        if (!copy) copy = appended(x, graph_.activations);
+        return copy;
+    }
+
     Tensor appended(Tensor x, Format format) {
         const std::size_t first = graph_.nodes().size();
         const Tensor copy = cast(x);
@@ -199,25 +212,6 @@ private:
             graph_.set_format(graph_.value(made).storage, made == copy ? format : x.format());
         }
         return copy;
-    }
-
-    /// How many nodes that took. A copy in 16 bits serves all who want one; one in fp32 would be a long life for much
-    /// memory.
-    std::size_t cast_before(std::size_t node, std::size_t input, Tensor x, Format format) {
-        Tensor copy = format == Format::f32 ? Tensor() : rounded_[x.id()];
-        std::size_t count = 0;
-        if (!copy) {
-            const std::size_t first = graph_.nodes().size();
-            graph_.scope = graph_.nodes()[node].scope;
-            copy = appended(x, format);
-            for (std::size_t i = first; i < graph_.nodes().size(); ++i)
-                graph_.replace({i}, node + count++, graph_.nodes()[i]);
-            if (format != Format::f32) rounded_[x.id()] = copy;
-        }
-        Node reader = graph_.nodes()[node + count];
-        reader.in[input] = copy;
-        graph_.replace({node + count}, node + count, std::move(reader));
-        return count;
     }
 
     Graph& graph_;

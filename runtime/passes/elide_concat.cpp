@@ -24,7 +24,7 @@ bool can_move(const Graph& graph, Tensor value) {
 }  // namespace
 
 void elide_concat(Graph& graph) {
-    const Uses uses(graph);
+    Uses uses(graph);
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         const Node& node = graph.nodes()[i];
         if (!uses.live[i]) continue;
@@ -40,7 +40,12 @@ void elide_concat(Graph& graph) {
         for (std::size_t k = 0; k < traits.flat_offsets.size(); ++k) {
             const Tensor part = node.in[k], flat = node.out[0];
             const bool moved = part && graph.value(part).storage == graph.value(flat).storage;  // as an earlier input
-            if (part && !moved && can_move(graph, part)) graph.move_storage(part, flat, traits.flat_offsets[k]);
+            if (!part || moved || !can_move(graph, part)) continue;
+            std::vector<std::uint32_t>& from = uses.values_in[graph.value(part).storage];
+            std::vector<std::uint32_t>& to = uses.values_in[graph.value(flat).storage];
+            graph.move_values(from, flat, traits.flat_offsets[k]);
+            to.insert(to.end(), from.begin(), from.end());
+            from.clear();
         }
     }
 }

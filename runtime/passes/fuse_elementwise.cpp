@@ -1,7 +1,10 @@
 #include "passes/fuse_elementwise.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "ops/elementwise.h"
 #include "passes/uses.h"
@@ -12,32 +15,56 @@ namespace {
 
 class Pass {
 public:
-    explicit Pass(Graph& graph) : graph_(graph), uses_(graph), last_read_(graph.storages().size()) {
-        for (std::size_t i = 0; i < graph.nodes().size(); ++i)
-            for (const Tensor& in : graph.nodes()[i].in)
+    explicit Pass(const Graph& graph)
+        : graph_(graph),
+          uses_(graph),
+          nodes_(graph.nodes().begin(), graph.nodes().end()),
+          last_read_(graph.storages().size()),
+          updates_(graph.storages().size()) {
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            const Node& node = graph.nodes()[i];
+            for (const Tensor& in : node.in)
                 if (in && uses_.live[i]) last_read_[graph.value(in).storage] = i;
+            for (std::size_t k = 0; k < node.out.size(); ++k)
+                if (node.op->updates(k)) updates_[graph.value(node.out[k]).storage].push_back(i);
+        }
         for (const NamedTensor& output : graph.outputs())
-            last_read_[graph.value(output.tensor).storage] = graph.nodes().size();
+            last_read_[graph.value(output.tensor).storage] = nodes_.size();
     }
 
-    /// Fuses the first pair that can be; whether there was one. Nothing known of the nodes holds afterwards.
-    bool fuse_one() {
-        for (std::size_t reader = 0; reader < graph_.nodes().size(); ++reader) {
-            if (!uses_.live[reader]) continue;
-            for (const Tensor& in : graph_.nodes()[reader].in) {
-                if (!in || !may_go(in)) continue;
-                const std::size_t maker = uses_.makers[in.id()]->node;
-                if (!can_wait(maker, reader, in.elements())) continue;
-                if (auto node = fused(graph_.nodes()[maker], graph_.nodes()[reader])) {
-                    graph_.replace({maker, reader}, reader, std::move(*node));
-                    return true;
-                }
-            }
+    /// The nodes afterwards, by their numbers before; none in place of those that went into others.
+    std::vector<std::optional<Node>> run() {
+        // A pair that was fused may let an earlier one fuse: what the first node reads is kept for longer now.
+        while (sweep()) {
+        }
+        return std::move(nodes_);
+    }
+
+private:
+    bool sweep() {
+        bool any = false;
+        for (std::size_t reader = 0; reader < nodes_.size(); ++reader)
+            while (nodes_[reader] && uses_.live[reader] && fuse_into(reader)) any = true;
+        return any;
+    }
+
+    /// Fuses the node with the first that it can be fused with; whether there was one.
+    bool fuse_into(std::size_t reader) {
+        for (const Tensor& in : nodes_[reader]->in) {
+            if (!in || !may_go(in)) continue;
+            const std::size_t maker = uses_.makers[in.id()]->node;
+            std::optional<Node> node = fused(*nodes_[maker], *nodes_[reader]);
+            if (!node || !can_wait(maker, reader, in.elements())) continue;
+            for (const Tensor& read : nodes_[maker]->in)
+                if (read)
+                    last_read_[graph_.value(read).storage] = std::max(last_read_[graph_.value(read).storage], reader);
+            nodes_[maker].reset();
+            nodes_[reader] = std::move(node);
+            return true;
         }
         return false;
     }
 
-private:
     /// Whether a node makes this value and nothing else, for one reader. What is kept in 16 bits is rounded.
     bool may_go(Tensor value) const {
         const auto& maker = uses_.makers[value.id()];
@@ -48,29 +75,30 @@ private:
     /// Whether what the maker reads is still there for the reader, without `freed` elements at least as well.
     bool can_wait(std::size_t maker, std::size_t reader, std::int64_t freed) const {
         std::set<std::uint32_t> storages;
-        for (const Tensor& in : graph_.nodes()[maker].in)
+        for (const Tensor& in : nodes_[maker]->in)
             if (in) storages.insert(graph_.value(in).storage);
-        for (std::size_t i = maker + 1; i < reader; ++i)
-            for (std::size_t k = 0; k < graph_.nodes()[i].out.size(); ++k)
-                if (graph_.nodes()[i].op->updates(k) &&
-                    storages.contains(graph_.value(graph_.nodes()[i].out[k]).storage))
-                    return false;
-        for (const std::uint32_t storage : storages)
+        for (const std::uint32_t storage : storages) {
+            const std::vector<std::size_t>& updates = updates_[storage];
+            const auto next = std::ranges::upper_bound(updates, maker);
+            if (next != updates.end() && *next < reader) return false;
             if (graph_.storages()[storage].role == Role::transient && last_read_[storage] < reader)
                 freed -= graph_.storages()[storage].type.shape.elements();
+        }
         return freed >= 0;
     }
 
-    Graph& graph_;
+    const Graph& graph_;
     Uses uses_;
-    std::vector<std::size_t> last_read_;  // by storage
+    std::vector<std::optional<Node>> nodes_;
+    std::vector<std::size_t> last_read_;             // by storage
+    std::vector<std::vector<std::size_t>> updates_;  // by storage: the nodes that change it
 };
 
 }  // namespace
 
 void fuse_elementwise(Graph& graph) {
-    while (Pass(graph).fuse_one()) {
-    }
+    auto nodes = Pass(graph).run();
+    graph.rewrite([&](std::size_t i, const Node&) { return std::move(nodes[i]); });
 }
 
 }  // namespace vkf

@@ -1,5 +1,9 @@
 #include "passes/fuse_epilogue_add.h"
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "ops/elementwise.h"
 #include "passes/uses.h"
 
@@ -13,44 +17,58 @@ bool adds(const Node& node) {
     return op && op->steps().size() == 1 && op->steps()[0].kind == ElementStep::Kind::add;
 }
 
-/// The node that makes `term`, adding to it `addend`, which is there before it is; nullopt where it cannot.
-std::optional<Node> with_addend(const Graph& graph, const Uses& uses, Tensor term, Tensor addend) {
-    const auto &maker = uses.makers[term.id()], &other = uses.makers[addend.id()];
-    const Role role = graph.storage(addend).role;
-    if (!maker || graph.storage(term).role != Role::transient || !uses.only_read_once(graph, term)) return {};
-    if (other ? other->node >= maker->node || role == Role::state : role != Role::input) return {};
-    Node node = graph.nodes()[maker->node];
-    const auto epilogue = node.op->kernel_traits(node.in).epilogue_add;
-    if (!epilogue || epilogue->output != maker->output || node.in[epilogue->addend]) return {};
-    if (term.shape() != addend.shape()) return {};
-    node.in[epilogue->addend] = addend;
-    return node;
-}
+class Pass {
+public:
+    explicit Pass(const Graph& graph)
+        : graph_(graph), uses_(graph), nodes_(graph.nodes().begin(), graph.nodes().end()) {}
 
-/// Fuses the first sum that can be; whether there was one. Nodes move, so that nothing known of them holds afterwards.
-bool fuse_one(Graph& graph) {
-    const Uses uses(graph);
-    for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-        const Node& sum = graph.nodes()[i];
-        if (!uses.live[i] || !adds(sum)) continue;
+    /// The nodes afterwards, by their numbers before; none in place of a sum that another node makes.
+    std::vector<std::optional<Node>> run() {
+        for (std::size_t i = 0; i < nodes_.size(); ++i)
+            if (uses_.live[i] && adds(*nodes_[i])) fuse(i);
+        return std::move(nodes_);
+    }
+
+private:
+    void fuse(std::size_t sum) {
+        const Tensor out = nodes_[sum]->out[0];
         for (std::size_t k = 0; k < 2; ++k) {
-            const Tensor term = sum.in[k];
-            std::optional<Node> node = with_addend(graph, uses, term, sum.in[1 - k]);
+            const Tensor term = nodes_[sum]->in[k];
+            std::optional<Node> node = with_addend(term, nodes_[sum]->in[1 - k]);
             if (!node) continue;
-            const Uses::Maker maker = *uses.makers[term.id()];
-            node->out[maker.output] = sum.out[0];
-            graph.replace({maker.node, i}, maker.node, std::move(*node));
-            return true;
+            const Uses::Maker maker = *uses_.makers[term.id()];
+            node->out[maker.output] = out;
+            nodes_[maker.node] = std::move(node);
+            nodes_[sum].reset();
+            uses_.makers[out.id()] = maker;
+            return;
         }
     }
-    return false;
-}
+
+    /// The node that makes `term`, adding to it `addend`, which is there before it is; nullopt where it cannot.
+    std::optional<Node> with_addend(Tensor term, Tensor addend) const {
+        const auto &maker = uses_.makers[term.id()], &other = uses_.makers[addend.id()];
+        const Role role = graph_.storage(addend).role;
+        if (!maker || graph_.storage(term).role != Role::transient || !uses_.only_read_once(graph_, term)) return {};
+        if (other ? other->node >= maker->node || role == Role::state : role != Role::input) return {};
+        Node node = *nodes_[maker->node];
+        const auto epilogue = node.op->kernel_traits(node.in).epilogue_add;
+        if (!epilogue || epilogue->output != maker->output || node.in[epilogue->addend]) return {};
+        if (term.shape() != addend.shape()) return {};
+        node.in[epilogue->addend] = addend;
+        return node;
+    }
+
+    const Graph& graph_;
+    Uses uses_;
+    std::vector<std::optional<Node>> nodes_;
+};
 
 }  // namespace
 
 void fuse_epilogue_add(Graph& graph) {
-    while (fuse_one(graph)) {
-    }
+    auto nodes = Pass(graph).run();
+    graph.rewrite([&](std::size_t i, const Node&) { return std::move(nodes[i]); });
 }
 
 }  // namespace vkf

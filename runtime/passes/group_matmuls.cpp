@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "ops/grouped_matmul.h"
 #include "passes/uses.h"
@@ -18,8 +21,9 @@ bool takes_leaves(const Uses& uses, const Node& product) {
     return true;
 }
 
-/// Groups the first products that can be; whether there were any. Nodes move.
-bool group_some(Graph& graph) {
+}  // namespace
+
+void group_matmuls(Graph& graph) {
     const Uses uses(graph);
     std::map<GroupKey, std::vector<std::size_t>> groups;
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
@@ -27,22 +31,16 @@ bool group_some(Graph& graph) {
         if (!uses.live[i] || !takes_leaves(uses, node)) continue;
         if (const auto key = group_key(node)) groups[*key].push_back(i);
     }
-    for (auto& [key, places] : groups) {
-        if (places.size() < 2) continue;
-        places.resize(std::min(places.size(), most_grouped));
-        std::vector<const Node*> products;
-        for (const std::size_t place : places) products.push_back(&graph.nodes()[place]);
-        graph.replace(places, places.front(), grouped(products));
-        return true;
-    }
-    return false;
-}
-
-}  // namespace
-
-void group_matmuls(Graph& graph) {
-    while (group_some(graph)) {
-    }
+    std::vector<std::optional<Node>> nodes(graph.nodes().begin(), graph.nodes().end());
+    for (const auto& [key, places] : groups)
+        for (std::span rest(places); rest.size() > 1; rest = rest.subspan(std::min(rest.size(), most_grouped))) {
+            std::vector<const Node*> products;
+            for (const std::size_t place : rest.first(std::min(rest.size(), most_grouped)))
+                products.push_back(&graph.nodes()[place]);
+            for (std::size_t k = 0; k < products.size(); ++k) nodes[rest[k]].reset();
+            nodes[rest.front()] = grouped(products);
+        }
+    graph.rewrite([&](std::size_t i, const Node&) { return std::move(nodes[i]); });
 }
 
 }  // namespace vkf

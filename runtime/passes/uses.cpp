@@ -3,11 +3,11 @@
 namespace vkf {
 
 Uses::Uses(const Graph& graph)
-    : live(live_nodes(graph)),
+    : live(live_nodes(graph).nodes),
       readers(graph.values().size()),
       values_in(graph.storages().size()),
       makers(graph.values().size()) {
-    for (const Value& value : graph.values()) ++values_in[value.storage];
+    for (std::uint32_t id = 0; id < graph.values().size(); ++id) values_in[graph.values()[id].storage].push_back(id);
     for (const NamedTensor& output : graph.outputs()) ++readers[output.tensor.id()];
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         const Node& node = graph.nodes()[i];

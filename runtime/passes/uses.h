@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -18,13 +19,13 @@ struct Uses {
 
     /// Whether nobody but one live node has anything to do with the value: no output, no view, no second reader.
     bool only_read_once(const Graph& graph, Tensor value) const {
-        return readers[value.id()] == 1 && values_in[graph.value(value).storage] == 1;
+        return readers[value.id()] == 1 && values_in[graph.value(value).storage].size() == 1;
     }
 
-    std::vector<bool> live;                    // by node
-    std::vector<int> readers;                  // by value, among live nodes and outputs
-    std::vector<int> values_in;                // by storage
-    std::vector<std::optional<Maker>> makers;  // by value; none of inputs and states
+    std::vector<bool> live;                             // by node
+    std::vector<int> readers;                           // by value, among live nodes and outputs
+    std::vector<std::vector<std::uint32_t>> values_in;  // by storage: the values' numbers
+    std::vector<std::optional<Maker>> makers;           // by value; none of inputs and states
 };
 
 }  // namespace vkf

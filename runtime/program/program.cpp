@@ -101,7 +101,7 @@ Program::Program(Device& device, Graph& graph, State& state, const ProgramOption
     : device_(&device), state_(&state), graph_(&graph), guarded_(options.guarded) {
     run_passes(graph);
     const DeviceTraits device_traits = options.traits ? *options.traits : traits(device, graph);
-    const std::vector<bool> live = live_nodes(graph);
+    const LiveNodes live = live_nodes(graph);
     std::vector<std::pair<std::size_t, std::vector<Dispatch>>> lowered;
     std::vector<std::vector<std::int64_t>> scratches(graph.nodes().size());
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {

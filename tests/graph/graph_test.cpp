@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <vector>
+
 #include "base/error.h"
 #include "graph/reference.h"
 #include "graph/test_ops.h"
@@ -97,7 +100,31 @@ TEST_F(HostGraph, OnlyNodesThatLeadToOutputsAndStatesAreLive) {
     const Tensor step = scale(used, 0.5f);
     add_one(graph, AddInto(), {w, step});
     graph.output("y", reshape(used, {2, 1}));
-    EXPECT_EQ(live_nodes(graph), (std::vector{true, false, true, true, true}));
+    EXPECT_EQ(live_nodes(graph).nodes, (std::vector{true, false, true, true, true}));
+}
+
+TEST_F(HostGraph, RegionsHoldWhatStandsForTheirNodes) {
+    const Tensor x = f32("x", {2});
+    scale(x, 2.0f);
+    const Tensor b = scale(x, 3.0f);
+    graph.mark_region(0);
+    const Tensor c = scale(b, 4.0f), d = scale(c, 5.0f);
+    graph.mark_region(2);
+    graph.rewrite([&](std::size_t i, Node node) -> std::optional<Node> {
+        if (i == 0) return {};
+        if (i == 2) add(x, x);  // stands before it, and in no region
+        if (i == 3) node.in = {b};
+        return node;
+    });
+    ASSERT_EQ(graph.nodes().size(), 4u);
+    EXPECT_EQ(graph.nodes()[0].out[0], b);
+    EXPECT_EQ(graph.nodes()[2].out[0], c);
+    EXPECT_EQ(graph.nodes()[3].out[0], d);
+    EXPECT_EQ(graph.nodes()[3].in, std::vector{b});
+    EXPECT_EQ(graph.regions()[0].first, 0u);
+    EXPECT_EQ(graph.regions()[0].end, 1u);
+    EXPECT_EQ(graph.regions()[1].first, 2u);
+    EXPECT_EQ(graph.regions()[1].end, 4u);
 }
 
 TEST_F(HostGraph, DeadNodesAreNotInterpreted) {

@@ -54,8 +54,8 @@ TEST(HostMixed, NarrowsActivationsAndNothingElse) {
     const auto of = [](const std::vector<std::string_view>& names, const Node& node) {
         return std::find(names.begin(), names.end(), node.op->name()) != names.end();
     };
-    const std::vector<bool> live = live_nodes(mixed.step);
-    for (std::size_t i = 0; i < live.size(); ++i) {
+    const LiveNodes live = live_nodes(mixed.step);
+    for (std::size_t i = 0; i < live.nodes.size(); ++i) {
         const Node& node = mixed.step.nodes()[i];
         if (!live[i]) continue;
         const std::string place = node.scope + ": " + std::string(node.op->name());
