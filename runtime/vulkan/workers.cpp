@@ -72,8 +72,7 @@ bool spread_workers(const std::vector<int>& before) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     if (places.size() < 2 || started.size() != places.size() + 1) return false;
-    bind(started.front(), places.front());
-    for (std::size_t i = 0; i < places.size(); ++i) bind(started[i + 1], places[i]);
+    for (std::size_t i = 0; i < places.size(); ++i) bind(started[i + 1], places[i]);  // not the queue's, which is first
     return std::ssize(places) == sysconf(_SC_NPROCESSORS_ONLN);
 }
 

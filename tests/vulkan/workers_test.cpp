@@ -1,4 +1,4 @@
-// A CPU device's threads: a worker on each processor, and the queue's on the first.
+// A CPU device's threads: a worker on each processor, and the queue's anywhere.
 #include "vulkan/workers.h"
 
 #include <gtest/gtest.h>
@@ -41,9 +41,8 @@ TEST(DeviceWorkers, HaveAProcessorEach) {
     std::multiset<int> places;
     for (const int thread : threads())
         if (!std::ranges::binary_search(before, thread) && bound_to(thread) >= 0) places.insert(bound_to(thread));
-    EXPECT_EQ(std::ssize(places), processors + 1);
     EXPECT_EQ(std::ssize(std::set<int>(places.begin(), places.end())), processors);
-    EXPECT_EQ(places.count(*places.begin()), 2u) << "the first has the queue's thread, too";
+    EXPECT_EQ(std::ssize(places), processors) << "the queue's thread is where no other process's needs to be";
     const bool permitted = CpuLatencyRequest(cpu_latency_file).valid();
     EXPECT_EQ(device.handles().cpu_latency.valid(), permitted) << "they are all there are, and may stay awake";
 }
