@@ -2,6 +2,7 @@
 
 #include "apps/bench.h"
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 
 #include "apps/commands.h"

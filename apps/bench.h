@@ -1,7 +1,6 @@
 // What all benchmarks share: the subcommands and one record for whatever was timed.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -9,6 +8,10 @@
 #include <vector>
 
 #include "apps/common.h"
+
+namespace CLI {
+class App;
+}
 
 namespace vkf {
 

@@ -1,8 +1,10 @@
 // vkformer bench compare: two saved reports side by side, of two devices, drivers or versions.
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "apps/bench_report.h"

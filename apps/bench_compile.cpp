@@ -1,9 +1,11 @@
 // vkformer bench compile: what the driver makes of every kernel that the device may choose, without running any.
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "apps/analysis.h"
 #include "apps/bench_cases.h"

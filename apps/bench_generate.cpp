@@ -1,5 +1,6 @@
 // vkformer bench generate: how fast a language model reads a prompt, and how fast it then writes.
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <bit>
 #include <memory>

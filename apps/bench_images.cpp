@@ -1,11 +1,13 @@
 // vkformer bench images: what the pipeline prepares that feeds training.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "apps/bench.h"

@@ -1,5 +1,6 @@
 // vkformer bench kernels: every kernel family at the sizes of real models, against the device's own peak.
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "apps/bench_cases.h"

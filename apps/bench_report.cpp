@@ -1,6 +1,8 @@
 #include "apps/bench_report.h"
 
+#include <CLI/CLI.hpp>
 #include <ctime>
+#include <nlohmann/json.hpp>
 
 #include "apps/bench_peak.h"
 #include "apps/interrupts.h"

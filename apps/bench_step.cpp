@@ -1,5 +1,6 @@
 // vkformer bench step: whole training steps, and which ops they spend their time in.
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <chrono>
 #include <memory>

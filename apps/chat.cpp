@@ -1,5 +1,6 @@
 #include "apps/chat.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <optional>

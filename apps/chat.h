@@ -1,12 +1,15 @@
 // vkformer generate --interactive: a conversation on standard input and output.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "apps/common.h"
 #include "apps/model.h"
 #include "models/continuation.h"
+
+namespace CLI {
+class App;
+}
 
 namespace vkf {
 

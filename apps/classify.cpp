@@ -1,10 +1,12 @@
 // vkformer classify: what a vision model sees in pictures, and where it looks.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 

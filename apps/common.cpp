@@ -1,5 +1,6 @@
 #include "apps/common.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -10,6 +11,7 @@
 #include <iomanip>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "apps/option_values.h"
@@ -127,12 +129,9 @@ namespace {
 std::string scaled(double value, double step, std::span<const char* const> units) {
     std::size_t unit = 0;
     while (value >= step && unit + 1 < units.size()) value /= step, ++unit;
-    char digits[48];
     const bool exact = unit == 0 && value == std::floor(value);
-    std::snprintf(digits, sizeof digits, exact ? "%.0f %s" : value < 10 ? "%.2f %s" : "%.1f %s", value, units[unit]);
-    std::string made = digits;
-    if (made.back() == ' ') made.pop_back();
-    return made;
+    const std::string_view name = units[unit];
+    return text(fixed(value, exact ? 0 : value < 10 ? 2 : 1), name.empty() ? "" : " ", name);
 }
 
 }  // namespace
@@ -148,9 +147,7 @@ std::string count_text(double count) {
 }
 
 std::string fixed(double value, int digits) {
-    std::ostringstream stream;
-    stream << std::fixed << std::setprecision(digits) << value;
-    return stream.str();
+    return text(std::fixed, std::setprecision(digits), value);
 }
 
 std::string percent_text(double share) {

@@ -1,10 +1,9 @@
 // What all subcommands share: common options, one way to print, one way to open a device.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +11,11 @@
 
 #include "base/error.h"
 #include "graph/tensor.h"
+
+namespace CLI {
+class App;
+class Validator;
+}  // namespace CLI
 
 namespace vkf {
 

@@ -1,5 +1,7 @@
 // vkformer completion and vkformer manpage: the program describes itself to shells and to man.
 
+#include <CLI/CLI.hpp>
+
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/completions.h"

@@ -1,10 +1,12 @@
 // vkformer data: prepares text, makes synthetic tokens, and tells what a data set holds; images are in data_images.cpp
 // and data_preview.cpp.
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "apps/commands.h"
 #include "apps/common.h"

@@ -2,8 +2,10 @@
 
 #include "apps/data_bpe.h"
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "apps/common.h"
 #include "apps/data_progress.h"

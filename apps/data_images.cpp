@@ -1,7 +1,9 @@
 // vkformer data cifar10, cifar100, synthetic-images: image sets, official or drawn.
 #include "apps/data_images.h"
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "apps/cifar_source.h"
 #include "apps/common.h"

@@ -2,10 +2,12 @@
 
 #include "apps/data_tokens.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "apps/common.h"
 #include "apps/data_progress.h"

@@ -1,8 +1,10 @@
 // vkformer devices: what there is, what it can do, why one was refused, which is the default.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "apps/commands.h"

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "apps/progress.h"

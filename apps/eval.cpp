@@ -2,6 +2,7 @@
 
 #include "apps/eval.h"
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <initializer_list>
 

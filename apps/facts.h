@@ -1,6 +1,9 @@
 // What a command tells at its end.
 #pragma once
 
+#include <nlohmann/json.hpp>
+#include <string>
+
 #include "apps/common.h"
 
 namespace vkf {

@@ -1,10 +1,12 @@
 // vkformer forward: logits, and on request the loss and every gradient, for tensors in a file.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "apps/commands.h"
 #include "apps/common.h"

@@ -1,8 +1,10 @@
 // vkformer generate: text from a prompt, token by token, as it comes.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "apps/chat.h"

@@ -1,5 +1,6 @@
 #include "apps/image_options.h"
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <utility>
 

@@ -1,5 +1,6 @@
 // vkformer inspect: parameters, work and memory of a model, part by part, before anything runs.
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 

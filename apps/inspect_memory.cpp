@@ -1,5 +1,6 @@
 #include "apps/inspect_memory.h"
 
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "apps/common.h"

@@ -1,6 +1,7 @@
 #include "apps/inspect_report.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "apps/analysis.h"

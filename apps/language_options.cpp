@@ -1,5 +1,6 @@
 #include "apps/language_options.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "apps/model.h"

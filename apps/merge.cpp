@@ -1,5 +1,6 @@
 // vkformer merge: adapters and the model that they stand beside made one model.
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 

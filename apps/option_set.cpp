@@ -1,5 +1,6 @@
 #include "apps/option_set.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "apps/usage.h"
@@ -34,8 +35,9 @@ std::string hint(const CLI::App& app, const std::string& key) {
 
 // --- What can be given ---------------------------------------------------------------------------
 
-CLI::Option* OptionSet::declare(CLI::App& app, const char* name, const char* help, CLI::Validator wanted,
-                                std::function<void(const std::string&)> take) {
+CLI::Option* OptionSet::declare(CLI::App& app, const char* name, const char* help, const CLI::Validator& wanted,
+                                std::function<void(const std::string&)> take, const std::string& standard,
+                                const std::string& type) {
     app_ = &app;
     return app
         .add_option(name, CLI::callback_t([take = std::move(take)](const CLI::results_t& words) {
@@ -43,8 +45,10 @@ CLI::Option* OptionSet::declare(CLI::App& app, const char* name, const char* hel
                         return true;
                     }),
                     help)
-        ->check(std::move(wanted))
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+        ->check(wanted)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->default_str(standard)
+        ->type_name(type);
 }
 
 void OptionSet::declare_config(CLI::App& app) {
@@ -62,9 +66,7 @@ void OptionSet::choice(CLI::App& app, const char* name, std::string& value, cons
 
 void OptionSet::choice(CLI::App& app, const char* name, const Choice& value, const char* help) {
     remember(name + 2, [value] { return value_of(value.get()); });
-    declare(app, name, help, one_of(value.words), value.set)
-        ->default_str(value.get())
-        ->type_name(CLI::detail::join(value.words, "|"));
+    declare(app, name, help, one_of(value.words), value.set, value.get(), CLI::detail::join(value.words, "|"));
 }
 
 void OptionSet::field(CLI::App& app, const Field& field) {

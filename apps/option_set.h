@@ -2,7 +2,6 @@
 // --config, the last file before the first, and any of these before the configuration of a run that is resumed.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -16,6 +15,12 @@
 #include "apps/option_values.h"
 #include "base/error.h"
 #include "models/field.h"
+
+namespace CLI {
+class App;
+class Option;
+class Validator;
+}  // namespace CLI
 
 namespace vkf {
 
@@ -53,13 +58,13 @@ protected:
     const ConfigValue* base(const std::string& key) const;
 
     template <class T>
-    CLI::Option* option(CLI::App& app, const char* name, T& value, const char* help, CLI::Validator wanted) {
+    CLI::Option* option(CLI::App& app, const char* name, T& value, const char* help, const CLI::Validator& wanted) {
         remember(name + 2, [&value] { return value_of(value); });
-        return declare(app, name, help, std::move(wanted), [&value](const std::string& word) { read(word, value); })
-            ->default_str(shown(value_of(value)))
-            ->type_name(std::is_same_v<T, std::string> ? "TEXT"
-                        : is_whole<T>                  ? "N"
-                                                       : "X");
+        return declare(
+            app, name, help, wanted, [&value](const std::string& word) { read(word, value); }, shown(value_of(value)),
+            std::is_same_v<T, std::string> ? "TEXT"
+            : is_whole<T>                  ? "N"
+                                           : "X");
     }
     /// The value as people write it; nothing as "".
     static std::string shown(const std::optional<ConfigValue>& value);
@@ -112,8 +117,9 @@ private:
     static std::optional<ConfigValue> value_of(const std::optional<double>& value) {
         return value ? std::optional<ConfigValue>(*value) : std::nullopt;
     }
-    CLI::Option* declare(CLI::App& app, const char* name, const char* help, CLI::Validator wanted,
-                         std::function<void(const std::string&)> take);
+    CLI::Option* declare(CLI::App& app, const char* name, const char* help, const CLI::Validator& wanted,
+                         std::function<void(const std::string&)> take, const std::string& standard,
+                         const std::string& type);
     void apply(const std::filesystem::path& file, Source source);
     /// Takes an entry for the option, which nothing gave that goes before it.
     void take(CLI::Option& option, const ConfigEntry& entry, Source source);

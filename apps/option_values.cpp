@@ -1,5 +1,6 @@
 #include "apps/option_values.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>

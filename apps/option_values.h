@@ -2,13 +2,17 @@
 // files: decimal numbers, finite, without signs, spaces or leading zeros that mean nothing.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace CLI {
+class Option;
+class Validator;
+}  // namespace CLI
 
 namespace vkf {
 

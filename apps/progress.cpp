@@ -16,9 +16,7 @@ constexpr std::chrono::duration<double> TERMINAL_PAUSE{0.1};
 constexpr std::chrono::duration<double> PLAIN_PAUSE{5.0};
 
 std::string rate_text(double rate) {
-    char digits[32];
-    std::snprintf(digits, sizeof digits, rate < 10 ? "%.2f" : rate < 1000 ? "%.1f" : "%.0f", rate);
-    return digits;
+    return fixed(rate, rate < 10 ? 2 : rate < 1000 ? 1 : 0);
 }
 
 }  // namespace

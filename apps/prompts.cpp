@@ -1,6 +1,8 @@
 #include "apps/prompts.h"
 
+#include <CLI/CLI.hpp>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "apps/common.h"

@@ -1,12 +1,15 @@
 // The prompts of `vkformer generate`: from the command line and from files, as tokens.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "apps/model.h"
+
+namespace CLI {
+class App;
+}
 
 namespace vkf {
 

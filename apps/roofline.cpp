@@ -2,7 +2,7 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
+#include <iomanip>
 #include <set>
 
 namespace vkf {
@@ -51,9 +51,7 @@ std::string escaped(std::string_view words) {
 
 /// Three digits that matter: "0.005", "14.5", "207".
 std::string number(double value) {
-    char digits[32];
-    std::snprintf(digits, sizeof digits, "%.3g", value);
-    return digits;
+    return text(std::setprecision(3), value);
 }
 
 class Drawing {

@@ -1,5 +1,6 @@
 #include "apps/run_options.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <limits>

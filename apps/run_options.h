@@ -1,7 +1,6 @@
 // What every training run can be told, whatever model it trains; nanoGPT's names where nanoGPT has the option.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,6 +13,10 @@
 #include "models/train/run_progress.h"
 #include "models/train/schedule.h"
 #include "models/train/trainer.h"
+
+namespace CLI {
+class App;
+}
 
 namespace vkf {
 

@@ -1,5 +1,7 @@
 // vkformer train: one subcommand per family of models.
 
+#include <CLI/CLI.hpp>
+
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "models/family.h"

@@ -1,8 +1,10 @@
 // vkformer train, of a vision model: data, model and evaluation; the loop is train_loop.cpp's.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>

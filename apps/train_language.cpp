@@ -1,7 +1,9 @@
 // vkformer train, of a language model: data, model and evaluation of a language model; the loop is train_loop.cpp's.
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>

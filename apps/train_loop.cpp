@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <deque>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "apps/interrupts.h"

@@ -1,5 +1,6 @@
 #include "apps/usage.h"
 
+#include <CLI/CLI.hpp>
 #include <vector>
 
 #include "apps/option_values.h"

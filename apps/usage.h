@@ -1,8 +1,11 @@
 // Complaints about a command line, in the program's own words.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace vkf {
 

@@ -9,11 +9,22 @@
 
 namespace vkf {
 
-/// Joins its arguments as a stream would print them.
+/// Prints as the stream does, but "nan" whatever its sign bit is, which depends on the processor and the compiler.
+template <class Part>
+void print_part(std::ostream& stream, const Part& part) {
+    if constexpr (std::is_floating_point_v<Part>)
+        if (part != part) {
+            stream << "nan";
+            return;
+        }
+    stream << part;
+}
+
+/// Joins its arguments as a stream would print them; NaN has no sign.
 template <class... Parts>
-std::string text(Parts&&... parts) {
+std::string text(const Parts&... parts) {
     std::ostringstream stream;
-    (stream << ... << std::forward<Parts>(parts));
+    (print_part(stream, parts), ...);
     return stream.str();
 }
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/commands.h"
 #include "apps/common.h"
 #include "apps/completions.h"
