@@ -63,22 +63,22 @@ void main() {
             else fetch(VO, 0, v, v_base, v_pitch, start, mask.keys, next);
             dot_slice(QK, s, p);
         }
+        if (!all_visible(mask, first, ROWS, start, BLOCK_K))
+            [[unroll]] for (uint i = 0; i < HEIGHT; ++i)
+                [[unroll]] for (uint j = 0; j < 4; ++j) {
+                    const uint key = start + tile_column() + j;
+                    const int position = int(first + tile_row(i)) + mask.shift;
+                    p[i][j] = key < mask.keys && visible(int(key), position) ? p[i][j] : HIDDEN;
+                }
         [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
-            const int position = int(first + tile_row(i)) + mask.shift;
-            float highest = top[i];
-            [[unroll]] for (uint j = 0; j < 4; ++j) {
-                const uint key = start + tile_column() + j;
-                const bool seen = key < mask.keys && visible(int(key), position);
-                p[i][j] = seen ? p[i][j] : HIDDEN;
-                highest = larger(p[i][j], highest);
-            }
-            highest = join_row(highest, true);
-            const float less = exp2_below(top[i] - highest);
+            const float here = max(max(p[i].x, p[i].y), max(p[i].z, p[i].w));
+            const float highest = join_row(max(here, top[i]), true);
+            const float less = weight_below(top[i] - highest);
             top[i] = highest;
             weight[i] *= less;
             if (leads_row()) factors[tile_row(i)] = less;
             [[unroll]] for (uint j = 0; j < 4; ++j) {
-                const float e = exp2_below(p[i][j] - highest);
+                const float e = weight_below(p[i][j] - highest);
                 weight[i] += e;
                 p[i][j] = DROPOUT ? e * kept(row_word[i], block_word[tile_column() + j]) : e;
             }

@@ -83,15 +83,21 @@ void main() {
             }
             [[unroll]] for (uint i = 0; i < HEIGHT; ++i)
                 [[unroll]] for (uint j = 0; j < 4; ++j) {
-                    const uint column = tile_column() + j, query = start + column;
-                    const int position = int(query) + mask.shift;
-                    const bool seen = query < visitors.y && visible(int(first + tile_row(i)), position);
-                    const float e = exp2_below(p[i][j] - block_lse[column]);
+                    const uint column = tile_column() + j;
+                    const float e = weight_below(p[i][j] - block_lse[column]);
                     const float keep = DROPOUT ? kept(block_word[column], row_word[i]) : 1.0;
-                    const float shown = e * keep, d_logit = e * (ds[i][j] * keep - block_delta[column]);
-                    p[i][j] = seen ? shown : 0.0;
-                    ds[i][j] = seen && !lone(mask, position) ? d_logit : 0.0;
+                    p[i][j] = e * keep;
+                    ds[i][j] = e * (ds[i][j] * keep - block_delta[column]);
                 }
+            if (!all_visible(mask, start, BLOCK_K, first, ROWS))
+                [[unroll]] for (uint i = 0; i < HEIGHT; ++i)
+                    [[unroll]] for (uint j = 0; j < 4; ++j) {
+                        const uint query = start + tile_column() + j;
+                        const int position = int(query) + mask.shift;
+                        const bool seen = query < visitors.y && visible(int(first + tile_row(i)), position);
+                        p[i][j] = seen ? p[i][j] : 0.0;
+                        ds[i][j] = seen && !lone(mask, position) ? ds[i][j] : 0.0;
+                    }
             if (!WHOLE) barrier();  // the weights replace the slice
             store_tile(p);
             [[unroll]] for (uint s = 0; s < SLICES_V; ++s) {  // g's only slice is still there

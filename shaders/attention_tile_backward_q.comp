@@ -77,17 +77,19 @@ void main() {
             if (SLICES > 1) fetch(QK, (s + 1) % SLICES, k, k_base, k_pitch, start, mask.keys, next);
             dot_slice(QK, s, p);
         }
-        [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
-            const int position = int(first + tile_row(i)) + mask.shift;
+        [[unroll]] for (uint i = 0; i < HEIGHT; ++i)
             [[unroll]] for (uint j = 0; j < 4; ++j) {
-                const uint column = tile_column() + j, key = start + column;
-                const bool seen = key < mask.keys && visible(int(key), position);
-                const float e = exp2_below(p[i][j] - row_lse[i]);
-                if (DROPOUT) ds[i][j] *= kept(row_word[i], block_word[column]);
-                const float d_logit = e * (ds[i][j] - row_delta[i]);
-                ds[i][j] = seen && !lone(mask, position) ? d_logit : 0.0;
+                if (DROPOUT) ds[i][j] *= kept(row_word[i], block_word[tile_column() + j]);
+                ds[i][j] = weight_below(p[i][j] - row_lse[i]) * (ds[i][j] - row_delta[i]);
             }
-        }
+        if (!all_visible(mask, first, ROWS, start, BLOCK_K))
+            [[unroll]] for (uint i = 0; i < HEIGHT; ++i)
+                [[unroll]] for (uint j = 0; j < 4; ++j) {
+                    const uint key = start + tile_column() + j;
+                    const int position = int(first + tile_row(i)) + mask.shift;
+                    const bool seen = key < mask.keys && visible(int(key), position);
+                    ds[i][j] = seen && !lone(mask, position) ? ds[i][j] : 0.0;
+                }
         if (!WHOLE) barrier();  // the weights replace the slice
         store_tile(ds);
         [[unroll]] for (uint s = 0; s < SLICES; ++s) {  // k's only slice is still there

@@ -14,7 +14,7 @@ namespace vkf {
 struct AttentionOptions {
     std::int64_t heads = 1;     // M query heads
     std::int64_t kv_heads = 0;  // N key and value heads, a divisor of M; 0: M
-    float scale = 0.0f;         // of q·k; 0: 1/√D
+    float scale = 0.0f;         // of q·k, not negative; 0: 1/√D
     float dropout = 0.0f;       // on the probabilities
     Tensor seed = {};           // i32[2], changed by the host each step; needed with dropout
     std::uint32_t salt = 0;

@@ -128,7 +128,7 @@ std::vector<TensorType> check_attention(const AttentionOptions& options, std::sp
     require(v[2] % kv_heads == 0, "values are ", v, ": no ", kv_heads, " heads of one width");
     for (const std::int64_t width : {q[2] / heads, v[2] / kv_heads})
         require(width <= widest, "the heads are ", width, " wide, at most ", widest, " is possible");
-    require(std::isfinite(options.scale), "scale is ", options.scale);
+    require(std::isfinite(options.scale) && options.scale >= 0.0f, "scale is ", options.scale, ", wanted 0 or more");
     require(options.dropout >= 0.0f && options.dropout < 1.0f, "drops with probability ", options.dropout,
             ", wanted [0, 1)");
     require(options.dropout == 0.0f || in[seed] == TensorType{DType::i32, {2}}, "the seed is ", in[seed],

@@ -69,15 +69,21 @@ void main() {
             store_patches(QK, turned_q);
             store_patches(VO, turned_g);
             [[unroll]] for (uint i = 0; i < TILE_PER_LANE; ++i) {
-                const uint column = own_column(i % SPAN), query = start + column;
-                const int key = int(mine + own_row(i / SPAN));
-                const bool counts = query < mask.queries && (KEY_LENGTHS == 0 || key < int(mask.keys));
-                const bool seen = counts && visible(key, int(query) + mask.shift);
+                const uint column = own_column(i % SPAN);
                 const float keep = DROPOUT ? kept(block_word[column], row_word[i / SPAN]) : 1.0;
-                p[i] = seen ? exp2_below(p[i] * in_base_2 - block_lse[column]) : 0.0;
-                ds[i] = lone(mask, int(query) + mask.shift) ? 0.0 : p[i] * (keep * ds[i] - block_delta[column]);
+                p[i] = weight_below(p[i] * in_base_2 - block_lse[column]);
+                ds[i] = p[i] * (keep * ds[i] - block_delta[column]);
                 p[i] *= keep;
             }
+            if (!all_visible(mask, start, BLOCK_K, mine, ROWS))
+                [[unroll]] for (uint i = 0; i < TILE_PER_LANE; ++i) {
+                    const uint query = start + own_column(i % SPAN);
+                    const int key = int(mine + own_row(i / SPAN)), position = int(query) + mask.shift;
+                    const bool counts = query < mask.queries && (KEY_LENGTHS == 0 || key < int(mask.keys));
+                    const bool seen = counts && visible(key, position);
+                    p[i] = seen ? p[i] : 0.0;
+                    ds[i] = seen && !lone(mask, position) ? ds[i] : 0.0;
+                }
             store_tile(p);
             barrier();  // all queries are turned
             add_rows(VO);

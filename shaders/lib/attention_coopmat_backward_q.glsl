@@ -84,13 +84,17 @@ void main() {
         barrier();  // everyone is done with the keys as they were
         store_patches(QK, turned);
         [[unroll]] for (uint i = 0; i < TILE_PER_LANE; ++i) {
-            const uint pass = i / SPAN, key = start + own_column(i % SPAN);
-            const int position = int(mine + own_row(pass)) + mask.shift;
-            const bool seen = key < mask.keys && visible(int(key), position);
-            const float e = seen ? exp2_below(p[i] * in_base_2 - row_lse[pass]) : 0.0;
+            const uint pass = i / SPAN;
             if (DROPOUT) ds[i] *= kept(row_word[pass], block_word[own_column(i % SPAN)]);
-            ds[i] = lone(mask, position) ? 0.0 : e * (ds[i] - row_delta[pass]);
+            ds[i] = weight_below(p[i] * in_base_2 - row_lse[pass]) * (ds[i] - row_delta[pass]);
         }
+        if (!all_visible(mask, mine, ROWS, start, BLOCK_K))
+            [[unroll]] for (uint i = 0; i < TILE_PER_LANE; ++i) {
+                const uint key = start + own_column(i % SPAN);
+                const int position = int(mine + own_row(i / SPAN)) + mask.shift;
+                const bool seen = key < mask.keys && visible(int(key), position);
+                ds[i] = seen && !lone(mask, position) ? ds[i] : 0.0;
+            }
         store_tile(ds);
         barrier();  // all keys are turned
         add_rows(QK);

@@ -78,22 +78,22 @@ void main() {
         float p[TILE_PER_LANE];
         dot_rows(QK);
         load_tile(p);
-        [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
-            const int position = int(mine + own_row(pass)) + mask.shift;
-            float highest = top[pass];
-            [[unroll]] for (uint i = 0; i < SPAN; ++i) {
-                const uint key = start + own_column(i);
-                const bool seen = key < mask.keys && visible(int(key), position);
-                p[pass * SPAN + i] = seen ? p[pass * SPAN + i] * in_base_2 : HIDDEN;
-                highest = max(highest, p[pass * SPAN + i]);
+        if (!all_visible(mask, mine, ROWS, start, BLOCK_K))
+            [[unroll]] for (uint i = 0; i < TILE_PER_LANE; ++i) {
+                const uint key = start + own_column(i % SPAN);
+                const bool seen = key < mask.keys && visible(int(key), int(mine + own_row(i / SPAN)) + mask.shift);
+                p[i] = seen ? p[i] : never();
             }
-            highest = join_row(highest, true);
-            const float shrink = exp2_below(top[pass] - highest);
+        [[unroll]] for (uint pass = 0; pass < PASSES; ++pass) {
+            float highest = p[pass * SPAN];
+            [[unroll]] for (uint i = 1; i < SPAN; ++i) highest = max(highest, p[pass * SPAN + i]);
+            highest = max(top[pass], join_row(highest, true) * in_base_2);
+            const float shrink = weight_below(top[pass] - highest);
             top[pass] = highest;
             weight[pass] *= shrink;
             put_factor(pass, shrink);
             [[unroll]] for (uint i = 0; i < SPAN; ++i) {
-                float e = exp2_below(p[pass * SPAN + i] - highest);
+                float e = weight_below(p[pass * SPAN + i] * in_base_2 - highest);
                 weight[pass] += e;
                 if (DROPOUT) e *= kept(row_word[pass], block_word[own_column(i)]);
                 p[pass * SPAN + i] = e;

@@ -20,6 +20,17 @@ bool visible(int key, int position) {
            (!MASK_DIAGONAL || key != position);
 }
 
+// True only where all of these queries and keys count and each query sees each key: then nobody need ask about their
+// pairs. It may be false of any block.
+bool all_visible(MaskRow row, uint query, uint query_count, uint key, uint key_count) {
+    const int position = int(query) + row.shift, last_position = position + int(query_count) - 1;
+    const int first_key = int(key), last_key = first_key + int(key_count) - 1;
+    return query + query_count <= row.queries && key + key_count <= row.keys &&
+           (WINDOW_LEFT < 0 || first_key >= last_position - WINDOW_LEFT) &&
+           (WINDOW_RIGHT < 0 || last_key <= position + WINDOW_RIGHT) &&
+           (!MASK_DIAGONAL || last_key < position || first_key > last_position);
+}
+
 // The keys [x, y) that queries first … first + count - 1 visit: no other is seen by one of them.
 uvec2 keys_of(MaskRow row, uint first, uint count) {
     if (first >= row.queries) return uvec2(0);

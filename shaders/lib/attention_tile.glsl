@@ -152,7 +152,7 @@ void clear_tile(out vec4 tile[HEIGHT]) {
 float join_row(float x, bool maximum) {
     [[unroll]] for (uint bit = 1; bit < ACROSS; bit *= 2) {
         const float other = subgroupShuffleXor(x, bit);
-        x = maximum ? larger(x, other) : x + other;
+        x = maximum ? max(x, other) : x + other;
     }
     return x;
 }

@@ -162,6 +162,7 @@ TEST(HostAttentionShapes, RefusesWhatDoesNotFit) {
     EXPECT_THROW(attention(q, k, k, {.heads = 0}), InputError);
     EXPECT_THROW(attention(q, k, k, {.heads = 3, .kv_heads = 2}), InputError);
     EXPECT_THROW(attention(wide, wide, wide, {.heads = 2}), InputError);
+    EXPECT_THROW(attention(q, k, k, {.heads = 3, .scale = -0.5f}), InputError);
     EXPECT_THROW(attention(q, k, k, {.heads = 3, .dropout = 0.1f}), InputError);
     EXPECT_THROW(attention(q, k, k, {.heads = 3, .dropout = 1.0f}), InputError);
     EXPECT_THROW(attention(q, k, k, {.heads = 3, .dropout = 0.1f, .seed = words}), InputError);
