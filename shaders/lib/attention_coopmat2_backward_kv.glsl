@@ -12,14 +12,9 @@ layout(constant_id = 8) const bool ADDEND = false;  // dense, as dv
 #define ARGS In lse; In g; In delta; In addend; Out dk; Out dv; uint dk_pitch; uint dv_pitch;
 #include "lib/attention_args.glsl"
 
-// p of a pair; `at` is the tile's first key, its first query and where the head's queries begin in lse and delta,
-// `mask` what its MaskRow holds: compilers rarely see structures as arguments.
-float probability(const in uint row, const in uint column, const in float product, const in uvec3 at,
-                  const in ivec3 mask) {
-    const uint query = at.y + column;
-    const int key = int(at.x + row);
-    if (query >= mask.x || (KEY_LENGTHS > 0 && key >= mask.y) || !visible(key, int(query) + mask.z)) return 0.0;
-    return exp2_below(product * (scale * LOG2_E) - lse.at[at.z + query]);
+// p of a pair; `at` is the first query and the last that counts, as they lie in lse and delta.
+float probability(const in uint row, const in uint column, const in float product, const in uvec2 at) {
+    return weight_below(product * (scale * LOG2_E) - lse.at[min(at.x + column, at.y)]);
 }
 
 float dropped(const in uint row, const in uint column, const in float p) {
@@ -27,11 +22,23 @@ float dropped(const in uint row, const in uint column, const in float p) {
 }
 
 // ds of a pair from <g, v> and p; `at` as above.
-float slope(const in uint row, const in uint column, const in float up, const in float p, const in uvec3 at,
-            const in ivec3 mask) {
+float slope(const in uint row, const in uint column, const in float up, const in float p, const in uvec2 at) {
+    const float row_delta = delta.at[min(at.x + column, at.y)];
+    return p * ((DROPOUT ? up * kept(block_word[column], own_word[row]) : up) - row_delta);
+}
+
+// p of a pair that is seen; `at` is the tile's first key and first query, `mask` what its MaskRow holds: compilers
+// rarely see structures as arguments.
+float seen(const in uint row, const in uint column, const in float p, const in uvec2 at, const in ivec3 mask) {
     const uint query = at.y + column;
-    if (query >= mask.x || lone(MaskRow(mask.x, mask.y, mask.z), int(query) + mask.z)) return 0.0;
-    return p * ((DROPOUT ? up * kept(block_word[column], own_word[row]) : up) - delta.at[at.z + query]);
+    const int key = int(at.x + row);
+    if (query >= mask.x || (KEY_LENGTHS > 0 && key >= mask.y) || !visible(key, int(query) + mask.z)) return 0.0;
+    return p;
+}
+
+// ds of a pair that is not its query's only one.
+float of_several(const in uint row, const in uint column, const in float ds, const in uvec2 at, const in ivec3 mask) {
+    return lone(MaskRow(mask.x, mask.y, mask.z), int(at.y + column) + mask.z) ? 0.0 : ds;
 }
 
 float scaled(const in uint row, const in uint column, const in float x) { return x * scale; }
@@ -77,24 +84,22 @@ void main() {
                     block_word[j] = query_word(batch_head, start + j);
                 barrier();
             }
-            const uvec3 at = uvec3(first, start, batch_head * queries);
-            RIGHT(WIDTH, BLOCK_K) q_columns;
-            LOAD_TRANSPOSED(q_columns, q, LAYOUT, q_base, q_pitch, uvec2(mask.queries, D), uvec2(start, 0), BLOCK);
-            TILE p = coopMatMulAdd(k_rows, q_columns, TILE(0.0));
-            coopMatPerElementNV(p, p, probability, at, counts);
+            const bool some_hidden = !all_visible(mask, start, BLOCK_K, first, ROWS);
+            const uvec2 at = batch_head * queries + uvec2(start, mask.queries - 1);
+            ROUNDED_SUM(BLOCK_K, WIDTH) q_block;
+            LOAD(q_block, q, LAYOUT, q_base, q_pitch, uvec2(mask.queries, D), uvec2(start, 0), BLOCK);
+            TILE p = coopMatMulAdd(k_rows, transposed(q_block), TILE(0.0));
+            coopMatPerElementNV(p, p, probability, at);
+            if (some_hidden) coopMatPerElementNV(p, p, seen, uvec2(first, start), counts);
             TILE weight = p;
             if (DROPOUT) coopMatPerElementNV(weight, p, dropped);
-            const uvec2 g_end = uvec2(mask.queries, D_V);
-            RIGHT(BLOCK_K, WIDTH_V) g_rows;
-            LOAD(g_rows, g, LAYOUT, g_base, HEADS * D_V, g_end, uvec2(start, 0), BLOCK_V);
-            v_sum = coopMatMulAdd(as_weights(weight), g_rows, v_sum);
-            RIGHT(WIDTH_V, BLOCK_K) g_columns;
-            LOAD_TRANSPOSED(g_columns, g, LAYOUT, g_base, HEADS * D_V, g_end, uvec2(start, 0), BLOCK_V);
-            TILE ds = coopMatMulAdd(v_rows, g_columns, TILE(0.0));
-            coopMatPerElementNV(ds, ds, slope, p, at, counts);
-            RIGHT(BLOCK_K, WIDTH) q_rows;
-            LOAD(q_rows, q, LAYOUT, q_base, q_pitch, uvec2(mask.queries, D), uvec2(start, 0), BLOCK);
-            k_sum = coopMatMulAdd(as_weights(ds), q_rows, k_sum);
+            ROUNDED_SUM(BLOCK_K, WIDTH_V) g_block;
+            LOAD(g_block, g, LAYOUT, g_base, HEADS * D_V, uvec2(mask.queries, D_V), uvec2(start, 0), BLOCK_V);
+            v_sum = coopMatMulAdd(as_weights(weight), as_it_lies(g_block), v_sum);
+            TILE ds = coopMatMulAdd(v_rows, transposed(g_block), TILE(0.0));
+            coopMatPerElementNV(ds, ds, slope, p, at);
+            if (some_hidden) coopMatPerElementNV(ds, ds, of_several, uvec2(first, start), counts);
+            k_sum = coopMatMulAdd(as_weights(ds), as_it_lies(q_block), k_sum);
         }
     }
     coopMatPerElementNV(k_sum, k_sum, scaled);

@@ -31,14 +31,19 @@ float lse_of(const in uint row, const in uint column, const in float x, const in
     return lse.at[at.x * queries + min(at.y + row, queries - 1)];
 }
 
-// ds of a pair from <g, v>, <q, k> and what belongs to the row; `at` is the tile's first position and first key,
-// `mask` what its MaskRow holds: compilers rarely see structures as arguments.
+// ds of a pair from <g, v>, <q, k> and what belongs to the row.
 float slope(const in uint row, const in uint column, const in float up, const in float product, const in float row_lse,
-            const in float row_delta, const in ivec2 at, const in ivec3 mask) {
+            const in float row_delta) {
+    const float p = weight_below(product * (scale * LOG2_E) - row_lse);
+    return p * ((DROPOUT ? up * kept(own_word[row], block_word[column]) : up) - row_delta);
+}
+
+// ds of a pair that is seen and not its query's only one; `at` is the tile's first position and first key, `mask` what
+// its MaskRow holds: compilers rarely see structures as arguments.
+float seen(const in uint row, const in uint column, const in float ds, const in ivec2 at, const in ivec3 mask) {
     const int key = at.y + int(column), position = at.x + int(row);
     if (key >= mask.y || !visible(key, position) || lone(MaskRow(mask.x, mask.y, mask.z), position)) return 0.0;
-    const float p = exp2_below(product * (scale * LOG2_E) - row_lse);
-    return p * ((DROPOUT ? up * kept(own_word[row], block_word[column]) : up) - row_delta);
+    return ds;
 }
 
 float scaled(const in uint row, const in uint column, const in float x) { return x * scale; }
@@ -83,17 +88,17 @@ void main() {
                 block_word[j] = key_word(batch_head, start + j);
             barrier();
         }
-        RIGHT(WIDTH, BLOCK_K) k_columns;
-        LOAD_TRANSPOSED(k_columns, k, LAYOUT, k_base, k_pitch, uvec2(mask.keys, D), uvec2(start, 0), BLOCK);
-        TILE product = coopMatMulAdd(q_rows, k_columns, TILE(0.0));
+        ROUNDED_SUM(BLOCK_K, WIDTH) k_block;
+        LOAD(k_block, k, LAYOUT, k_base, k_pitch, uvec2(mask.keys, D), uvec2(start, 0), BLOCK);
+        TILE product = coopMatMulAdd(q_rows, transposed(k_block), TILE(0.0));
         RIGHT(WIDTH_V, BLOCK_K) v_columns;
         LOAD_TRANSPOSED(v_columns, v, LAYOUT, v_base, v_pitch, uvec2(mask.keys, D_V), uvec2(start, 0), BLOCK_V);
         TILE ds = coopMatMulAdd(g_rows, v_columns, TILE(0.0));
-        coopMatPerElementNV(ds, ds, slope, product, row_lse, row_delta, ivec2(int(first) + mask.shift, start),
-                            ivec3(mask.queries, mask.keys, mask.shift));
-        RIGHT(BLOCK_K, WIDTH) k_rows;
-        LOAD(k_rows, k, LAYOUT, k_base, k_pitch, uvec2(mask.keys, D), uvec2(start, 0), BLOCK);
-        sum = coopMatMulAdd(as_weights(ds), k_rows, sum);
+        coopMatPerElementNV(ds, ds, slope, product, row_lse, row_delta);
+        if (!all_visible(mask, first, ROWS, start, BLOCK_K))
+            coopMatPerElementNV(ds, ds, seen, ivec2(int(first) + mask.shift, start),
+                                ivec3(mask.queries, mask.keys, mask.shift));
+        sum = coopMatMulAdd(as_weights(ds), as_it_lies(k_block), sum);
     }
     coopMatPerElementNV(sum, sum, scaled);
     STORE(sum, dq, LAYOUT, dq_base, dq_pitch, uvec2(queries, D), uvec2(first, 0), OWN);

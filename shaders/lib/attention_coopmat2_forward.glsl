@@ -11,18 +11,23 @@
 #define ARGS Out o; Out lse;
 #include "lib/attention_args.glsl"
 
-// The logit of a pair in base 2; `at` is the tile's first position, its first key and the number of keys.
-float logit(const in uint row, const in uint column, const in float product, const in ivec3 at) {
+// <q, k> of a pair that is seen; `at` is the tile's first position, its first key and the number of keys.
+float seen(const in uint row, const in uint column, const in float product, const in ivec3 at) {
     const int key = at.y + int(column);
-    return key < at.z && visible(key, at.x + int(row)) ? product * (scale * LOG2_E) : HIDDEN;
+    return key < at.z && visible(key, at.x + int(row)) ? product : never();
 }
 
-float larger_one(const in uint row, const in uint column, const in float x, const in float other) {
-    return larger_of(x, other);
+// Logits are <q, k> times the scale, in base 2, and so is the top of a row.
+float raised(const in uint row, const in uint column, const in float product, const in float top) {
+    return max(product * (scale * LOG2_E), top);
 }
 
-float power_below(const in uint row, const in uint column, const in float x, const in float top) {
-    return exp2_below(x - top);
+float weight_beside(const in uint row, const in uint column, const in float product, const in float top) {
+    return weight_below(product * (scale * LOG2_E) - top);
+}
+
+float shrunk(const in uint row, const in uint column, const in float top, const in float higher) {
+    return weight_below(top - higher);
 }
 
 float dropped(const in uint row, const in uint column, const in float weight) {
@@ -77,12 +82,13 @@ void main() {
         RIGHT(WIDTH, BLOCK_K) columns;
         LOAD_TRANSPOSED(columns, k, LAYOUT, k_base, k_pitch, uvec2(mask.keys, D), uvec2(start, 0), BLOCK);
         TILE p = coopMatMulAdd(rows, columns, TILE(0.0));
-        coopMatPerElementNV(p, p, logit, ivec3(int(first) + mask.shift, start, mask.keys));
+        if (!all_visible(mask, first, ROWS, start, BLOCK_K))
+            coopMatPerElementNV(p, p, seen, ivec3(int(first) + mask.shift, start, mask.keys));
         TILE highest, shrink, more;
         coopMatReduceNV(highest, p, gl_CooperativeMatrixReduceRowNV, larger_of);
-        coopMatPerElementNV(highest, highest, larger_one, top);
-        coopMatPerElementNV(shrink, top, power_below, highest);
-        coopMatPerElementNV(p, p, power_below, highest);
+        coopMatPerElementNV(highest, highest, raised, top);
+        coopMatPerElementNV(shrink, top, shrunk, highest);
+        coopMatPerElementNV(p, p, weight_beside, highest);
         top = highest;
         coopMatReduceNV(more, p, gl_CooperativeMatrixReduceRowNV, sum_of);
         weight = weight * shrink + more;

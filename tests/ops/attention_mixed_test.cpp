@@ -34,6 +34,7 @@ std::vector<MixedCase> mixed_cases() {
     const AttentionOptions causal{.mask = {.causal = true}};
     const AttentionOptions both{.mask = {.causal = true, .diagonal = true}};
     const AttentionOptions windows{.mask = {.window_left = 9, .window_right = 4}};
+    const AttentionOptions wide{.mask = {.diagonal = true, .window_left = 90, .window_right = 60}};
     const AttentionOptions dropped{.dropout = 0.3f, .salt = 9, .mask = {.causal = true}};
     return {
         {.name = "one query",
@@ -83,6 +84,7 @@ std::vector<MixedCase> mixed_cases() {
          .heads = 1,
          .kv_heads = 1},  // too wide: stays with the kernels of fp32
         {.name = "window over workgroups", .queries = 150, .keys = 150, .width = 8, .options = windows},
+        {.name = "wide window", .queries = 150, .keys = 150, .width = 8, .options = wide},
         {.name = "window, more keys", .queries = 70, .keys = 131, .width = 8, .options = windows},
         {.name = "window, fewer keys", .queries = 131, .keys = 70, .width = 8, .options = windows},
         {.name = "narrower values, used twice, dropout",
@@ -132,6 +134,7 @@ std::vector<MixedCase> group_cases() {
     const AttentionOptions causal{.mask = {.causal = true}};
     const AttentionOptions dropped{.dropout = 0.3f, .salt = 9, .mask = {.causal = true}};
     const AttentionOptions windows{.mask = {.diagonal = true, .window_left = 9, .window_right = 4}};
+    const AttentionOptions wide{.mask = {.diagonal = true, .window_left = 50, .window_right = 30}};
     return {
         {.name = "two workgroups", .queries = 129, .keys = 129, .width = 8, .options = causal},
         {.name = "two batches, more keys", .batch = 2, .queries = 70, .keys = 131, .width = 8, .options = causal},
@@ -152,6 +155,7 @@ std::vector<MixedCase> group_cases() {
          .options = {.mask = {.causal = true, .diagonal = true}}},
         {.name = "width 7, odd slices", .batch = 2, .queries = 40, .keys = 33, .width = 7, .kv_heads = 1, .padding = 3},
         {.name = "window off the diagonal", .queries = 70, .keys = 70, .width = 8, .options = windows},
+        {.name = "wide window off the diagonal", .queries = 70, .keys = 90, .width = 8, .options = wide},
         {.name = "window, fewer keys", .queries = 50, .keys = 30, .width = 8, .options = windows},
         {.name = "narrower values, used twice, dropout",
          .queries = 20,
