@@ -1,43 +1,33 @@
 #version 460
 // The next token of each row of logits [B, V], drawn as the row asks (runtime/ops/sample.h).
 //
-// Owner: a workgroup has a row, its lanes tokens of their own, in turn or section by section.
+// Owner: a workgroup has a row, its lanes tokens of their own, in turn or section by section. Where PREPARED, many
+//   workgroups have made the words of a row's logits and their weights beforehand.
 // Numerics: weights of tokens and their sums are integers (lib/sample_weight.glsl), so that no order matters. What is
 //   sorted elsewhere is found here digit by digit: the sums of the weights of all tokens that share the next eight bits
 //   of their logits' words tell which bits the one has at which a sum from the greatest on is reached.
 #include "lib/args.glsl"
 #include "lib/ordered.glsl"
 #include "lib/sample_weight.glsl"
+#include "lib/sample_row.glsl"
 
-// As in runtime/ops/sample.h.
-struct SampleRow {
-    uint vocabulary;
-    uint top_k;
-    Scale steepness;
-    Scale seen_positive;
-    Scale seen_negative;
-    uint nucleus_low;
-    uint nucleus_high;
-    uint least_low;
-    uint least_high;
-    uint random_low;
-    uint random_high;
-    uint log_probability;
-};
-REFERENCE readonly buffer InSampleRow { SampleRow at[]; };
+layout(constant_id = 2) const bool PREPARED = false;  // by sample_maxima and sample_weights
 
 layout(push_constant) uniform Args {
     In x;
     InInt rows;
     InInt seen;
+    InInt maxima;
+    InInt keys;
+    InInt weights;
     OutInt tokens;
     OutInt others;
     uint width;
     uint x_pitch;
     uint seen_pitch;
+    uint sections;
 };
 
-const uint NONE = 0xffffffffu;
 const Scale NATURAL = Scale(0xaa3b295cu, 0xb8u, -39);  // log2(e)
 
 uint row = group_index(), lane = gl_LocalInvocationID.x;
@@ -48,18 +38,15 @@ uint last_equal = NONE;  // equal ones up to this token
 uint64_t least_weight = 0ul;
 
 float own_logit(uint i) { return x.at[row * x_pitch + i]; }
+float logit(uint i) { return rescaled_logit(of, own_logit(i), seen, row * seen_pitch, i); }
 
-// As the penalty for repetition leaves it.
-float logit(uint i) {
-    const float own = own_logit(i);
-    if (of.seen_positive.high == 0 || (seen.at[row * seen_pitch + i / 32] >> (i % 32) & 1) == 0) return own;
-    if (own > 0.0) return rescaled(own, of.seen_positive);
-    return rescaled(own, of.seen_negative);
-}
+uint key_of(uint i) { return PREPARED ? uint(keys.at[row * width + i]) : ordered(logit(i)); }
 
-uint64_t weight_below(float most, float value, Scale scale) {
-    precise float below = most - value;
-    return weight(below, scale);
+// Of one whose word is `key`.
+uint64_t weight_of(uint i, uint key) {
+    if (!PREPARED) return weight_below(greatest, from_ordered(key), of.steepness);
+    const uint at = 2 * (row * width + i);
+    return wide(uint(weights.at[at]), uint(weights.at[at + 1]));
 }
 
 // What tokens are counted by.
@@ -69,12 +56,11 @@ const uint EQUALS = 2;  // the same, those at the limit alone
 const uint DRAWN = 3;   // by the weights of those that may be drawn
 
 uint64_t measure(uint kind, uint i) {
-    const float value = logit(i);
-    const uint key = ordered(value);
+    const uint key = key_of(i);
     if (key < least_key || (kind == EQUALS && key > least_key)) return 0ul;
     if (kind == ONE) return 1ul;
     if (kind == DRAWN && key == least_key && i > last_equal) return 0ul;
-    const uint64_t w = weight_below(greatest, value, of.steepness);
+    const uint64_t w = weight_of(i, key);
     return kind == DRAWN && w < least_weight ? 0ul : w;
 }
 
@@ -107,7 +93,7 @@ uint threshold(uint kind, inout uint64_t wanted) {
         for (uint d = lane; d < 256; d += GROUP) digit_low[d] = digit_high[d] = 0;
         barrier();
         for (uint i = lane; i < of.vocabulary; i += GROUP) {
-            const uint key = ordered(logit(i));
+            const uint key = key_of(i);
             if (shift < 24 && key >> (shift + 8) != prefix) continue;
             const uint64_t m = measure(kind, i);
             if (m == 0ul) continue;
@@ -189,16 +175,13 @@ void store(uint token, float own, float most, uint64_t sum) {
 
 void main() {
     of = InSampleRow(rows).at[row];
-    uint top = 0, own_top = 0, bad = NONE;
-    for (uint i = lane; i < of.vocabulary; i += GROUP) {
-        if ((floatBitsToUint(own_logit(i)) & 0x7f800000u) == 0x7f800000u) bad = min(bad, i);
-        top = max(top, ordered(logit(i)));
-    }
-    if (of.log_probability != 0)
-        for (uint i = lane; i < width; i += GROUP) own_top = max(own_top, ordered(own_logit(i)));
-    top = group_max(top);
-    own_top = group_max(own_top);
-    bad = group_min(bad);
+    Maxima found = Maxima(0, 0, NONE);
+    if (PREPARED)
+        for (uint i = lane; i < sections; i += GROUP) found = joined(found, maxima_at(maxima, row * sections + i));
+    else
+        found = section_maxima(of, x, row * x_pitch, seen, row * seen_pitch, lane, GROUP, width);
+    found = group_maxima(found);
+    const uint top = found.top, bad = found.bad;
     if (of.vocabulary == 0) {
         store(NONE, 0.0, 0.0, 0ul);
         return;
@@ -212,7 +195,7 @@ void main() {
     uint token = NONE;
     if (of.steepness.high == 0) {
         for (uint i = lane; i < of.vocabulary; i += GROUP)
-            if (ordered(logit(i)) == top) token = min(token, i);
+            if (key_of(i) == top) token = min(token, i);
         token = group_min(token);
     } else {
         token = draw();
@@ -221,7 +204,7 @@ void main() {
     float own_greatest = 0.0;
     uint64_t sum = 0ul;
     if (of.log_probability != 0) {
-        own_greatest = from_ordered(own_top);
+        own_greatest = from_ordered(found.own_top);
         for (uint i = lane; i < width; i += GROUP) sum += weight_below(own_greatest, own_logit(i), NATURAL);
         sum = group_total(sum);
     }

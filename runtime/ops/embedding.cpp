@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
+#include <utility>
 
 #include "base/error.h"
+#include "ops/radix_sort.h"
 #include "ops/rows.h"
 #include "ops/view.h"
 
@@ -36,13 +39,21 @@ public:
     }
 
     void lower(Lowering& to) const override {
+        if (to.device.cpu)
+            lower_to_chains(to);
+        else
+            lower_to_sorted_rows(to);
+    }
+
+private:
+    /// A workgroup links the rows of each index, others add up whole chains: little to start, but one row after the
+    /// other.
+    void lower_to_chains(Lowering& to) const {
         const Tensor indices = to.in[0], d_y = to.in[1], d_table = to.out[0];
         const std::int64_t rows = d_y.rows(), width = d_y.width(), vocabulary = table_[0];
         const Scratch head = to.scratch(vocabulary), next = to.scratch(rows);
-        // Each invocation walks all rows, so on a CPU, where none of them comes for free, one workgroup has to do.
-        const std::uint32_t walkers =
-            to.device.cpu ? to.device.subgroup_size : std::bit_floor(std::min(256U, to.device.max_group));
-        const std::uint32_t lanes = to.device.cpu ? std::bit_floor(walkers) : 64 * walkers;
+        // Each invocation walks all rows, so one workgroup has to do.
+        const std::uint32_t walkers = to.device.subgroup_size;
         to.dispatch({.kernel = "embedding_chain",
                      .constants = {{"GROUP", walkers}},
                      .args = {{"indices", indices},
@@ -50,17 +61,13 @@ public:
                               {"next", next},
                               {"rows", extent(rows)},
                               {"vocabulary", extent(vocabulary)},
-                              {"lanes", lanes}},
-                     .groups = lanes / walkers,
+                              {"lanes", std::bit_floor(walkers)}},
                      .bytes = 4.0 * static_cast<double>(vocabulary + 2 * rows)});
-        const std::uint32_t group = row_group(to.device, width);
-        const std::int64_t chunks = (width + group - 1) / group;
-        const std::int64_t sweeps = (chunks + 31) / 32;  // at most 32 registers
+        const Columns columns = cut_columns(to.device, width, 32);
         // Frequent indices often stand together: a stride spreads them over the groups.
-        const std::int64_t groups =
-            to.device.cpu ? std::min<std::int64_t>(vocabulary, to.device.compute_units * 8) : vocabulary;
+        const std::int64_t groups = std::min<std::int64_t>(vocabulary, to.device.compute_units * 8);
         to.dispatch({.kernel = "embedding_backward",
-                     .constants = {{"GROUP", group}, {"COLUMNS", extent((chunks + sweeps - 1) / sweeps)}},
+                     .constants = {{"GROUP", columns.group}, {"COLUMNS", columns.per_lane}},
                      .args = {{"head", head},
                               {"next", next},
                               {"d_y", d_y},
@@ -74,7 +81,50 @@ public:
                      .bytes = 4.0 * static_cast<double>(d_y.elements() + d_table.elements())});
     }
 
-private:
+    /// Rows sorted by index: those of a frequent index are added up by many workgroups, a chunk each.
+    void lower_to_sorted_rows(Lowering& to) const {
+        constexpr std::int64_t chunk = 64, most_per_group = 32;
+        const Tensor indices = to.in[0], d_y = to.in[1], d_table = to.out[0];
+        const std::int64_t rows = d_y.rows(), width = d_y.width(), vocabulary = table_[0], chunks = rows / chunk;
+        const Scratch order = sort_by_key(to, indices, rows, vocabulary);
+        const Columns columns = cut_columns(to.device, width, 8);
+        const auto launch = [&](std::string kernel, Args args, std::int64_t groups, double bytes) {
+            args.insert(args.end(), {{"indices", indices},
+                                     {"order", order},
+                                     {"d_y", d_y},
+                                     {"rows", extent(rows)},
+                                     {"width", extent(width)},
+                                     {"vocabulary", extent(vocabulary)}});
+            to.dispatch(
+                {.kernel = std::move(kernel),
+                 .constants = {{"GROUP", columns.group}, {"COLUMNS", columns.per_lane}, {"CHUNK", extent(chunk)}},
+                 .args = std::move(args),
+                 .groups = static_cast<std::uint64_t>(groups),
+                 .flops = static_cast<double>(d_y.elements()),
+                 .bytes = bytes});
+        };
+        ArgValue partial;
+        if (chunks > 0) {
+            partial = to.scratch(chunks * width);
+            launch("embedding_chunk_sum", {{"partial", partial}}, chunks, 4.0 * static_cast<double>(d_y.elements()));
+        }
+        const std::int64_t wanted = std::int64_t{to.device.compute_units} * 8;
+        const std::int64_t per_group = std::clamp<std::int64_t>(vocabulary / wanted, 1, most_per_group);
+        launch(
+            "embedding_sorted_backward", {{"partial", partial}, {"d_table", d_table}, {"per_group", extent(per_group)}},
+            (vocabulary + per_group - 1) / per_group, 4.0 * static_cast<double>(d_y.elements() + d_table.elements()));
+    }
+
+    /// Workgroups as wide as a row or less, and how many of its columns a lane has at a time.
+    struct Columns {
+        std::uint32_t group, per_lane;
+    };
+    static Columns cut_columns(const DeviceTraits& device, std::int64_t width, std::int64_t most) {
+        const std::uint32_t group = row_group(device, width);
+        const std::int64_t chunks = (width + group - 1) / group, sweeps = (chunks + most - 1) / most;
+        return {group, extent((chunks + sweeps - 1) / sweeps)};
+    }
+
     Shape table_;
 };
 

@@ -6,6 +6,8 @@
 #include <functional>
 #include <limits>
 #include <numbers>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -126,23 +128,58 @@ public:
 
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0];
+        const Args shared{{"x", x},
+                          {"rows", to.in[1]},
+                          {"seen", to.in[2]},
+                          {"width", extent(x.width())},
+                          {"x_pitch", extent(x.pitch())},
+                          {"seen_pitch", extent(seen_words(x.width()))}};
+        const bool prepares = !to.device.cpu && x.width() > worth_preparing;
+        Args args{{"tokens", to.out[0]}, {"others", to.out[1]}};
+        if (prepares)
+            append(args, prepare(to, shared));
+        else
+            append(args, {{"maxima", {}}, {"keys", {}}, {"weights", {}}, {"sections", 0U}});
+        append(args, shared);
+        const std::uint32_t most_lanes = std::min(to.device.max_group, 32 * to.device.subgroup_size);
+        const std::uint32_t group = prepares ? most_lanes : row_group(to.device, x.width());
         to.dispatch({.kernel = "sample",
-                     .constants = {{"GROUP", row_group(to.device, x.width())}},
-                     .args = {{"x", x},
-                              {"rows", to.in[1]},
-                              {"seen", to.in[2]},
-                              {"tokens", to.out[0]},
-                              {"others", to.out[1]},
-                              {"width", extent(x.width())},
-                              {"x_pitch", extent(x.pitch())},
-                              {"seen_pitch", extent(seen_words(x.width()))}},
+                     .constants = {{"GROUP", group}, {"PREPARED", prepares}},
+                     .args = std::move(args),
                      .groups = static_cast<std::uint64_t>(x.rows()),
-                     .flops = 0,
                      .bytes = 4.0 * static_cast<double>(x.elements())});
     }
 
 private:
-    static constexpr std::int64_t most = 1 << 22;  // whose weights' sum has 64 bits
+    static void append(Args& args, const Args& more) { args.insert(args.end(), more.begin(), more.end()); }
+
+    /// Many workgroups find a row's maxima and make the words and weights of its logits, so that the one that draws
+    /// reads them instead of computing them in each of up to ten sweeps. Arguments of the kernel that draws.
+    static Args prepare(Lowering& to, const Args& shared) {
+        const std::int64_t batch = to.in[0].rows(), width = to.in[0].width();
+        const std::uint32_t group = row_group(to.device, width), per_section = 4 * group;
+        const std::int64_t sections = (width + per_section - 1) / per_section;
+        const Args made{{"maxima", to.scratch(3 * batch * sections)}, {"sections", extent(sections)}};
+        const Args weighed{{"keys", to.scratch(batch * width)}, {"weights", to.scratch(2 * batch * width)}};
+        const auto launch = [&](std::string kernel, Args args, double words) {
+            append(args, shared);
+            append(args, made);
+            args.emplace_back("per_section", per_section);
+            to.dispatch({.kernel = std::move(kernel),
+                         .constants = {{"GROUP", group}},
+                         .args = std::move(args),
+                         .groups = static_cast<std::uint64_t>(batch * sections),
+                         .bytes = 4.0 * words * static_cast<double>(batch * width)});
+        };
+        launch("sample_maxima", {}, 1);
+        launch("sample_weights", weighed, 4);
+        Args args = made;
+        append(args, weighed);
+        return args;
+    }
+
+    static constexpr std::int64_t worth_preparing = 8192;  // tokens; fewer are swept sooner than launches start
+    static constexpr std::int64_t most = 1 << 22;          // whose weights' sum has 64 bits
     static constexpr std::int64_t others = 4;
 };
 

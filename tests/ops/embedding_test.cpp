@@ -32,6 +32,9 @@ std::vector<OpCase> embedding_cases() {
     cases.push_back(table("characters", 65, 128, 768));
     cases.push_back(table("most words unused", 5003, 16, 101));
     cases.push_back(table("many positions", 301, 3, 4099));
+    cases.push_back(table("frequent words", 3, 5, 4099));
+    cases.push_back(table("as many rows as a chunk", 2, 40, 64));
+    cases.push_back(table("more than 65536 words", 70001, 2, 2500));
     cases.push_back(
         {.name = "a batch", .operands = {normal({11, 6}), integers({3, 7}, 0, 11)}, .build = look_up, .ulps = 0});
     cases.push_back(

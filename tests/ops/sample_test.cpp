@@ -229,6 +229,8 @@ TEST(DeviceSample, IsTheHostsToTheLastBit) {
     for (const std::int64_t width : {1, 2, 3, 7, 8, 9, 31, 33, 64, 65, 255, 257, 1000, 5003})
         Batch(24, width, width).expect_same();
     Batch(12, 1000, 997).expect_same();
+    Batch(12, 8193, 8193).expect_same();
+    Batch(12, 9001, 8990).expect_same();
     Batch(12, 50257, 50257).expect_same();
 }
 
@@ -257,20 +259,22 @@ TEST(DeviceSample, DrawsWithTheirProbabilities) {
 }
 
 TEST(DeviceSample, SaysWhichLogitIsNotFinite) {
-    for (const float bad : {NOT_A_NUMBER, ENDLESS, -ENDLESS}) {
-        Batch batch(3, 100, 90);
-        batch.logits[17] = batch.logits[63] = bad;
-        batch.logits[100 + 95] = bad;  // padding
-        batch.set(2, SampleRow());     // of no use
-        for (const bool cpu : {true, false}) {
-            const std::vector<SampledToken> made = batch.found(cpu);
-            EXPECT_EQ(made[0].token, -1 - 17);
-            EXPECT_EQ(std::bit_cast<std::uint32_t>(made[0].logit), std::bit_cast<std::uint32_t>(bad));
-            EXPECT_EQ(made[1].token, batch.wanted(1).token);
-            EXPECT_EQ(made[1].sum, batch.wanted(1).sum);
-            EXPECT_EQ(made[2].token, -1);
+    for (const std::int64_t width : {100, 9001})
+        for (const float bad : {NOT_A_NUMBER, ENDLESS, -ENDLESS}) {
+            Batch batch(3, width, width - 10);
+            const auto second = static_cast<std::size_t>(width);
+            batch.logits[17] = batch.logits[second - 37] = bad;
+            batch.logits[2 * second - 5] = bad;  // padding
+            batch.set(2, SampleRow());           // of no use
+            for (const bool cpu : {true, false}) {
+                const std::vector<SampledToken> made = batch.found(cpu);
+                EXPECT_EQ(made[0].token, -1 - 17);
+                EXPECT_EQ(std::bit_cast<std::uint32_t>(made[0].logit), std::bit_cast<std::uint32_t>(bad));
+                EXPECT_EQ(made[1].token, batch.wanted(1).token);
+                EXPECT_EQ(made[1].sum, batch.wanted(1).sum);
+                EXPECT_EQ(made[2].token, -1);
+            }
         }
-    }
 }
 
 OpCase drawn(std::string name, std::int64_t rows, std::int64_t width, std::int64_t padding = 0) {
