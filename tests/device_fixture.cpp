@@ -6,6 +6,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/os.h"
+
 namespace vkf::test {
 
 namespace {
@@ -37,9 +39,17 @@ void pretend(DeviceInfo& info) {
     info.shared_bytes = 16384;
 }
 
+std::string wanted_device() {
+    return os::environment("VKFORMER_DEVICE").value_or("");
+}
+
 Device& shared_device() {
-    if (!slot()) slot() = std::make_unique<Device>("", pretend);
+    if (!slot()) slot() = std::make_unique<Device>(wanted_device(), pretend);
     return *slot();
+}
+
+bool on_lavapipe() {
+    return shared_device().info().driver.starts_with("llvmpipe");
 }
 
 }  // namespace vkf::test

@@ -1,6 +1,8 @@
 // The one device that all tests of a process share.
 #pragma once
 
+#include <string>
+
 #include "vulkan/device.h"
 
 namespace vkf::test {
@@ -9,8 +11,14 @@ namespace vkf::test {
 /// invocations in a workgroup that Vulkan allows.
 void pretend(DeviceInfo& info);
 
-/// Opened at first use, as `pretend` has it; closed after the last test, when validation messages are counted as
-/// failures.
+/// The device that tests run on, as the program takes it: $VKFORMER_DEVICE; empty: the best there is.
+std::string wanted_device();
+
+/// That device, opened at first use, as `pretend` has it; closed after the last test, when validation messages are
+/// counted as failures.
 Device& shared_device();
+
+/// Tests of what only Mesa's CPU device has skip themselves on any other.
+bool on_lavapipe();
 
 }  // namespace vkf::test

@@ -9,13 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "base/os.h"
 #include "base/subprocess.h"
 
 namespace vkf::test {
 
-/// What `vkformer WORDS…` does; VKFORMER_PROGRAM is where CMake builds it. It must end with status 0.
+/// The program under test: $VKFORMER_PROGRAM, else where CMake has built it.
+inline std::string program_path() {
+    return os::environment("VKFORMER_PROGRAM").value_or(VKFORMER_PROGRAM);
+}
+
+/// What `vkformer WORDS…` does. It must end with status 0.
 inline Outcome run_vkformer(std::vector<std::string> words, const std::filesystem::path& output = {}) {
-    words.insert(words.begin(), VKFORMER_PROGRAM);
+    words.insert(words.begin(), program_path());
     Outcome outcome = run_program(words, {}, output);
     EXPECT_EQ(outcome.status, 0) << words[1] << ": " << outcome.complaint();
     return outcome;

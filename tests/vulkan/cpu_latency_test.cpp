@@ -7,6 +7,7 @@
 #include <fstream>
 #include <vector>
 
+#include "device_fixture.h"
 #include "scratch.h"
 #include "vulkan/commands.h"
 #include "vulkan/handles.h"
@@ -57,6 +58,7 @@ TEST(HostCpuLatency, DoesNothingWhereItMayNotBeAskedFor) {
 }
 
 TEST(DeviceCpuLatency, ProcessorsStayAwakeFromASubmissionUntilTheLastIsWaitedFor) {
+    if (!on_lavapipe()) GTEST_SKIP() << "the device is not Mesa's CPU device";
     Device device("llvmpipe");
     Asked asked;
     device.handles().cpu_latency = std::move(asked.request);

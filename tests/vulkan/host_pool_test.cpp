@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "device_fixture.h"
 #include "vulkan/buffer.h"
 #include "vulkan/device.h"
 
@@ -66,6 +67,7 @@ TEST(HostHugePages, BeginAtAPageAndAreZero) {
 
 TEST(DeviceHostPool, HoldsLargeBuffersOfACpuDevice) {
     if (!system_has_them()) GTEST_SKIP() << "Linux without huge pages";
+    if (!on_lavapipe()) GTEST_SKIP() << "the device is not Mesa's CPU device";
     Device device("llvmpipe");
     const Mapped before = asked_for();
     const std::uint64_t allocated = device.allocated_bytes();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "device_fixture.h"
 #include "vulkan/handles.h"
 
 namespace vkf::test {
@@ -12,7 +13,7 @@ namespace {
 const KernelRequest sums{"row_sum", {}}, copies{"copy", {}}, blocks{"copy", {{"GROUP", 32}}};
 
 TEST(DeviceKernels, AreMadeOnceEach) {
-    Device device;
+    Device device(wanted_device());
     const auto& made = device.handles().kernels;
     make_kernels(device, std::vector{sums, copies, sums, blocks});
     ASSERT_EQ(made.size(), 3u);
@@ -25,7 +26,7 @@ TEST(DeviceKernels, AreMadeOnceEach) {
 }
 
 TEST(DeviceKernels, FailAsTheFirstThatCannotBeMade) {
-    Device device;
+    Device device(wanted_device());
     const std::vector<KernelRequest> requests{sums, {"copy", {{"BREADTH", 1}}}, {"no_such", {}}, copies};
     try {
         make_kernels(device, requests);

@@ -40,14 +40,14 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 
 /// Makes the kernel on a device of its own.
 void make_sums() {
-    Device device("", pretend);
+    Device device(wanted_device(), pretend);
     EXPECT_NE(kernel(device, sums).handle, nullptr);
 }
 
 class DeviceShaderObjects : public ::testing::Test {
 protected:
     void SetUp() override {
-        if (!Device("", pretend).handles().shader_objects) GTEST_SKIP() << "this device keeps pipelines";
+        if (!Device(wanted_device(), pretend).handles().shader_objects) GTEST_SKIP() << "this device keeps pipelines";
     }
 
     /// The one that make_sums leaves.
