@@ -304,9 +304,9 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
     parts.constants.emplace_back("LAYOUT_Y", split ? vector_layout(n % 2 == 0) : of.layout_y);
     if (config.kernel.starts_with("matmul_coopmat2")) {
         // They are loaded faster where lines in 16 bits start at multiples of 16 bytes.
-        const bool aligned = in_multiples(of.a, of.a_at.pitch | of.a_at.batch, 8) &&
-                             in_multiples(of.b, of.b_at.pitch | of.b_at.batch, 8) && in_multiples(of.y, of.y_pitch, 8);
-        parts.constants.emplace_back("ALIGNED", aligned);
+        parts.constants.emplace_back("ALIGNED_A", in_multiples(of.a, of.a_at.pitch | of.a_at.batch, 8));
+        parts.constants.emplace_back("ALIGNED_B", in_multiples(of.b, of.b_at.pitch | of.b_at.batch, 8));
+        parts.constants.emplace_back("ALIGNED_Y", in_multiples(of.y, of.y_pitch, 8));
     }
     if (config.kernel == "matmul_tile") {  // words of four that end where rows end, unless these go along k
         const std::int64_t a_width = shape.transpose_a ? m : 0, b_width = shape.transpose_b ? 0 : n;

@@ -13,9 +13,17 @@ layout(constant_id = 9) const uint ROWS = 64;
 layout(constant_id = 10) const uint BLOCK_K = 64;
 layout(constant_id = 11) const uint WIDTH = 64;    // D rounded up
 layout(constant_id = 12) const uint WIDTH_V = 64;  // D_V rounded up
+layout(constant_id = 24) const bool ALIGNED = false;  // lines of 16-bit elements start at multiples of 16 bytes, of all
 
 const uint STAGED = (ROWS > BLOCK_K ? ROWS : BLOCK_K) * (WIDTH > WIDTH_V ? WIDTH : WIDTH_V);
 #include "lib/coopmat2.glsl"
+
+#define LOAD(matrix, memory, form, base, pitch, end, from, extent)                                                    \
+    LOAD_LINES(matrix, memory, form, ALIGNED, base, pitch, end, from, extent)
+#define LOAD_TRANSPOSED(matrix, memory, form, base, pitch, end, from, extent)                                         \
+    LOAD_COLUMNS(matrix, memory, form, ALIGNED, base, pitch, end, from, extent)
+#define STORE(matrix, memory, form, base, pitch, end, from, extent)                                                   \
+    STORE_LINES(matrix, memory, form, ALIGNED, base, pitch, end, from, extent)
 
 // Of q and k, and of their gradients; the same of v and o.
 #define TOTAL SUM(ROWS, WIDTH)

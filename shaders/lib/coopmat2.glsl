@@ -8,8 +8,6 @@
 #extension GL_NV_cooperative_matrix2 : require
 #extension GL_EXT_spirv_intrinsics : require
 
-layout(constant_id = 24) const bool ALIGNED = false;  // lines of 16-bit elements start at multiples of 16 bytes
-
 #ifdef OF_SUBGROUP
 #define SCOPE gl_ScopeSubgroup
 #else

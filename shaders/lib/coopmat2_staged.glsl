@@ -26,19 +26,19 @@ void unstage(Out y, uint form, uint base, uint pitch, uvec2 end, uvec2 from, uve
     }
 }
 
-#define LOAD(matrix, memory, form, base, pitch, end, from, extent)                                                    \
+#define LOAD_LINES(matrix, memory, form, aligned, base, pitch, end, from, extent)                                     \
     {                                                                                                                 \
         stage(memory, form, base, pitch, end, from, extent);                                                          \
         coopMatLoad(matrix, staged, 0, (extent).y / 2, gl_CooperativeMatrixLayoutRowMajor);                           \
     }
 
-#define LOAD_TRANSPOSED(matrix, memory, form, base, pitch, end, from, extent)                                         \
+#define LOAD_COLUMNS(matrix, memory, form, aligned, base, pitch, end, from, extent)                                   \
     {                                                                                                                 \
         stage(memory, form, base, pitch, end, from, extent);                                                          \
         coopMatLoad(matrix, staged, 0, (extent).y / 2, gl_CooperativeMatrixLayoutColumnMajor);                        \
     }
 
-#define STORE(matrix, memory, form, base, pitch, end, from, extent)                                                   \
+#define STORE_LINES(matrix, memory, form, aligned, base, pitch, end, from, extent)                                    \
     {                                                                                                                 \
         barrier();                                                                                                    \
         coopMatStore(matrix, staged, 0, (extent).y, gl_CooperativeMatrixLayoutRowMajor);                              \

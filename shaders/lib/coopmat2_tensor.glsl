@@ -2,8 +2,9 @@
 // Edges are the layouts' affair, transposes are views.
 //
 // A tensor's elements are fp32, rounded on their way, or else of the matrices' own 16 bits; its lines follow each other
-// at a pitch. LOAD takes `extent` elements from `from` = (line, place in the line) on, 0 past `end`, and
-// LOAD_TRANSPOSED makes columns of the lines; STORE leaves out what is past `end`.
+// at a pitch. LOAD_LINES takes `extent` elements from `from` = (line, place in the line) on, 0 past `end`, and
+// LOAD_COLUMNS makes columns of the lines; STORE_LINES leaves out what is past `end`. The constant `aligned` promises
+// that lines of 16-bit elements start at multiples of 16 bytes, where they move faster.
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 
@@ -20,8 +21,8 @@ ELEMENT rounded_wide(const in Wide from, const in uint block[2], const in uint i
     return rounded(from.value);
 }
 
-// Tells compilers what ALIGNED promises.
-uint eights(uint elements) { return ALIGNED ? elements & ~7u : elements; }
+// Tells compilers what `aligned` promises.
+uint eights(uint elements, const bool aligned) { return aligned ? elements & ~7u : elements; }
 
 // Declares `slice`. Tensor layouts stay where they are made: compilers rarely see them as arguments.
 #define SLICE(pitch, end, from, extent)                                                                               \
@@ -32,22 +33,22 @@ uint eights(uint elements) { return ALIGNED ? elements & ~7u : elements; }
     slice = setTensorLayoutClampValueNV(slice, 0);                                                                    \
     slice = sliceTensorLayoutNV(slice, (from).x, (extent).x, (from).y, (extent).y)
 
-#define LOAD(matrix, memory, form, base, pitch, end, from, extent)                                                    \
+#define LOAD_LINES(matrix, memory, form, aligned, base, pitch, end, from, extent)                                     \
     if (packed(form)) {                                                                                               \
-        SLICE(eights(pitch), end, from, extent);                                                                      \
-        if (ALIGNED) coopMatLoadTensorNV(matrix, InAligned(memory).at, eights(base), slice);                          \
+        SLICE(eights(pitch, aligned), end, from, extent);                                                             \
+        if (aligned) coopMatLoadTensorNV(matrix, InAligned(memory).at, eights(base, aligned), slice);                 \
         else coopMatLoadTensorNV(matrix, In16(memory).at, base, slice);                                               \
     } else {                                                                                                          \
         SLICE(pitch, end, from, extent);                                                                              \
         coopMatLoadTensorNV(matrix, memory.at, base, slice, rounded_wide);                                            \
     }
 
-#define LOAD_TRANSPOSED(matrix, memory, form, base, pitch, end, from, extent)                                         \
+#define LOAD_COLUMNS(matrix, memory, form, aligned, base, pitch, end, from, extent)                                   \
     {                                                                                                                 \
         const tensorViewNV<2, false, 1, 0> turned = createTensorViewNV(2, false, 1, 0);                               \
         if (packed(form)) {                                                                                           \
-            SLICE(eights(pitch), end, from, extent);                                                                  \
-            if (ALIGNED) coopMatLoadTensorNV(matrix, InAligned(memory).at, eights(base), slice, turned);              \
+            SLICE(eights(pitch, aligned), end, from, extent);                                                         \
+            if (aligned) coopMatLoadTensorNV(matrix, InAligned(memory).at, eights(base, aligned), slice, turned);     \
             else coopMatLoadTensorNV(matrix, In16(memory).at, base, slice, turned);                                   \
         } else {                                                                                                      \
             SLICE(pitch, end, from, extent);                                                                          \
@@ -56,10 +57,10 @@ uint eights(uint elements) { return ALIGNED ? elements & ~7u : elements; }
     }
 
 // rounded_sum is the kernel's own, for each type of sum that it stores.
-#define STORE(matrix, memory, form, base, pitch, end, from, extent)                                                   \
+#define STORE_LINES(matrix, memory, form, aligned, base, pitch, end, from, extent)                                    \
     if (packed(form)) {                                                                                               \
-        SLICE(eights(pitch), end, from, extent);                                                                      \
-        if (ALIGNED) coopMatStoreTensorNV(rounded_sum(matrix), OutAligned(memory).at, eights(base), slice);           \
+        SLICE(eights(pitch, aligned), end, from, extent);                                                             \
+        if (aligned) coopMatStoreTensorNV(rounded_sum(matrix), OutAligned(memory).at, eights(base, aligned), slice);  \
         else coopMatStoreTensorNV(rounded_sum(matrix), Out16(memory).at, base, slice);                                \
     } else {                                                                                                          \
         SLICE(pitch, end, from, extent);                                                                              \

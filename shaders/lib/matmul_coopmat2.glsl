@@ -10,6 +10,10 @@
 layout(constant_id = 7) const uint TILE_M = 128;
 layout(constant_id = 8) const uint TILE_N = 128;
 layout(constant_id = 9) const uint SLICE = 64;
+// Lines of 16-bit elements start at multiples of 16 bytes.
+layout(constant_id = 10) const bool ALIGNED_A = false;
+layout(constant_id = 11) const bool ALIGNED_B = false;
+layout(constant_id = 12) const bool ALIGNED_Y = false;
 
 const uint LARGEST_SLICE = SLICE * (TILE_M > TILE_N ? TILE_M : TILE_N);
 const uint STAGED = LARGEST_SLICE > TILE_M * TILE_N ? LARGEST_SLICE : TILE_M * TILE_N;
@@ -41,19 +45,22 @@ void main() {
         LEFT(TILE_M, SLICE) left;
         RIGHT(SLICE, TILE_N) right;
         if (TRANSPOSE_A) {
-            LOAD_TRANSPOSED(left, a, LAYOUT_A, a_begin, a_pitch, uvec2(k_end, m), uvec2(k0, row0),
-                            uvec2(SLICE, TILE_M));
+            LOAD_COLUMNS(left, a, LAYOUT_A, ALIGNED_A, a_begin, a_pitch, uvec2(k_end, m), uvec2(k0, row0),
+                         uvec2(SLICE, TILE_M));
         } else {
-            LOAD(left, a, LAYOUT_A, a_begin, a_pitch, uvec2(m, k_end), uvec2(row0, k0), uvec2(TILE_M, SLICE));
+            LOAD_LINES(left, a, LAYOUT_A, ALIGNED_A, a_begin, a_pitch, uvec2(m, k_end), uvec2(row0, k0),
+                       uvec2(TILE_M, SLICE));
         }
         if (TRANSPOSE_B) {
-            LOAD_TRANSPOSED(right, b, LAYOUT_B, b_begin, b_pitch, uvec2(n, k_end), uvec2(column0, k0),
-                            uvec2(TILE_N, SLICE));
+            LOAD_COLUMNS(right, b, LAYOUT_B, ALIGNED_B, b_begin, b_pitch, uvec2(n, k_end), uvec2(column0, k0),
+                         uvec2(TILE_N, SLICE));
         } else {
-            LOAD(right, b, LAYOUT_B, b_begin, b_pitch, uvec2(k_end, n), uvec2(k0, column0), uvec2(SLICE, TILE_N));
+            LOAD_LINES(right, b, LAYOUT_B, ALIGNED_B, b_begin, b_pitch, uvec2(k_end, n), uvec2(k0, column0),
+                       uvec2(SLICE, TILE_N));
         }
         sum = coopMatMulAdd(left, right, sum);
     }
     coopMatPerElementNV(sum, sum, finish_element, uvec3(batch, row0, column0));
-    STORE(sum, y, LAYOUT_Y, y_begin, y_pitch, uvec2(m, n), uvec2(row0, column0), uvec2(TILE_M, TILE_N));
+    STORE_LINES(sum, y, LAYOUT_Y, ALIGNED_Y, y_begin, y_pitch, uvec2(m, n), uvec2(row0, column0),
+                uvec2(TILE_M, TILE_N));
 }
