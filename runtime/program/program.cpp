@@ -212,8 +212,9 @@ std::uint64_t Program::address(Tensor tensor) const {
 void Program::record(const ProgramOptions& options) {
     const DeviceTraits device_traits = traits(*device_);
     double segment = 0;  // goes on where two parts meet, which are submitted as one
+    const bool gpu = !(options.traits ? options.traits->cpu : device_traits.cpu);
     const auto record_part = [&](std::size_t first, std::size_t end) {
-        Recorder recorder(*device_);
+        Recorder recorder(*device_, gpu ? open_phases_of_gpu : 1);
         for (std::size_t i = first; i < end; ++i) {
             const Launch& launch = launches_[i];
             if (options.stamps && (i == first || launch.node != launches_[i - 1].node)) recorder.stamp();

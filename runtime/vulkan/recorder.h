@@ -14,13 +14,16 @@ class Buffer;
 class Device;
 struct Kernel;
 
-/// Records kernels and copies in order, putting a barrier only where the accesses demand one.
+/// Records kernels and copies, putting a barrier only where the accesses demand one.
 ///
 /// With the environment variable VKFORMER_SHUFFLE set to a whole number, what stands between two barriers is run in an
 /// order drawn from it, which must change no result.
 class Recorder {
 public:
-    explicit Recorder(Device& device) : device_(device) {}
+    /// `open_phases` is the recording's.
+    explicit Recorder(Device& device, std::size_t open_phases = 1) : device_(device) {
+        recording_.open_phases = open_phases;
+    }
 
     void dispatch(const Kernel& kernel, std::span<const std::byte> push, std::uint64_t groups,
                   std::span<const Access> accesses);

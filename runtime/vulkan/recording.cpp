@@ -10,8 +10,12 @@ namespace vkf {
 void Recording::add(Command command) {
     Segment& segment = segments.back();
     const auto conflicts = [&](const Command& other) { return conflict(other.accesses, command.accesses); };
-    if (std::ranges::any_of(segment.back().commands, conflicts)) segment.emplace_back();
-    segment.back().commands.push_back(std::move(command));
+    const std::size_t closed = segment.size() - std::min(open_phases, segment.size());
+    std::size_t at = segment.size();
+    while (at > closed && std::ranges::none_of(segment[at - 1].commands, conflicts))
+        if (segment[--at].stamped) break;
+    if (at == segment.size()) segment.emplace_back();
+    segment[at].commands.push_back(std::move(command));
 }
 
 void Recording::stamp() {

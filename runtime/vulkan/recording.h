@@ -41,11 +41,18 @@ struct Phase {
 /// One command buffer.
 using Segment = std::vector<Phase>;
 
+/// How many phases are open for a GPU: as many as a few layers of a model have.
+constexpr std::size_t open_phases_of_gpu = 64;
+
 /// All that command buffers are written from, and from nothing else.
 struct Recording {
     std::vector<Segment> segments{Segment(1)};
+    /// So many of a segment's last phases may still be joined. With one, commands stay in order; more of them make a
+    /// GPU wait less often and have more to do at once.
+    std::size_t open_phases = 1;
 
-    /// Adds a command to the last phase, or begins a new one if it conflicts with a command there.
+    /// Adds a command to the earliest open phase behind all commands that it conflicts with, and behind the last stamp.
+    /// Begins a phase if there is none.
     void add(Command command);
     /// Begins a phase that is stamped.
     void stamp();

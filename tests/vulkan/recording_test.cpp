@@ -43,12 +43,45 @@ TEST(HostRecording, BeginsAPhaseWhereCommandsConflict) {
     made.add(command(2, {write(10, 20)}));
     made.add(command(3, {read(0, 10), write(20, 30)}));  // read after write
     made.add(command(4, {read(5, 6), write(30, 40)}));
-    made.add(command(5, {write(9, 10)}));              // write after read
+    made.add(command(5, {write(9, 10)}));                // write after read
     made.add(command(6, {read(10, 20), write(9, 11)}));  // write after write
     made.add(command(7, {}));
     EXPECT_EQ(phases(made.segments.at(0)), (Phases{{1, 2}, {3, 4}, {5}, {6, 7}}));
     EXPECT_EQ(made.barriers(), 3U);
     EXPECT_EQ(race(made), "");
+}
+
+TEST(HostRecording, CommandsJoinTheEarliestOpenPhaseBehindWhatTheyConflictWith) {
+    const auto recorded = [](std::size_t open_phases) {
+        Recording made;
+        made.open_phases = open_phases;
+        made.add(command(1, {write(0, 10)}));
+        made.add(command(2, {read(0, 10), write(10, 20)}));
+        made.add(command(3, {read(10, 20), write(20, 30)}));
+        made.add(command(4, {read(20, 30), write(30, 40)}));
+        made.add(command(5, {read(0, 10), write(40, 50)}));  // beside 2
+        made.add(command(6, {write(50, 60)}));               // beside 1
+        made.add(command(7, {write(0, 10)}));                // read by 2 and 5
+        EXPECT_EQ(race(made), "");
+        return phases(made.segments.at(0));
+    };
+    EXPECT_EQ(recorded(1), (Phases{{1}, {2}, {3}, {4, 5, 6}, {7}}));
+    EXPECT_EQ(recorded(2), (Phases{{1}, {2}, {3, 5, 6}, {4, 7}}));
+    EXPECT_EQ(recorded(9), (Phases{{1, 6}, {2, 5}, {3, 7}, {4}}));
+}
+
+TEST(HostRecording, CommandsStayBehindStampsAndInTheirSegment) {
+    Recording made;
+    made.open_phases = 9;
+    made.add(command(1, {write(0, 10)}));
+    made.stamp();
+    made.add(command(2, {write(10, 20)}));
+    made.add(command(3, {read(10, 20), write(20, 30)}));
+    made.add(command(4, {write(30, 40)}));
+    made.cut();
+    made.add(command(5, {write(40, 50)}));
+    EXPECT_EQ(phases(made.segments.at(0)), (Phases{{1}, {2, 4}, {3}}));
+    EXPECT_EQ(phases(made.segments.at(1)), (Phases{{5}}));
 }
 
 TEST(HostRecording, BeginsAPhaseForEachSegmentAndStamp) {
