@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "graph/lower.h"
 #include "models/language_model.h"
 #include "passes/run_passes.h"
+#include "program/accesses.h"
 #include "program/program.h"
+#include "vulkan/kernel.h"
+#include "vulkan/recording.h"
 
 namespace vkf {
 
@@ -60,6 +64,70 @@ std::int64_t constant_bytes(std::initializer_list<const Graph*> graphs) {
     return sum;
 }
 
+/// Where everything would lie if each tensor that is not in the arena had memory of its own behind it.
+class Layout {
+public:
+    Layout(const Graph& graph, const Plan& plan, const std::vector<std::vector<std::int64_t>>& scratches)
+        : graph_(graph), plan_(plan), scratches_(scratches) {
+        std::int64_t end = plan.bytes;
+        for (const Storage& storage : graph.storages()) {
+            own_.push_back(end);
+            if (storage.role != Role::transient) end += storage.bytes();
+        }
+    }
+
+    Places of(std::size_t node) const {
+        return {.tensor =
+                    [this](Tensor tensor) {
+                        const Value& value = graph_.value(tensor);
+                        const Storage& storage = graph_.storages()[value.storage];
+                        const std::int64_t at =
+                            storage.role == Role::transient ? plan_.storage[value.storage] : own_[value.storage];
+                        return static_cast<std::uint64_t>(at + bytes_of(value.offset, storage.format));
+                    },
+                .scratch =
+                    [this, node](Scratch scratch) {
+                        return MemoryRange{static_cast<std::uint64_t>(plan_.scratch[node][scratch.index]),
+                                           static_cast<std::uint64_t>(scratches_[node][scratch.index]) * 4};
+                    }};
+    }
+
+private:
+    const Graph& graph_;
+    const Plan& plan_;
+    const std::vector<std::vector<std::int64_t>>& scratches_;
+    std::vector<std::int64_t> own_;  // by storage
+};
+
+/// Which dispatches begin phases, as Program will record them.
+void count_phases(Analysis& into, const Graph& graph, const DeviceTraits& device, const Plan& plan,
+                  const std::vector<std::vector<std::int64_t>>& scratches,
+                  const std::vector<std::pair<std::size_t, std::vector<Dispatch>>>& lowered) {
+    const Layout layout(graph, plan, scratches);
+    std::map<std::string, Reflection> kernels;
+    Recording recording;
+    if (!device.cpu) recording.open_phases = open_phases_of_gpu;
+    std::size_t known = 0;  // phases
+    for (std::size_t i = 0; i < lowered.size(); ++i) {
+        const auto& [node, dispatches] = lowered[i];
+        NodeCost& cost = into.costs[i];
+        if (!graph.hooked().empty() && node >= graph.nodes_before_hook() && recording.segments.size() == 1) {
+            recording.cut();
+            known = 0;
+        }
+        for (const Dispatch& dispatch : dispatches) {
+            const auto [at, fresh] = kernels.try_emplace(dispatch.kernel);
+            if (fresh) at->second = describe_kernel(dispatch.kernel).reflection;
+            std::vector<Access> list = accesses(layout.of(node), at->second.args, dispatch.args);
+            for (const Access& access : list) cost.touched += static_cast<std::int64_t>(access.end - access.begin);
+            recording.add({KernelLaunch{}, std::move(list)});
+            const std::size_t phases = recording.segments.back().size();
+            cost.phases += static_cast<std::int64_t>(phases - std::exchange(known, phases));
+        }
+        into.phases += cost.phases;
+    }
+}
+
 }  // namespace
 
 std::string part_of(const std::string& path) {
@@ -88,21 +156,25 @@ Analysis analyse(Graph& graph, const DeviceTraits& given) {
     Analysis made;
     const LiveNodes live = live_nodes(graph);
     std::vector<std::vector<std::int64_t>> scratches(graph.nodes().size());
+    std::vector<std::pair<std::size_t, std::vector<Dispatch>>> lowered_nodes;
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         const Node& node = graph.nodes()[i];
         if (!live[i] || node.is_view()) continue;
         Lowered lowered = lower(graph, live, node, device);
         scratches[i] = std::move(lowered.scratches);
         made.tables += lowered.tables;
-        NodeCost& cost = made.costs.emplace_back(NodeCost{part_of(node.scope)});
+        NodeCost& cost = made.costs.emplace_back(NodeCost{part_of(node.scope), std::string(node.op->name())});
         for (const Dispatch& dispatch : lowered.dispatches) {
             cost.flops += dispatch.flops;
             cost.bytes += dispatch.bytes;
         }
+        cost.dispatches = std::ssize(lowered.dispatches);
         made.flops += cost.flops;
-        made.dispatches += std::ssize(lowered.dispatches);
+        made.dispatches += cost.dispatches;
+        lowered_nodes.emplace_back(i, std::move(lowered.dispatches));
     }
     const Plan planned = plan(graph, live, scratches, {.limit = device.buffer_bytes});
+    count_phases(made, graph, device, planned, scratches, lowered_nodes);
     made.arena = planned.bytes;
     made.bound = planned.bound;
     made.states = state_bytes({&graph});
@@ -129,9 +201,13 @@ Analysis analyse(StepGraphs& graphs, const DeviceTraits& device) {
     for (const GradientBucket& bucket : graphs.buckets)
         sum.gradients += (graphs.update ? 2 : 1) * bytes_of(bucket.layout.elements, Format::f32);
     const auto times = static_cast<double>(graphs.micro_batches);
-    for (NodeCost& cost : sum.costs) cost.flops *= times, cost.bytes *= times;
+    for (NodeCost& cost : sum.costs) {
+        cost.flops *= times, cost.bytes *= times;
+        for (std::int64_t* count : {&cost.dispatches, &cost.phases, &cost.touched}) *count *= graphs.micro_batches;
+    }
     sum.flops *= times;
     sum.dispatches *= graphs.micro_batches;
+    sum.phases *= graphs.micro_batches;
     const auto overlap = [](Analysis& of) {
         of.inputs = of.inputs / one_run_at_a_time.inputs * overlapping_runs.inputs;
         of.outputs = of.outputs / one_run_at_a_time.outputs * overlapping_runs.outputs;
@@ -143,6 +219,7 @@ Analysis analyse(StepGraphs& graphs, const DeviceTraits& device) {
     sum.costs.insert(sum.costs.end(), update.costs.begin(), update.costs.end());
     sum.flops += update.flops;
     sum.dispatches += update.dispatches;
+    sum.phases += update.phases;
     sum.arena = std::max(sum.arena, update.arena);
     sum.bound = std::max(sum.bound, update.bound);
     sum.states = state_bytes({&graphs.step, &*graphs.update});

@@ -14,8 +14,12 @@ namespace vkf {
 
 struct NodeCost {
     std::string part;  // "h.*.attn": the node's scope with numbers left out, at most three levels
+    std::string op;
     double flops = 0;
     double bytes = 0;
+    std::int64_t dispatches = 0;
+    std::int64_t phases = 0;   // that its dispatches begin, each with a barrier
+    std::int64_t touched = 0;  // bytes of all memory that its dispatches are given, once for each
 };
 
 /// A transient tensor in the arena.
@@ -32,7 +36,7 @@ struct Resident {
 struct Analysis {
     std::vector<NodeCost> costs;      // of the nodes that run, in order
     std::vector<Resident> residents;  // largest first
-    std::int64_t dispatches = 0;
+    std::int64_t dispatches = 0, phases = 0;
     double flops = 0;
     std::int64_t arena = 0,
                  bound = 0;  // bytes; no arrangement of the arena is smaller than `bound`

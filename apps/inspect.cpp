@@ -59,11 +59,12 @@ void inspect(const Common& common, const InspectView& view, const InspectedModel
     require(!view.types || model.trainer.activations != Format::f32,
             "--types tells what stays fp32 beside 16 bits: it wants --precision mixed");
     // Kernels and their temporaries differ with the device, but none is needed for the numbers.
-    if (wanted_device(common).empty()) return report_inspection(common, view, model, DeviceTraits());
+    if (wanted_device(common).empty())
+        return report_inspection(common, view, model, [](const Graph&) { return DeviceTraits(); });
     with_device(common, [&](Device& device) {
         InspectedModel at = model;
         at.trainer = with_device_defaults(at.trainer, device);
-        report_inspection(common, view, at, traits(device));
+        report_inspection(common, view, at, [&](const Graph& graph) { return traits(device, graph); });
     });
 }
 
@@ -74,6 +75,7 @@ void add_view_options(CLI::App& command, InspectView& view) {
         ->check(whole(1))
         ->needs("--plan")
         ->capture_default_str();
+    command.add_flag("--by-op", view.by_op, "The launches of a training step, op by op");
     command.add_flag("--types", view.types, "What a training step keeps in fp32 with --precision mixed, and why");
     command.add_flag("--graph", view.graph, "Instead every node of the training step");
 }

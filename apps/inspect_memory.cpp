@@ -28,9 +28,9 @@ std::string memory_text(const Analysis& inference, const Analysis& training, dou
 }
 
 ordered_json memory_document(const Analysis& a) {
-    return {{"total", a.bytes()},       {"arena", a.arena},          {"arena_bound", a.bound}, {"states", a.states},
-            {"constants", a.constants}, {"inputs", a.inputs},        {"outputs", a.outputs},   {"tables", a.tables},
-            {"gradients", a.gradients}, {"dispatches", a.dispatches}};
+    return {{"total", a.bytes()},       {"arena", a.arena},           {"arena_bound", a.bound}, {"states", a.states},
+            {"constants", a.constants}, {"inputs", a.inputs},         {"outputs", a.outputs},   {"tables", a.tables},
+            {"gradients", a.gradients}, {"dispatches", a.dispatches}, {"phases", a.phases}};
 }
 
 std::string plan_text(const Analysis& a, std::int64_t top) {

@@ -6,6 +6,7 @@
 
 #include "apps/analysis.h"
 #include "apps/inspect_memory.h"
+#include "apps/inspect_ops.h"
 #include "apps/inspect_types.h"
 #include "models/train/optimizer.h"
 
@@ -56,13 +57,14 @@ std::string parts_text(const std::vector<Part>& list, const InspectedModel& mode
 }  // namespace
 
 void report_inspection(const Common& common, const InspectView& view, const InspectedModel& model,
-                       const DeviceTraits& device) {
+                       const TraitsFor& traits_for) {
     Graph inference;
     inference.activations = common.activations();
     Parameters parameters;
     inference.output("logits", model.logits(Scope(inference, parameters)));
     StepGraphs training(model.loss, model.trainer);
-    const Analysis forward = analyse(inference, device), step = analyse(training, device);
+    const Analysis forward = analyse(inference, traits_for(inference)),
+                   step = analyse(training, traits_for(training.step));
     const std::vector<Part> list = parts(parameters, forward, step);
     const std::string graph = training.step.dump() + (training.update ? training.update->dump() : "");
     const std::int64_t micro_batches = model.trainer.gradient_accumulation_steps;
@@ -74,9 +76,10 @@ void report_inspection(const Common& common, const InspectView& view, const Insp
             trained < parameters.count() ? text("trained, in adapters: ", trained, " parameters\n") : "";
         print(text(parts_text(list, model), adapters, "\n",
                    micro_batches > 1 ? text(micro_batches, " batches") : "A batch", " of ", model.batch, ", ",
-                   optimizer, ": ", count_text(step.flops), " FLOPs a step in ", step.dispatches, " dispatches\n\n",
-                   memory_text(forward, step, model.cache)));
+                   optimizer, ": ", count_text(step.flops), " FLOPs a step in ", step.dispatches, " dispatches and ",
+                   step.phases, " phases\n\n", memory_text(forward, step, model.cache)));
         if (view.types) print(types_text(step));
+        if (view.by_op) print(ops_text(step));
         return view.plan ? print(plan_text(step, view.top)) : void();
     }
     const std::string per_item = text("flops_per_", model.item);
@@ -98,6 +101,7 @@ void report_inspection(const Common& common, const InspectView& view, const Insp
         {"inference", memory_document(forward)}, {"training", memory_document(step)}, {"cache", model.cache}};
     if (!model.train_toml.empty()) document["train_toml"] = model.train_toml;
     if (view.plan) document["plan"] = plan_document(step);
+    if (view.by_op) document["ops"] = ops_document(step);
     if (view.types) document["types"] = types_document(step);
     if (view.graph) document["graph"] = graph;
     print_json(document);

@@ -12,7 +12,7 @@ namespace vkf {
 
 /// How much is told.
 struct InspectView {
-    bool plan = false, types = false, graph = false;
+    bool by_op = false, plan = false, types = false, graph = false;
     std::int64_t top = 20;
 };
 
@@ -31,9 +31,12 @@ struct InspectedModel {
     double items_in_step() const { return items * static_cast<double>(trainer.gradient_accumulation_steps); }
 };
 
+/// What a device tells the ops of a graph.
+using TraitsFor = std::function<DeviceTraits(const Graph&)>;
+
 /// Prints the report, or with --json the document. Nothing runs: graphs are made, planned and lowered for a device with
 /// these traits.
 void report_inspection(const Common& common, const InspectView& view, const InspectedModel& model,
-                       const DeviceTraits& device);
+                       const TraitsFor& traits_for);
 
 }  // namespace vkf

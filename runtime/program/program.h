@@ -11,6 +11,7 @@
 
 #include "graph/graph.h"
 #include "graph/plan.h"
+#include "program/accesses.h"
 #include "program/arena.h"
 #include "program/hook.h"
 #include "program/state.h"
@@ -151,11 +152,6 @@ private:
         std::size_t side;
     };
 
-    /// A run of device memory.
-    struct MemoryRange {
-        std::uint64_t at = 0, bytes = 0;
-    };
-
     /// Lays out inputs and outputs; counts states and constants.
     void lay_out();
     void allocate(const Program* shares);
@@ -163,14 +159,14 @@ private:
     void require_room(bool shared) const;
     /// Throws Error naming the tensor if one is too large for any buffer.
     void require_buffers() const;
-    /// The memory that an argument stands for; none for a number.
-    std::optional<MemoryRange> reached(std::size_t node, const ArgValue& value) const;
+    /// Where tensors and the temporaries of a node are.
+    Places places(std::size_t node) const;
     Launch resolve(std::size_t node, const Dispatch& dispatch);
     /// Puts the arguments where a kernel's members lie in its Args or in a table's row. Throws Error if they do not
     /// match.
-    void fill(Launch& of, std::span<std::byte> into, std::span<const ArgMember> members, const Args& given);
+    void fill(std::span<std::byte> into, std::span<const ArgMember> members, const Args& given, const Places& at);
     /// Adds a table to those in memory; its address.
-    std::uint64_t write_down(Launch& of, const ArgMember& member, const Table& table);
+    std::uint64_t write_down(const ArgMember& member, const Table& table, const Places& at);
     std::uint64_t address(Tensor tensor) const;
     std::vector<float> transient_values(Tensor tensor) const;
     void record(const ProgramOptions& options);

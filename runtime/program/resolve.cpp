@@ -17,22 +17,17 @@ void put(std::span<std::byte> into, std::uint32_t offset, Number value) {
     std::memcpy(into.data() + offset, &value, sizeof value);
 }
 
-/// The bytes a tensor reaches over, gaps between its rows included.
-std::uint64_t reach(Tensor tensor) {
-    if (tensor.elements() == 0) return 0;
-    const std::int64_t elements = (tensor.rows() - 1) * tensor.pitch() + tensor.width();
-    return static_cast<std::uint64_t>(bytes_of(elements, tensor.format()));
-}
-
 }  // namespace
 
 Program::Launch Program::resolve(std::size_t node, const Dispatch& dispatch) {
     const Kernel* chosen = &kernel(*device_, kernel_request(dispatch));
+    const Reflection& wants = chosen->reflection;
+    const Places at = places(node);
     Launch made{node, chosen, {}, dispatch.groups, {}, dispatch.flops, dispatch.bytes};
-    const Reflection& wants = made.kernel->reflection;
     made.push.resize(wants.push_bytes);
     try {
-        fill(made, made.push, wants.args, dispatch.args);
+        fill(made.push, wants.args, dispatch.args, at);
+        made.accesses = accesses(at, wants.args, dispatch.args);
     } catch (const Error& error) {
         const Node& of = graph_->nodes()[node];
         throw Error(of.scope, of.scope.empty() ? "" : ": ", of.op->name(), ": kernel ", dispatch.kernel, ": ",
@@ -41,7 +36,7 @@ Program::Launch Program::resolve(std::size_t node, const Dispatch& dispatch) {
     return made;
 }
 
-void Program::fill(Launch& of, std::span<std::byte> into, std::span<const ArgMember> members, const Args& given) {
+void Program::fill(std::span<std::byte> into, std::span<const ArgMember> members, const Args& given, const Places& at) {
     for (const ArgMember& member : members) {
         if (member.kind == ArgKind::digits) {
             for (std::uint32_t digit = 0; digit < 4; ++digit) put(into, member.offset + 4 * digit, digit);
@@ -51,14 +46,11 @@ void Program::fill(Launch& of, std::span<std::byte> into, std::span<const ArgMem
         if (found == given.end()) throw Error("no argument '", member.name, "' was given");
         const ArgValue& value = found->second;
         if (member.kind == ArgKind::address) {
-            const auto memory = reached(of.node, value);
+            const auto memory = reached(at, value);
             if (!memory) throw Error("argument '", member.name, "' is an address, given something else");
-            const auto [at, bytes] = *memory;
-            put(into, member.offset, at);
-            if (member.reads && bytes) of.accesses.push_back({at, at + bytes, false});
-            if (member.writes && bytes) of.accesses.push_back({at, at + bytes, true});
+            put(into, member.offset, memory->at);
         } else if (const auto* table = std::get_if<Table>(&value); table && member.kind == ArgKind::table) {
-            put(into, member.offset, write_down(of, member, *table));
+            put(into, member.offset, write_down(member, *table, at));
         } else if (const auto* u = std::get_if<std::uint32_t>(&value); u && member.kind == ArgKind::u32) {
             put(into, member.offset, *u);
         } else if (const auto* i = std::get_if<std::int32_t>(&value); i && member.kind == ArgKind::i32) {
@@ -74,37 +66,26 @@ void Program::fill(Launch& of, std::span<std::byte> into, std::span<const ArgMem
             throw Error("takes no argument '", name, "'");
 }
 
-std::uint64_t Program::write_down(Launch& of, const ArgMember& member, const Table& table) {
-    const std::size_t at = table_bytes_.size(), bytes = static_cast<std::size_t>(table.bytes());
+std::uint64_t Program::write_down(const ArgMember& member, const Table& table, const Places& at) {
+    const std::size_t first = table_bytes_.size(), bytes = static_cast<std::size_t>(table.bytes());
     if (table.rows() * member.row_bytes != bytes)
         throw Error("rows of '", member.name, "' have ", member.row_bytes, " bytes, the ", table.rows(), " given ",
                     bytes);
-    table_bytes_.resize(at + static_cast<std::size_t>(table.padded_bytes()));
+    table_bytes_.resize(first + static_cast<std::size_t>(table.padded_bytes()));
     for (std::size_t row = 0; row < table.rows(); ++row)
-        fill(of, std::span(table_bytes_).subspan(at + row * member.row_bytes, member.row_bytes), member.columns,
-             row_of(table, row));
-    return tables_.address() + at;
+        fill(std::span(table_bytes_).subspan(first + row * member.row_bytes, member.row_bytes), member.columns,
+             row_of(table, row), at);
+    return tables_.address() + first;
 }
 
-std::optional<Program::MemoryRange> Program::reached(std::size_t node, const ArgValue& value) const {
-    if (std::holds_alternative<std::monostate>(value)) return MemoryRange{};
-    if (const auto* tensor = std::get_if<Tensor>(&value))
-        return *tensor ? MemoryRange{address(*tensor), reach(*tensor)} : MemoryRange{};
-    if (const auto* scratch = std::get_if<Scratch>(&value)) {
-        const auto at = static_cast<std::uint64_t>(plan_.scratch[node][scratch->index]);
-        const auto bytes = static_cast<std::uint64_t>(scratches_[node][scratch->index]) * 4;
-        return MemoryRange{arena_->address(at, bytes), bytes};
-    }
-    const auto* section = std::get_if<Section>(&value);
-    if (!section) return std::nullopt;
-    const MemoryRange whole = *reached(node, std::visit([](auto of) { return ArgValue{of}; }, section->of));
-    const auto* tensor = std::get_if<Tensor>(&section->of);
-    const auto size = [&](std::int64_t elements) {
-        return static_cast<std::uint64_t>(bytes_of(elements, tensor ? tensor->format() : Format::f32));
-    };
-    const std::uint64_t first = size(section->first), bytes = size(section->count);
-    require(first + bytes <= whole.bytes, "an argument reaches to byte ", first + bytes, " of ", whole.bytes);
-    return MemoryRange{whole.at + first, bytes};
+Places Program::places(std::size_t node) const {
+    return {.tensor = [this](Tensor tensor) { return address(tensor); },
+            .scratch =
+                [this, node](Scratch scratch) {
+                    const auto at = static_cast<std::uint64_t>(plan_.scratch[node][scratch.index]);
+                    const auto bytes = static_cast<std::uint64_t>(scratches_[node][scratch.index]) * 4;
+                    return MemoryRange{arena_->address(at, bytes), bytes};
+                }};
 }
 
 }  // namespace vkf

@@ -61,8 +61,6 @@ unsigned compiling_threads();
 std::string key_of(const KernelRequest& request);
 /// The SPIR-V that is embedded under that name. Throws Error if there is none.
 std::span<const std::uint32_t> kernel_code(const std::string& name);
-/// What an embedded module says of itself, without a pipeline. Throws Error if there is no kernel of that name.
-Kernel describe_kernel(const std::string& name);
 /// A pipeline of the kernel, which is the caller's. Throws Error if it has no such constant.
 VkPipeline make_pipeline(const Device& device, const Kernel& kernel, const KernelRequest& request,
                          VkPipelineCache cache, VkPipelineCreateFlags flags = 0);

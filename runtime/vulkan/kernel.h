@@ -32,6 +32,9 @@ struct KernelRequest {
     bool cpu = false;  // made for a CPU device
 };
 
+/// What an embedded module says of itself, without a pipeline. Throws Error if there is no kernel of that name.
+Kernel describe_kernel(const std::string& name);
+
 /// Makes what the device lacks of these, on several processors at once: a driver takes milliseconds for
 /// one that it has cached, up to seconds for one that it has not. Throws Error if there is no such kernel or constant,
 /// listing those there are; for the first of them, if there are several.

@@ -86,7 +86,7 @@ std::map<std::string, std::vector<float>> trained(const Subject& subject, const 
 
 std::int64_t arena(const Subject& subject, const TrainerConfig& config) {
     StepGraphs graphs(subject.loss, config);
-    return analyse(graphs, traits(shared_device())).arena;
+    return analyse(graphs, traits(shared_device(), graphs.step)).arena;
 }
 
 TEST(DeviceRecompute, ALanguageModelLearnsTheSameToTheLastBitInLessMemory) {
@@ -115,7 +115,7 @@ TEST(DeviceMemory, IsWhatWasPredictedAndHardlyMoreThanWhatLivesAtOnce) {
                     SCOPED_TRACE(testing::Message() << micro_batches << " micro-batches, recompute " << recompute
                                                     << ", dropout " << dropout);
                     StepGraphs graphs(subject.loss, config);
-                    const Analysis predicted = analyse(graphs, traits(shared_device()));
+                    const Analysis predicted = analyse(graphs, traits(shared_device(), graphs.step));
                     const std::uint64_t before = shared_device().allocated_bytes();
                     Trainer trainer(shared_device(), subject.loss, subject.loss, config);
                     trainer.start(0, 1e-3, subject.feed);
@@ -127,6 +127,23 @@ TEST(DeviceMemory, IsWhatWasPredictedAndHardlyMoreThanWhatLivesAtOnce) {
                     EXPECT_NEAR(held, bytes, 0.05 * bytes);
                     EXPECT_LE(static_cast<double>(predicted.arena), 1.1 * static_cast<double>(predicted.bound));
                 }
+}
+
+TEST(DeviceMemory, PhasesArePredicted) {
+    DeviceTraits gpu = traits(shared_device());
+    gpu.cpu = false;
+    for (const Subject& subject : {text_subject(), image_subject()})
+        for (const DeviceTraits& device : {traits(shared_device()), gpu}) {
+            StepGraphs graphs(subject.loss, config_of(1, 0.1f, 0, false));
+            const Analysis predicted = analyse(graphs.step, device);
+            State state(shared_device());
+            const Program program(shared_device(), graphs.step, state, {.segment_ms = 1e9, .traits = device});
+            std::size_t phases = 0;
+            for (const Recording* recording : program.recordings())
+                for (const Segment& segment : recording->segments) phases += segment.size();
+            EXPECT_EQ(static_cast<std::size_t>(predicted.phases) + 2, phases);  // and copies of inputs and outputs
+            EXPECT_EQ(static_cast<std::size_t>(predicted.dispatches), program.dispatches());
+        }
 }
 
 }  // namespace
