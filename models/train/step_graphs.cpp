@@ -102,7 +102,7 @@ TrainerConfig with_device_defaults(TrainerConfig config, const Device& device) {
     step.activations = config.activations;
     step.differentiated = true;
     const DeviceTraits of = traits(device, step);
-    config.cast_weights = config.cast_weights || (!of.cpu && (of.matrices || of.workgroup_matrices > 0));
+    config.half_factors = config.half_factors || (!of.cpu && (of.matrices || of.workgroup_matrices > 0));
     config.bucket_bytes = std::min(config.bucket_bytes, of.buffer_bytes);
     return config;
 }
@@ -110,9 +110,10 @@ TrainerConfig with_device_defaults(TrainerConfig config, const Device& device) {
 StepGraphs::StepGraphs(const LossGraph& loss, const TrainerConfig& config)
     : micro_batches(config.gradient_accumulation_steps) {
     step.activations = config.activations;
+    step.half_factors = config.half_factors;
     const std::vector<Tensor> d = append_gradients(step, parameters, loss, config);
     narrow_frozen(step, parameters, config.frozen);
-    if (config.cast_weights) cast_weights(step);
+    if (config.half_factors) cast_weights(step);
     buckets = buckets_of(parameters.trained(), config.bucket_bytes);
     step.scope = "gradients";
     std::vector<Tensor> flat = flatten(d, buckets);

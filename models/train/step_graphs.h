@@ -24,7 +24,7 @@ struct TrainerConfig {
     bool drop_path_ramp = false;
     Format activations = Format::f32;  // what Graph::activations says
     Format frozen = Format::f32;       // what frozen weights are kept in where products alone read them
-    bool cast_weights = false;         // products read 16-bit copies of weights: see ops/cast.h
+    bool half_factors = false;         // what Graph::half_factors says
     LossScaling loss_scaling;          // where gradients are scaled
     bool recompute = false;  // values inside blocks are not kept for the backward pass: less memory, a third more work
     std::int64_t bucket_bytes = std::numeric_limits<std::int64_t>::max();  // the most that gradients fill together
@@ -41,8 +41,8 @@ struct TrainerConfig {
 /// outputs are wanted of an evaluation.
 using LossGraph = std::function<Tensor(const Scope&)>;
 
-/// The same with what the device makes advisable: copies of weights where it multiplies in 16 bits, buckets that fit
-/// into its buffers.
+/// The same with what the device makes advisable: factors of products in 16 bits where it multiplies such, buckets that
+/// fit into its buffers.
 TrainerConfig with_device_defaults(TrainerConfig config, const Device& device);
 
 /// Gradients that lie in one run of memory, in the order of the parameters.

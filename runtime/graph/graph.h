@@ -125,6 +125,9 @@ public:
     /// gradients() has added derivatives: what a device's cooperative matrices may be used for depends on both.
     Format activations = Format::f32;
     bool differentiated = false;
+    /// Whether products read 16-bit copies of those of their factors that are computed and kept in fp32, as they do of
+    /// states by cast_weights().
+    bool half_factors = false;
     /// Whether run_passes() has made the graph what is executed. Nothing is added to it any more.
     bool passes_ran = false;
 

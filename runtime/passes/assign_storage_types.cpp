@@ -189,12 +189,19 @@ private:
         graph_.scope = node.scope;
         for (std::size_t k = 0; k < node.in.size(); ++k) {
             const Tensor x = node.in[k];
-            const bool rounds = at.traits.uniform && at.half && at.reads_half(k);
             if (!x || x.dtype() != DType::f32) continue;
+            const bool rounds = at.reads_half(k) && (at.traits.uniform || is_factor(at, k, x));
             const bool is_half = x.format() != Format::f32;
             if (is_half ? at.reads_half(k) : !rounds) continue;
             node.in[k] = rounds ? rounded(x) : appended(x, Format::f32);
         }
+    }
+
+    /// Whether it is a factor that a product is to have in 16 bits, and can be. Inputs are read as the host writes
+    /// them, and states may have been overwritten before the graph ends.
+    bool is_factor(const Kernels& at, std::size_t input, Tensor x) const {
+        return graph_.half_factors && has(at.traits.gemm_operands, input) && in_pairs(graph_.value(x)) &&
+               x.contiguous() && graph_.storage(x).role == Role::transient;
     }
 
     /// A copy in 16 bits serves all who want one; one in fp32 would be a long life for much memory.

@@ -16,6 +16,9 @@ namespace vkf {
 /// - Ops of lower precision, attention and projections, compute in 16 bits if most of their inputs are kept so, and
 ///   have the others cast. What they touch then stays in 16 bits whoever else looks at it: a node that needs fp32 reads
 ///   a cast copy.
+/// - Products have their factors in 16 bits (Graph::half_factors): of one that stays fp32, as the residual stream's
+///   gradient does, they read a cast copy, one for all products. Whoever else reads it sees the fp32 numbers. Of states
+///   cast_weights() makes such copies (ops/cast.h), before anything overwrites them.
 /// - Outputs of the graph are fp32: of a value that is kept in 16 bits they are a cast copy. That alone never changes
 ///   how the value is kept.
 /// Storages that could be kept in 16 bits and are not say why (Storage::why_f32).

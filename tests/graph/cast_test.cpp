@@ -51,6 +51,32 @@ TEST(HostCast, OnlyStatesThatAreFactorsAndFallIntoPairs) {
     EXPECT_EQ(names(graph), (std::vector<std::string>{"add", "matmul"}));
 }
 
+TEST(HostCast, AFactorThatIsKeptInFp32IsCastOnceForAllProducts) {
+    for (const bool half_factors : {false, true}) {
+        Graph graph;
+        const Tensor x = graph.input("x", {DType::f32, {8, 6}}), w = graph.state("w", {DType::f32, {6, 6}});
+        const Tensor stream = add(x, x);  // of what is kept in fp32
+        graph.output("y", matmul(stream, w));
+        graph.output("z", matmul(stream, w, {.transpose_b = true}));
+        graph.output("sum", scale(stream, 1.0f));
+        graph.activations = Format::bf16;
+        graph.half_factors = half_factors;
+        run_passes(graph, only_storage_types);
+        EXPECT_EQ(stream.format(), Format::f32);
+        if (!half_factors) {
+            EXPECT_EQ(names(graph), (std::vector<std::string>{"add", "matmul", "matmul", "scale"}));
+            continue;
+        }
+        ASSERT_EQ(names(graph), (std::vector<std::string>{"add", "cast", "matmul", "matmul", "scale"}));
+        const Tensor copy = graph.nodes()[1].out[0];
+        EXPECT_EQ(copy.format(), Format::bf16);
+        EXPECT_EQ(graph.nodes()[1].in[0], stream);
+        EXPECT_EQ(graph.nodes()[2].in[0], copy);
+        EXPECT_EQ(graph.nodes()[3].in[0], copy);
+        EXPECT_EQ(graph.nodes()[4].in[0], stream);
+    }
+}
+
 TEST(HostCast, AHeadReadsACopyOfItsTableAndUpdatesMoveTheTableItself) {
     Graph graph;
     const Tensor tokens = graph.input("tokens", {DType::i32, {5}}), targets = graph.input("targets", {DType::i32, {5}});

@@ -151,7 +151,7 @@ void expect_proved(const Model& model, Format activations, std::int64_t micro_ba
                             {.gradient_accumulation_steps = micro_batches,
                              .dropout = 0.1f,
                              .activations = activations,
-                             .cast_weights = activations != Format::f32,
+                             .half_factors = activations != Format::f32,
                              .optimizer = {}},
                             lowering);
     EXPECT_GT(programs.list.front()->barriers(), 50U);

@@ -112,9 +112,9 @@ class DeviceMixed : public ::testing::TestWithParam<std::string> {};
 
 /// The interpreter rounds what is kept in 16 bits as kernels do. A number next to the middle between two others may be
 /// rounded either way, 2^-8 of it; a mean over hundreds of such is far closer than a single one.
-void expect_step_as_interpreted(const Gpt2Config& model, Format format, bool cast_weights) {
+void expect_step_as_interpreted(const Gpt2Config& model, Format format, bool half_factors) {
     TrainerConfig config = config_of(format);
-    config.cast_weights = cast_weights;
+    config.half_factors = half_factors;
     const Batch batch = tiny_batch();
     StepGraphs graphs(loss_of(model), config);
     Arrays leaves;
@@ -148,8 +148,8 @@ void expect_step_as_interpreted(const Gpt2Config& model, Format format, bool cas
 
 TEST_P(DeviceMixed, StepsAsTheInterpreterDoes) {
     for (const Format format : {Format::bf16, Format::f16})
-        for (const bool cast_weights : {false, true})
-            expect_step_as_interpreted(tiny_gpt2(GetParam()), format, cast_weights);
+        for (const bool half_factors : {false, true})
+            expect_step_as_interpreted(tiny_gpt2(GetParam()), format, half_factors);
 }
 
 TEST_P(DeviceMixed, LearnsAsInFp32) {
@@ -159,7 +159,7 @@ TEST_P(DeviceMixed, LearnsAsInFp32) {
     Trainer whole(shared_device(), loss, loss, config_of(Format::f32));
     Trainer mixed(shared_device(), loss, loss, config_of(Format::bf16));
     TrainerConfig config = config_of(Format::bf16);
-    config.cast_weights = true;
+    config.half_factors = true;
     Trainer cast(shared_device(), loss, loss, config);
     for (std::int64_t it = 0; it < 40; ++it) {
         const double wanted = whole.step(it, 1e-3, feed).loss;
