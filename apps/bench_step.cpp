@@ -69,7 +69,7 @@ void bench_step(const Common& common, const Options& o) {
             model.trainer = with_device_defaults(model.trainer, device);
             progress.update(static_cast<std::int64_t>(i), model.title);
             StepGraphs graphs(model.loss, model.trainer);
-            const Analysis analysis = analyse(graphs, traits(device));
+            const Analysis analysis = analyse(graphs, traits(device, graphs.step));
             if (const std::string lack = lacking_memory(device, analysis); !lack.empty()) {
                 progress.line(text("left out: ", model.title, ": ", lack));
                 continue;

@@ -29,12 +29,12 @@ std::int64_t bytes_of(const Device& device, const RunOptions& o, const BatchLoss
     config.recompute = config.recompute || savings.recompute;
     if (savings.mixed) config.activations = Format::bf16;
     StepGraphs graphs(loss(rows, false), with_device_defaults(config, device));
-    const Analysis step = analyse(graphs, traits(device));
+    const Analysis step = analyse(graphs, traits(device, graphs.step));
     Graph evaluation;
     evaluation.activations = config.activations;
     evaluation.output("loss", loss(rows, true)(Scope(evaluation, graphs.parameters)));
     narrow_frozen(evaluation, graphs.parameters, config.frozen);
-    const Analysis beside = analyse(evaluation, traits(device));  // in the same arena, with the same states
+    const Analysis beside = analyse(evaluation, traits(device, evaluation));  // in the same arena, with the same states
     return step.bytes() + std::max<std::int64_t>(0, beside.arena - step.arena) + beside.inputs + beside.outputs +
            beside.tables;
 }

@@ -4,7 +4,8 @@
 //
 // Shapes: logits and d_logits [rows, width] with their pitch, targets and row_loss [rows], count and d_loss [1]. A
 // workgroup takes `per_group` rows one after the other. d_logits may be logits: when a lane writes, all have read the
-// row for its sum, and each reads again only what it then writes. A target past the end means the last column.
+// row for its sum, and each reads again only what it then writes. Packed d_logits lie elsewhere; an odd width's last
+// pair is filled up with 0. A target past the end means the last column.
 // Numerics: fp32; as in lib/loss_gradient.glsl.
 #version 460
 #include "lib/args.glsl"
@@ -16,6 +17,7 @@
 
 layout(constant_id = 4) const bool GRADIENT = true;
 layout(constant_id = 5) const bool SEEDED = false;
+layout(constant_id = 6) const uint LAYOUT_D = SCALAR;  // of d_logits
 
 layout(push_constant) uniform Args {
     In logits;
@@ -30,6 +32,11 @@ layout(push_constant) uniform Args {
     uint per_group;
 };
 
+// The last column of an odd number.
+void store_last(uint at, float value) {
+    store_some(d_logits, at, vec2(value, 0.0), packed(LAYOUT_D), LAYOUT_D);
+}
+
 void main() {
     const uint first = group_index() * per_group;
     const uint last = min(first + per_group, rows);
@@ -42,19 +49,20 @@ void main() {
         if (!GRADIENT) {
             chosen = logits.at[at + max(target, 0)];
         } else if (target < 0) {
-            for (uint j = gl_LocalInvocationID.x; j < columns; j += GROUP) d_logits.at[at + j] = 0.0;
+            FOR_PAIRS_IN(0, columns, j) store_two(d_logits, at + j, vec2(0.0), LAYOUT_D);
+            if (odd_end(0, columns)) store_last(at + columns - 1, 0.0);
         } else {
             const float each = (SEEDED ? d_loss.at[0] : 1.0) / count.at[0];
             const LossRow loss = LossRow(uint(target), of.top, 1.0 / of.sum * each, each);
             FOR_PAIRS_IN(0, columns, j) {
                 const vec2 x = load_two(logits, at + j, LAYOUT);
-                store_two(d_logits, at + j, loss_gradient(loss, j, x), LAYOUT);
+                store_two(d_logits, at + j, loss_gradient(loss, j, x), LAYOUT_D);
                 chosen = j == loss.target ? x.x : j + 1 == loss.target ? x.y : chosen;
             }
             if (odd_end(0, columns)) {
                 const uint j = columns - 1;
                 const float x = logits.at[at + j];
-                d_logits.at[at + j] = loss_gradient(loss, j, vec2(x, 0.0)).x;
+                store_last(at + j, loss_gradient(loss, j, vec2(x, 0.0)).x);
                 chosen = j == loss.target ? x : chosen;
             }
             chosen = group_sum(chosen);  // of the lane that has it

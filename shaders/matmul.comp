@@ -43,7 +43,7 @@ void add_terms(uint batch, uint row0, uint column0, uint k_begin, uint k_end, fl
         if (TRANSPOSE_A) {  // two rows and one of two k per lane
             const uint row = row0 + i * SUBGROUP + lane * 2 % SUBGROUP;
             const uint at = batch * a_batch + (k_begin + lane * 2 / SUBGROUP) * a_pitch;
-            a_at[i] = at + min(row, LAYOUT_A != SCALAR ? m - 2 : m - 1);
+            a_at[i] = at + min(row, LAYOUT_A != SCALAR ? (m - 1) / 2 * 2 : m - 1);
             a_next[i] = at + min(row + 1, m - 1);
         } else {
             a_at[i] = batch * a_batch + min(row0 + i * SUBGROUP + lane, m - 1) * a_pitch + k_begin;

@@ -17,7 +17,7 @@
 layout(constant_id = 7) const uint TILE = 64;   // rows and columns; below, columns of b are rows, too
 layout(constant_id = 8) const uint THREAD = 4;  // a multiple of 4
 layout(constant_id = 9) const uint SLICE = 16;  // of k
-// Elements 4 i … 4 i + 3 of every row make one aligned word, inside or outside together unless they lie along k.
+// Elements 4 i … 4 i + 3 of every row make one aligned word, all of which may be read unless they lie along k.
 layout(constant_id = 10) const bool ALIGNED_A = false;
 layout(constant_id = 11) const bool ALIGNED_B = false;
 
@@ -55,9 +55,9 @@ struct Place {
 };
 
 Place first_word(Operand of, uint form, bool along_k, bool aligned) {
-    const uint access = along_k || form == SCALAR ? 1 : aligned ? 4 : 2;  // rows that are inside or outside together
+    const uint access = along_k || form == SCALAR ? 1 : aligned ? 4 : 2;  // rows of one load, the first of them inside
     const uvec2 at = word_at(0, along_k);
-    const uint last = of.rows - access - of.row0, row = min(at.x, last);
+    const uint last = (of.rows - 1) / access * access - of.row0, row = min(at.x, last);
     return Place((row * of.stride.x + at.y * of.stride.y) * bytes(form), last - row);
 }
 

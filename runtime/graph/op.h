@@ -31,6 +31,7 @@ struct DeviceTraits {
     std::uint32_t registers = 256;       // of 32 bits, for one invocation
     bool uniform_loads = false;          // a CPU that loads vectors by shaders/lib/uniform_loads.glsl
     bool unrolled_products = false;      // and computes as shaders/matmul_unrolled.comp wants it
+    std::int64_t memory_bytes = std::int64_t{8} << 30;
     // Memory is cut into buffers of at most so many, but for a larger tensor.
     std::int64_t buffer_bytes = std::numeric_limits<std::int64_t>::max();
     std::optional<MatrixShape> matrices = {};  // set: products may round their operands to its element type

@@ -21,6 +21,7 @@ struct OperandStrides {
 struct GemmCall {
     GemmShape shape;
     ArgValue a, b;
+    bool padded_a = false;            // what lies between its rows is nobody's and may be read
     ArgValue bias = {}, addend = {};  // may be absent
     RowScale row_scale = {};
     ArgValue y;

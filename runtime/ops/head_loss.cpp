@@ -26,7 +26,7 @@ enum Result : std::size_t { loss, d_input, d_table };
 /// where that input is given.
 class HeadLossOp : public Op {
 public:
-    explicit HeadLossOp(std::int64_t logits_bytes) : logits_bytes_(logits_bytes) {}
+    explicit HeadLossOp(std::optional<std::int64_t> logits_bytes) : logits_bytes_(logits_bytes) {}
 
     std::string_view name() const override { return "head_loss"; }
 
@@ -77,20 +77,21 @@ public:
     void lower(Lowering& to) const override {
         const Tensor x = to.in[input], w = to.in[table], targets = to.in[target];
         const Tensor d_x = to.out[d_input], d_w = to.out[d_table];
-        const std::int64_t rows = x.rows(), width = w.rows(), pitch = width + width % 2, most = chunk(rows, pitch);
+        const std::int64_t rows = x.rows(), width = w.rows(), pitch = pitch_of(to.device, width);
+        const std::int64_t most = chunk(to.device, rows, pitch);
         const Scratch row_loss = to.scratch(rows), count = to.scratch(1);
-        const GemmOperand logits{to.scratch(most * pitch), pitch, static_cast<std::uint32_t>(VectorLayout::vec2)},
-            weight = matrix(w);
+        const GemmOperand logits{to.scratch(most * pitch), pitch, vector_layout(true)}, weight = matrix(w);
+        const GemmOperand d_logits = d_x || d_w ? gradient_of(to, logits, most) : GemmOperand{{}, pitch, logits.form};
         std::optional<Scratch> parts;
         append_count(to, "count_targets", {{"targets", targets}, {"count", count}}, rows);
         for (std::int64_t first = 0; first < rows; first += most) {
             const std::int64_t n = std::min(most, rows - first);
             const GemmOperand x_rows = matrix(x, first, n);
             append(to, {.m = n, .n = width, .k = x.width(), .transpose_b = true}, x_rows, weight, logits, parts);
-            append_losses(to, logits, n, {targets, first, n}, {row_loss, first, n}, count);
-            if (d_x) append(to, {.m = n, .n = x.width(), .k = width}, logits, weight, matrix(d_x, first, n), parts);
+            append_losses(to, logits, d_logits, n, {targets, first, n}, {row_loss, first, n}, count);
+            if (d_x) append(to, {.m = n, .n = x.width(), .k = width}, d_logits, weight, matrix(d_x, first, n), parts);
             if (d_w)
-                append(to, {.m = width, .n = x.width(), .k = n, .transpose_a = true, .onto_y = first > 0}, logits,
+                append(to, {.m = width, .n = x.width(), .k = n, .transpose_a = true, .onto_y = first > 0}, d_logits,
                        x_rows, matrix(d_w), parts);
         }
         append_count(to, "cross_entropy_mean",
@@ -113,18 +114,40 @@ private:
     static std::uint32_t form(Tensor x) {
         return vector_layout(x, x.width() % 2 == 0 && x.graph().value(x).offset % 2 == 0);
     }
-    /// The form, if what is read in pairs is even, as packed rows always are.
-    static std::uint32_t form(const GemmOperand& x, bool in_pairs) { return in_pairs ? x.form : vector_layout(false); }
+    static bool packed(const GemmOperand& x) { return x.form > vector_layout(true); }
+    /// The form, if what is read in pairs is even or packed: packed rows are, or end with a pair that is filled up.
+    static std::uint32_t form(const GemmOperand& x, bool in_pairs) {
+        return in_pairs || packed(x) ? x.form : vector_layout(false);
+    }
     static GemmOperand matrix(Tensor x) { return {x, x.width(), form(x)}; }
     static GemmOperand matrix(Tensor x, std::int64_t first, std::int64_t rows) {
         return {Section{x, first * x.width(), rows * x.width()}, x.width(), form(x)};
     }
 
-    /// As many rows as logits_bytes hold, in whole tiles of the products where that is more than one.
-    std::int64_t chunk(std::int64_t rows, std::int64_t pitch) const {
-        constexpr std::int64_t tile = 64;
-        const std::int64_t most = std::max<std::int64_t>(1, logits_bytes_ / (4 * pitch));
+    /// Rows of logits begin where pairs do; on a GPU, where its widest loads may begin and cache lines do.
+    static std::int64_t pitch_of(const DeviceTraits& device, std::int64_t width) {
+        const std::int64_t step = device.cpu ? 2 : 64;
+        return (width + step - 1) / step * step;
+    }
+
+    /// As many rows as logits_bytes hold, in whole tiles of the products where that is more than one. A CPU has them in
+    /// its caches. A GPU reads and writes all of the table's gradient for each chunk: it has as many rows as keep it
+    /// busy many times over, if they take no more than a small part of its memory.
+    std::int64_t chunk(const DeviceTraits& device, std::int64_t rows, std::int64_t pitch) const {
+        constexpr std::int64_t cached = std::int64_t{32} << 20, busy = 8192, share = 16, tile = 64;
+        const std::int64_t bytes =
+            device.cpu ? cached : std::min({busy * 4 * pitch, device.memory_bytes / share, device.buffer_bytes});
+        const std::int64_t most = std::max<std::int64_t>(1, logits_bytes_.value_or(bytes) / (4 * pitch));
         return rows <= most ? rows : most < tile ? most : most / tile * tile;
+    }
+
+    /// Where the gradient of `rows` rows of logits lies: over them; or beside them in 16 bits, if products round their
+    /// factors to these on a GPU, so that each number is rounded once and moved in half the bytes.
+    static GemmOperand gradient_of(Lowering& to, const GemmOperand& logits, std::int64_t rows) {
+        if (to.device.cpu || !to.device.matrices) return logits;
+        const bool bf16 = to.device.matrices->element == MatrixElement::bf16;
+        return {to.scratch(rows * logits.pitch / 2), logits.pitch,
+                static_cast<std::uint32_t>(bf16 ? VectorLayout::bf16x2 : VectorLayout::f16x2)};
     }
 
     /// A kernel of one workgroup that counts rows.
@@ -139,6 +162,7 @@ private:
     /// y = op(a) · op(b), a and b being one matrix each.
     static void append(Lowering& to, const Extents& size, const GemmOperand& a, const GemmOperand& b,
                        const GemmOperand& y, std::optional<Scratch>& parts) {
+        const bool padded_a = !to.device.cpu && std::holds_alternative<Scratch>(a.at);
         append_gemm(to,
                     {.shape = {.batches = 1,
                                .m = size.m,
@@ -146,13 +170,14 @@ private:
                                .k = size.k,
                                .transpose_a = size.transpose_a,
                                .transpose_b = size.transpose_b,
-                               .packed_y = y.form > vector_layout(true),
-                               .packed_factors = std::max(a.form, b.form) > vector_layout(true)},
+                               .packed_y = packed(y),
+                               .packed_factors = packed(a) || packed(b)},
                      .a = a.at,
                      .b = b.at,
+                     .padded_a = padded_a,
                      .addend = size.onto_y ? y.at : ArgValue{},
                      .y = y.at,
-                     .layout_a = form(a, !size.transpose_a || size.m % 2 == 0),
+                     .layout_a = form(a, padded_a || !size.transpose_a || size.m % 2 == 0),
                      .layout_b = form(b, size.transpose_b || size.n % 2 == 0),
                      .layout_addend = form(y, size.n % 2 == 0),
                      .layout_y = form(y, size.n % 2 == 0),
@@ -163,9 +188,9 @@ private:
                     parts);
     }
 
-    /// Each row's loss, and for the derivative the logits' gradient in place of the logits.
-    static void append_losses(Lowering& to, const GemmOperand& logits, std::int64_t rows, const Section& targets,
-                              const Section& row_loss, Scratch count) {
+    /// Each row's loss, and for the derivative the logits' gradient.
+    static void append_losses(Lowering& to, const GemmOperand& logits, const GemmOperand& d_logits, std::int64_t rows,
+                              const Section& targets, const Section& row_loss, Scratch count) {
         const std::int64_t width = to.in[table].rows();
         const bool differentiates = to.out[d_input] || to.out[d_table],
                    seeded = differentiates && to.in.size() > upstream;
@@ -175,6 +200,7 @@ private:
                      .constants = {{"GROUP", grid.group},
                                    {"BLOCK", block(grid.group, width)},
                                    {"LAYOUT", logits.form},
+                                   {"LAYOUT_D", d_logits.form},
                                    {"GRADIENT", differentiates},
                                    {"SEEDED", seeded}},
                      .args = {{"logits", logits.at},
@@ -182,17 +208,20 @@ private:
                               {"count", count},
                               {"d_loss", seeded ? to.in[upstream] : ArgValue{}},
                               {"row_loss", row_loss},
-                              {"d_logits", differentiates ? logits.at : ArgValue{}},
+                              {"d_logits", d_logits.at},
                               {"rows", extent(rows)},
                               {"width", extent(width)},
                               {"pitch", extent(logits.pitch)},
                               {"per_group", grid.per_group}},
                      .groups = grid.groups,
                      .flops = (differentiates ? 40.0 : 20.0) * elements,
-                     .bytes = (differentiates ? 12.0 : 4.0) * elements});
+                     .bytes = (!differentiates    ? 4.0
+                               : packed(d_logits) ? 10.0
+                                                  : 12.0) *
+                              elements});
     }
 
-    std::int64_t logits_bytes_;
+    std::optional<std::int64_t> logits_bytes_;
 };
 
 }  // namespace

@@ -308,8 +308,8 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
         parts.constants.emplace_back("ALIGNED_B", in_multiples(of.b, of.b_at.pitch | of.b_at.batch, 8));
         parts.constants.emplace_back("ALIGNED_Y", in_multiples(of.y, of.y_pitch, 8));
     }
-    if (config.kernel == "matmul_tile") {  // words of four that end where rows end, unless these go along k
-        const std::int64_t a_width = shape.transpose_a ? m : 0, b_width = shape.transpose_b ? 0 : n;
+    if (config.kernel == "matmul_tile") {  // words of four that end where rows end, unless these go along k or may
+        const std::int64_t a_width = shape.transpose_a && !of.padded_a ? m : 0, b_width = shape.transpose_b ? 0 : n;
         parts.constants.emplace_back("ALIGNED_A", in_multiples(of.a, of.a_at.pitch | of.a_at.batch | a_width, 4));
         parts.constants.emplace_back("ALIGNED_B", in_multiples(of.b, of.b_at.pitch | of.b_at.batch | b_width, 4));
     }

@@ -75,6 +75,7 @@ DeviceTraits traits(const Device& device) {
     made.registers = info.registers;
     made.uniform_loads = made.cpu && info.uniform_loads;
     made.unrolled_products = made.uniform_loads && info.checked_pushes;
+    made.memory_bytes = static_cast<std::int64_t>(info.memory_bytes);
     made.buffer_bytes = static_cast<std::int64_t>(info.buffer_bytes);
     made.autotuner = device.attached<Autotuner>();
     return made;

@@ -8,7 +8,8 @@ layout(constant_id = 3) const bool TRANSPOSE_B = false;
 layout(constant_id = 4) const bool BIAS = false;
 layout(constant_id = 5) const bool ADDEND = false;
 layout(constant_id = 6) const uint ACTIVATION = 0;
-// How pairs along rows lie: SCALAR unless pitch, batch, offset and width are even.
+// How pairs along rows lie: SCALAR unless pitch, batch, offset and width are even. Rows of a may have an odd width if
+// what lies behind their last element is nobody's, and 0 where they are packed.
 layout(constant_id = 20) const uint LAYOUT_A = SCALAR;
 layout(constant_id = 21) const uint LAYOUT_B = SCALAR;
 layout(constant_id = 22) const uint LAYOUT_Y = SCALAR;
