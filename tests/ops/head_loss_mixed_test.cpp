@@ -9,6 +9,7 @@
 #include "op_check.h"
 #include "ops/arithmetic.h"
 #include "ops/backward.h"
+#include "ops/cast.h"
 #include "ops/head_loss.h"
 #include "passes/run_passes.h"
 
@@ -128,12 +129,12 @@ DeviceTraits large_gpu() {
 std::vector<Dispatch> dispatches_of_gpt2(const DeviceTraits& device, Format activations) {
     Graph graph;
     graph.activations = activations;
-    graph.half_factors = true;
     const Tensor features = scale(graph.input("x", {DType::f32, {64, 1024, 768}}), 2.0f);
     const Tensor table = graph.state("table", {DType::f32, {50257, 768}});
     const Tensor loss = head_loss(features, table, graph.input("targets", {DType::i32, {64, 1024}}));
     graph.output("loss", loss);
     const std::vector d = gradients(loss, std::array{features, table});
+    if (activations != Format::f32) cast_weights(graph);
     graph.output("d_features", scale(d[0], 2.0f));
     graph.output("d_table", scale(d[1], 2.0f));
     run_passes(graph, only_storage_types);
