@@ -3,8 +3,9 @@
 //
 // Shapes, splits: as matmul.comp.
 // Owner: a workgroup of (TILE / THREAD)² invocations has a tile of y; an invocation has THREAD · THREAD
-//   elements in blocks of 4 · 4, spread over the tile so that neighbours read neighbouring words. The
-//   next slices of a and b are fetched into registers while the present ones are multiplied.
+//   elements in blocks of 4 · 4, spread over the tile so that neighbours read neighbouring words. Shared memory has
+//   room for two slices of a and b: while one is multiplied the next one is fetched into registers, and stored as the
+//   other. So there is one barrier for each slice.
 // Numerics: fp32, each element one running sum in ascending k.
 //
 // Why so: little of the loop over whole slices may be anything but multiply-adds. An invocation fetches words of four
@@ -26,9 +27,10 @@ const uint BLOCKS = THREAD / 4;
 const uint LINE = TILE / 4;   // words of one k
 const uint PITCH = LINE + 1;  // so that what neighbours write spreads over the banks
 const uint RIGHT = SLICE * PITCH;             // where b's words begin
+const uint BOTH = 2 * SLICE * PITCH;          // words of a slice of each
 const uint FETCH = TILE * SLICE / 4 / GROUP;  // words of an operand for each invocation
 
-shared vec4 slices[2 * SLICE * PITCH];
+shared vec4 slices[2 * BOTH];
 
 float sum[THREAD * THREAD];  // the invocation's part of the tile
 
@@ -110,13 +112,14 @@ float load_element(Operand of, uint form, uint row, uint t) {
     return load_one(of.x, of.begin + at, form);
 }
 
-// Adds up the first `terms` of the slices.
-void multiply(uint terms, uint my_row, uint my_column) {
-    for (uint t = 0; t < terms; ++t) {
+// Adds up the first `terms` of the slices from `begin` on.
+void multiply(uint begin, uint terms, uint my_row, uint my_column) {
+    const uint row = begin + my_row, column = begin + RIGHT + my_column;
+    [[unroll]] for (uint t = 0; t < terms; ++t) {
         vec4 z[BLOCKS];
-        [[unroll]] for (uint j = 0; j < BLOCKS; ++j) z[j] = slices[RIGHT + t * PITCH + j * SIDE + my_column];
+        [[unroll]] for (uint j = 0; j < BLOCKS; ++j) z[j] = slices[column + t * PITCH + j * SIDE];
         [[unroll]] for (uint i = 0; i < THREAD; i += 4) {
-            const vec4 x = slices[t * PITCH + i / 4 * SIDE + my_row];
+            const vec4 x = slices[row + t * PITCH + i / 4 * SIDE];
             [[unroll]] for (uint e = 0; e < 4; ++e)
                 [[unroll]] for (uint j = 0; j < THREAD; ++j) sum[(i + e) * THREAD + j] += x[e] * z[j / 4][j % 4];
         }
@@ -143,31 +146,31 @@ void main() {
     const Place at_b = first_word(of_b, LAYOUT_B, TRANSPOSE_B, ALIGNED_B);
     uvec4 next_a[FETCH];
     uvec4 next_b[FETCH];
-    uint k0 = k_begin;
-    if (k0 < k_whole) {
-        for (;; k0 += SLICE) {
+    uint to = 0;  // where the next slices go
+    if (k_begin < k_whole) {
+        fetch(of_a, LAYOUT_A, !TRANSPOSE_A, ALIGNED_A, k_begin, at_a, next_a);
+        fetch(of_b, LAYOUT_B, TRANSPOSE_B, ALIGNED_B, k_begin, at_b, next_b);
+        for (uint k0 = k_begin; k0 < k_whole; k0 += SLICE) {
+            stage(to, LAYOUT_A, !TRANSPOSE_A, next_a, SCALE_K, batch, k0);
+            stage(to + RIGHT, LAYOUT_B, TRANSPOSE_B, next_b, false, batch, k0);
+            barrier();
             // In the end the last slice once more, in vain: where loads may or may not be, compilers wait for them.
-            const uint from = min(k0, k_whole - SLICE);
+            const uint from = min(k0 + SLICE, k_whole - SLICE);
             fetch(of_a, LAYOUT_A, !TRANSPOSE_A, ALIGNED_A, from, at_a, next_a);
             fetch(of_b, LAYOUT_B, TRANSPOSE_B, ALIGNED_B, from, at_b, next_b);
-            if (k0 > k_begin) multiply(SLICE, my_row, my_column);
-            if (k0 >= k_whole) break;
-            barrier();  // everyone is done with the previous slices
-            stage(0, LAYOUT_A, !TRANSPOSE_A, next_a, SCALE_K, batch, k0);
-            stage(RIGHT, LAYOUT_B, TRANSPOSE_B, next_b, false, batch, k0);
-            barrier();
+            multiply(to, SLICE, my_row, my_column);
+            to = BOTH - to;
         }
     }
-    if (k0 < k_end) {
-        barrier();
+    if (k_whole < k_end) {
         const uint row = gl_LocalInvocationID.x % TILE;
-        for (uint t = gl_LocalInvocationID.x / TILE; t < k_end - k0; t += GROUP / TILE) {
-            const uint to = t * PITCH + row / 4;
-            slices[to][row % 4] = k_scale(batch, k0 + t) * load_element(of_a, LAYOUT_A, row, k0 + t);
-            slices[RIGHT + to][row % 4] = load_element(of_b, LAYOUT_B, row, k0 + t);
+        for (uint t = gl_LocalInvocationID.x / TILE; t < k_end - k_whole; t += GROUP / TILE) {
+            const uint at = to + t * PITCH + row / 4;
+            slices[at][row % 4] = k_scale(batch, k_whole + t) * load_element(of_a, LAYOUT_A, row, k_whole + t);
+            slices[at + RIGHT][row % 4] = load_element(of_b, LAYOUT_B, row, k_whole + t);
         }
         barrier();
-        multiply(k_end - k0, my_row, my_column);
+        multiply(to, k_end - k_whole, my_row, my_column);
     }
 
     [[unroll]] for (uint i = 0; i < THREAD; ++i) {

@@ -12,6 +12,7 @@ namespace vkf {
 namespace {
 
 constexpr std::uint32_t subgroup_step = 4;  // of k, in a subgroup's registers
+constexpr std::uint32_t matrix_slice = 32;  // likewise, in shared memory beside a subgroup's matrices
 constexpr std::uint32_t cache_line = 16;    // of a CPU, in words
 constexpr std::int64_t streamed = 1 << 19;  // elements of a matrix that comes from memory
 
@@ -152,32 +153,38 @@ KernelConfig in_subgroup_registers(const DeviceTraits& device, const GemmShape& 
     return made;
 }
 
-KernelConfig in_shared_memory(const DeviceTraits& device, const GemmShape& shape, std::uint32_t tile) {
-    const std::uint32_t thread = tile == 128 || device.max_group < 256 ? 8 : 4;
-    return {text("tile ", tile),
-            "matmul_tile",
-            {{"GROUP", (tile / thread) * (tile / thread)},
-             {"TILE", tile},
-             {"THREAD", thread},
-             {"SLICE", tile == 128 ? 8U : 16U}},
-            tiles_of(shape, tile, tile)};
+/// Shared memory has two slices of both operands: of 16 terms or, where that is too much, of 8, which are too few for
+/// 256 invocations to share those of a small tile; nothing, if there is no room for these either.
+std::optional<KernelConfig> in_shared_memory(const DeviceTraits& device, const GemmShape& shape, std::uint32_t tile) {
+    const auto room = [&](std::uint32_t slice) { return 2 * 2 * slice * (tile + 4) * 4; };
+    const std::uint32_t slice = room(16) <= device.shared_bytes ? 16 : 8;
+    if (room(slice) > device.shared_bytes) return std::nullopt;
+    const std::uint32_t thread = tile == 128 || device.max_group < 256 || slice == 8 ? 8 : 4;
+    return KernelConfig{
+        text("tile ", tile),
+        "matmul_tile",
+        {{"GROUP", (tile / thread) * (tile / thread)}, {"TILE", tile}, {"THREAD", thread}, {"SLICE", slice}},
+        tiles_of(shape, tile, tile)};
 }
 
-/// A tile's subgroups form a grid, each with a block of matrices. Shared memory holds a slice of both operands in 16
-/// bits and a finished matrix of each subgroup; nothing, if that is more than there is. Twice the invocations where
-/// 128 registers would not hold a block and what is fetched of the next slices.
+/// A tile's subgroups form a grid, each with a block of matrices: of a tile of 128 by 128 blocks of 64 by 64, where
+/// subgroups have 32 invocations or more. More invocations where 128 registers would not hold a block and what is
+/// fetched of the next slices. Shared memory has two slices of both operands in 16 bits: of 32 terms or, where that is
+/// too much, of 16; nothing, if there is no room for these either.
 std::optional<KernelConfig> in_matrices(const DeviceTraits& device, const GemmShape& shape, std::uint32_t tile) {
     const MatrixShape& of = *device.matrices;
-    constexpr std::uint32_t slice = 32;
-    const bool narrow = device.registers <= 128 && device.max_group >= 256;
-    const std::uint32_t most = tile == 128 || narrow ? 256 : 128;  // invocations
+    std::uint32_t most = tile == 128 ? std::clamp(4 * device.subgroup_size, 128U, 256U) : 128;  // invocations
+    if (device.registers <= 128 && device.max_group >= 256) most = 256;
     std::uint32_t down = 1, across = 1;
     while (2 * down * across * device.subgroup_size <= most) (down <= across ? down : across) *= 2;
-    const std::uint32_t shared = 2 * (tile + 8) * (slice + 8) * 2 + down * across * of.m * of.n * 4;
-    if (shared > device.shared_bytes) return std::nullopt;
+    const std::uint32_t group = down * across * device.subgroup_size;
+    const auto room = [&](std::uint32_t slice) { return 2 * 2 * tile * (slice + 8) * 2; };
+    const std::uint32_t slice = room(matrix_slice) <= device.shared_bytes ? matrix_slice : matrix_slice / 2;
+    const std::uint32_t patches = 2 * tile * slice / 16 / group;  // that an invocation fetches of a slice
+    if (room(slice) > device.shared_bytes || patches == 0) return std::nullopt;
     return KernelConfig{text("coopmat ", tile),
                         of.element == MatrixElement::bf16 ? "matmul_coopmat_bf16" : "matmul_coopmat",
-                        {{"GROUP", down * across * device.subgroup_size},
+                        {{"GROUP", group},
                          {"MATRIX_M", of.m},
                          {"MATRIX_N", of.n},
                          {"MATRIX_K", of.k},
@@ -185,30 +192,42 @@ std::optional<KernelConfig> in_matrices(const DeviceTraits& device, const GemmSh
                          {"ACROSS", across},
                          {"ROWS", tile / (down * of.m)},
                          {"COLUMNS", tile / (across * of.n)},
-                         {"STEPS", slice / of.k}},
+                         {"STEPS", slice / of.k},
+                         {"PARTS", std::min({2U, patches, slice / of.k})}},
                         tiles_of(shape, tile, tile)};
 }
 
-/// A workgroup's matrices; or a subgroup's, which are for tests and small, for Mesa takes long to compile them.
-/// Nothing, if the tiles were mostly padding or terms are scaled, which pass through no invocation's hands.
-std::optional<KernelConfig> in_group_matrices(const DeviceTraits& device, const GemmShape& shape) {
+/// A workgroup's matrices; or a subgroup's, which are for tests and small, for Mesa takes long to compile them. None in
+/// tiles that were half padding or more, or if terms are scaled, which pass through no invocation's hands.
+std::vector<KernelConfig> in_group_matrices(const DeviceTraits& device, const GemmShape& shape) {
+    struct Tile {
+        std::uint32_t m, n;
+    };
+    std::vector<KernelConfig> list;
+    if (!device.matrices || device.workgroup_matrices == 0 || shape.scales_terms()) return list;
     const bool of_subgroup = device.workgroup_matrices == device.subgroup_size;
-    const std::uint32_t tile = of_subgroup ? 16 : 128, slice = of_subgroup ? 16 : 64;
-    if (!device.matrices || device.workgroup_matrices == 0 || std::min(shape.m, shape.n) < tile / 2 ||
-        shape.scales_terms())
-        return std::nullopt;
     const char* of = of_subgroup ? "_subgroup" : device.matrices->element == MatrixElement::bf16 ? "_bf16" : "";
-    return KernelConfig{text("coopmat2 ", tile),
+    const std::vector<Tile> tiles =
+        of_subgroup ? std::vector<Tile>{{16, 16}} : std::vector<Tile>{{128, 128}, {128, 256}, {256, 128}};
+    for (const auto& [m, n] : tiles) {
+        if (2 * shape.m <= m || 2 * shape.n <= n) continue;
+        list.push_back({text("coopmat2 ", m, 'x', n),
                         text("matmul_coopmat2", of),
-                        {{"GROUP", device.workgroup_matrices}, {"TILE_M", tile}, {"TILE_N", tile}, {"SLICE", slice}},
-                        tiles_of(shape, tile, tile)};
+                        {{"GROUP", device.workgroup_matrices},
+                         {"TILE_M", m},
+                         {"TILE_N", n},
+                         {"SLICE", of_subgroup ? 16U : 64U},
+                         {"UNROLLED", of_subgroup ? 2U : 4U}},
+                        tiles_of(shape, m, n)});
+    }
+    return list;
 }
 
 /// Whether matrices are worth their padding. Of fewer than 8 lanes a tile would take more subgroups than it has
 /// matrices.
 bool suits_matrices(const DeviceTraits& device, const GemmShape& shape) {
     if (!device.matrices || device.subgroup_size < 8) return false;
-    return shape.m >= device.matrices->m && shape.n >= device.matrices->n && shape.k >= device.matrices->k;
+    return shape.m >= device.matrices->m && shape.n >= device.matrices->n && shape.k >= matrix_slice;
 }
 
 /// Tiles of 128 by 128 take 256 invocations and, of each, more than a hundred registers.
@@ -216,26 +235,39 @@ bool suits_large_tiles(const DeviceTraits& device) {
     return device.max_group >= 256 && device.registers > 128;
 }
 
-/// Whether tiles of 128 by 128 are done sooner than those of 64 by 64: where they keep every multiprocessor busy, and
-/// where a last round of few tiles costs no more than they save. Either has 256 invocations, of which each executes so
-/// many instructions for a k, as the compilers of GPUs' drivers have it (docs/drivers.md).
-bool prefers_large_tiles(const DeviceTraits& device, const GemmShape& shape) {
-    constexpr std::int64_t large = 80, small = 22;
-    const std::int64_t tiles = tiles_of(shape, 128, 128);
-    const auto rounds = [&](std::int64_t count) { return up(count, device.compute_units); };
-    return tiles >= device.compute_units && rounds(tiles) * large <= rounds(tiles_of(shape, 64, 64)) * small;
-}
-
-/// How k is cut, for all implementations alike. GPUs cut it where not even small tiles keep every multiprocessor busy.
+/// How k is cut. GPUs cut it where tiles are too few to keep every multiprocessor busy: kernels with matrices by their
+/// own tiles, all that compute in fp32 alike by small tiles.
 void cut(KernelConfig& made, const DeviceTraits& device, const GemmShape& shape, std::int64_t subgroup_tiles) {
     made.chunk = shape.k;
     if (device.cpu) {
         split(made, shape, subgroup_tiles, std::int64_t{device.compute_units} * 4, subgroup_step);
         shorten(made, shape, subgroup_step);
     } else {
-        constexpr std::int64_t longest_slice = 32;
-        split(made, shape, tiles_of(shape, 64, 64), device.compute_units, longest_slice);
+        constexpr std::int64_t longest_slice = 32, longest_of_matrices = 64;
+        const bool matrices = made.kernel.starts_with("matmul_coopmat");
+        split(made, shape, matrices ? made.tiles : tiles_of(shape, 64, 64), device.compute_units,
+              matrices ? longest_of_matrices : longest_slice);
     }
+}
+
+/// Whether tiles of 128 by 128 are done sooner than those of 64 by 64: where they keep every multiprocessor busy, and
+/// where a last round of few tiles costs no more than they save. Either has 256 invocations, of which each executes so
+/// many instructions for a k, as the compilers of GPUs' drivers have it (docs/drivers.md). To write and read the parts
+/// of a split sum takes as long as so many more k, as reckoned there.
+bool sooner(const KernelConfig& large, const KernelConfig& small, const DeviceTraits& device) {
+    constexpr std::int64_t of_large = 80, of_small = 22, parts = 256;
+    const auto terms = [&](const KernelConfig& of) {
+        return up(of.tiles * of.splits, device.compute_units) * (of.chunk + (of.splits > 1 ? parts : 0));
+    };
+    return large.tiles * large.splits >= device.compute_units && terms(large) * of_large <= terms(small) * of_small;
+}
+
+/// Kernels that a device may have, the small tile's and the large one's, first the one that is done sooner.
+void add(std::vector<KernelConfig>& list, const DeviceTraits& device, std::optional<KernelConfig> small,
+         std::optional<KernelConfig> large) {
+    if (small && large && sooner(*large, *small, device)) std::swap(small, large);
+    for (auto* made : {&small, &large})
+        if (*made) list.push_back(std::move(**made));
 }
 
 }  // namespace
@@ -248,22 +280,28 @@ std::vector<KernelConfig> gemm_configs(const DeviceTraits& device, const GemmSha
     std::vector<KernelConfig> list;
     if (is_decode(shape)) {
         list.push_back(decode(device, shape));
+        list.back().most_splits = list.back().splits;
         list.back().constants.emplace_back("TRANSPOSE_B", shape.transpose_b);
         return list;
     }
-    std::vector<std::uint32_t> tiles{64};
-    if (suits_large_tiles(device)) tiles.insert(prefers_large_tiles(device, shape) ? tiles.begin() : tiles.end(), 128);
-    if (suits_matrices(device, shape))
-        for (const std::uint32_t tile : tiles)
-            if (auto made = in_matrices(device, shape, tile)) list.push_back(std::move(*made));
-    if (auto made = in_group_matrices(device, shape)) list.push_back(std::move(*made));
-    for (const std::uint32_t tile : tiles) list.push_back(in_shared_memory(device, shape, tile));
-    // A CPU has neither shared memory nor units for matrices: there they are slower than anything else.
     KernelConfig subgroup = in_subgroup_registers(device, shape);
     const std::int64_t subgroup_tiles = subgroup.tiles;
-    if (device.subgroup_size <= 64) list.insert(device.cpu ? list.begin() : list.end(), std::move(subgroup));
+    const auto with_cut = [&](std::optional<KernelConfig> made) {
+        if (made) cut(*made, device, shape, subgroup_tiles);
+        return made;
+    };
+    const bool large = suits_large_tiles(device);
+    if (suits_matrices(device, shape))
+        add(list, device, with_cut(in_matrices(device, shape, 64)),
+            large ? with_cut(in_matrices(device, shape, 128)) : std::nullopt);
+    for (KernelConfig& made : in_group_matrices(device, shape)) list.push_back(*with_cut(std::move(made)));
+    add(list, device, with_cut(in_shared_memory(device, shape, 64)),
+        large ? with_cut(in_shared_memory(device, shape, 128)) : std::nullopt);
+    // A CPU has neither shared memory nor units for matrices: there they are slower than anything else.
+    if (device.subgroup_size <= 64) list.insert(device.cpu ? list.begin() : list.end(), *with_cut(std::move(subgroup)));
+    const std::int64_t most = std::ranges::max(list, {}, &KernelConfig::splits).splits;
     for (KernelConfig& made : list) {
-        cut(made, device, shape, subgroup_tiles);
+        made.most_splits = most;
         made.constants.emplace_back("TRANSPOSE_A", shape.transpose_a);
         made.constants.emplace_back("TRANSPOSE_B", shape.transpose_b);
     }

@@ -25,14 +25,15 @@ struct GemmShape {
 /// Whether the decode kernel computes it (at most 4 rows), which writes y number by number.
 bool is_decode(const GemmShape& shape);
 
-/// One kernel with its constants and its grid. How k is cut depends on device and size alone, but for the unrolled
-/// kernel: memory is planned the same whichever other one is chosen, and all that compute in fp32 give the same bits.
+/// One kernel with its constants and its grid. All that compute in fp32, but for the unrolled kernel, cut k alike and
+/// give the same bits. There is room for the parts of most splits whichever one is chosen: memory is planned the same.
 struct KernelConfig {
-    std::string name;  // implementation, and tile where there are several: "subgroup", "tile 64", "coopmat 128"
+    std::string name;  // implementation, and tile where there are several: "tile 64", "coopmat2 128x256"
     std::string kernel;
     std::vector<std::pair<std::string, ConstantValue>> constants;
     std::int64_t tiles = 0;  // of all batches
     std::int64_t splits = 1;
+    std::int64_t most_splits = 1;  // of all candidates
     std::int64_t chunk = 0;  // of k, per split
 };
 

@@ -247,8 +247,11 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
     const KernelConfig config = gemm_config(to.device, of);
     if (config.kernel == "matmul_unrolled") return append_unrolled(to, of, config, parts_scratch);
     const bool split = config.splits > 1;
-    const ArgValue result =
-        split ? ArgValue{to.shared_scratch(parts_scratch, batches * config.splits * m * n)} : ArgValue{of.y};
+    ArgValue result = of.y;
+    if (config.most_splits > 1) {
+        const Scratch room = to.shared_scratch(parts_scratch, batches * config.most_splits * m * n);
+        if (split) result = room;
+    }
     const double area = static_cast<double>(batches * m) * static_cast<double>(n);
     const double factors = static_cast<double>(batches * k) * static_cast<double>(m + n);
 
@@ -302,7 +305,7 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
     parts.constants.emplace_back("LAYOUT_A", of.layout_a);
     parts.constants.emplace_back("LAYOUT_B", of.layout_b);
     parts.constants.emplace_back("LAYOUT_Y", split ? vector_layout(n % 2 == 0) : of.layout_y);
-    if (config.kernel.starts_with("matmul_coopmat2")) {
+    if (config.kernel.starts_with("matmul_coopmat")) {
         // They are loaded faster where lines in 16 bits start at multiples of 16 bytes.
         parts.constants.emplace_back("ALIGNED_A", in_multiples(of.a, of.a_at.pitch | of.a_at.batch, 8));
         parts.constants.emplace_back("ALIGNED_B", in_multiples(of.b, of.b_at.pitch | of.b_at.batch, 8));

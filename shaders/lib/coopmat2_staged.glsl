@@ -6,12 +6,14 @@
 
 shared uint staged[STAGED];  // two of ELEMENT on the way in, an fp32 on the way out
 
-void stage(In x, uint form, uint base, uint pitch, uvec2 end, uvec2 from, uvec2 extent) {
+// Unless `clamped`, what lies past `end` is taken as it is, so that a kernel that needs 0 there is wrong.
+void stage(In x, uint form, uint base, uint pitch, uvec2 end, uvec2 from, uvec2 extent, bool clamped) {
     barrier();  // everyone has what was there
     for (uint i = gl_LocalInvocationID.x; i < extent.x * extent.y / 2; i += GROUP) {
         const uvec2 at = from + uvec2(2 * i / extent.y, 2 * i % extent.y);
         vec2 pair = vec2(0.0);
-        if (at.x < end.x && at.y < end.y) pair = load_some(x, base + at.x * pitch + at.y, at.y + 1 < end.y, form);
+        if (!clamped || (at.x < end.x && at.y < end.y))
+            pair = load_some(x, base + at.x * pitch + at.y, !clamped || at.y + 1 < end.y, form);
         staged[i] = pack(pair);
     }
     barrier();
@@ -26,17 +28,20 @@ void unstage(Out y, uint form, uint base, uint pitch, uvec2 end, uvec2 from, uve
     }
 }
 
-#define LOAD_LINES(matrix, memory, form, aligned, base, pitch, end, from, extent)                                     \
+#define LOAD_BY(clamped, order, matrix, memory, form, base, pitch, end, from, extent)                                 \
     {                                                                                                                 \
-        stage(memory, form, base, pitch, end, from, extent);                                                          \
-        coopMatLoad(matrix, staged, 0, (extent).y / 2, gl_CooperativeMatrixLayoutRowMajor);                           \
+        stage(memory, form, base, pitch, end, from, extent, clamped);                                                 \
+        coopMatLoad(matrix, staged, 0, (extent).y / 2, order);                                                        \
     }
 
+#define LOAD_LINES(matrix, memory, form, aligned, base, pitch, end, from, extent)                                     \
+    LOAD_BY(true, gl_CooperativeMatrixLayoutRowMajor, matrix, memory, form, base, pitch, end, from, extent)
 #define LOAD_COLUMNS(matrix, memory, form, aligned, base, pitch, end, from, extent)                                   \
-    {                                                                                                                 \
-        stage(memory, form, base, pitch, end, from, extent);                                                          \
-        coopMatLoad(matrix, staged, 0, (extent).y / 2, gl_CooperativeMatrixLayoutColumnMajor);                        \
-    }
+    LOAD_BY(true, gl_CooperativeMatrixLayoutColumnMajor, matrix, memory, form, base, pitch, end, from, extent)
+#define LOAD_LINES_INSIDE(matrix, memory, form, aligned, base, pitch, end, from, extent)                              \
+    LOAD_BY(false, gl_CooperativeMatrixLayoutRowMajor, matrix, memory, form, base, pitch, end, from, extent)
+#define LOAD_COLUMNS_INSIDE(matrix, memory, form, aligned, base, pitch, end, from, extent)                            \
+    LOAD_BY(false, gl_CooperativeMatrixLayoutColumnMajor, matrix, memory, form, base, pitch, end, from, extent)
 
 #define STORE_LINES(matrix, memory, form, aligned, base, pitch, end, from, extent)                                    \
     {                                                                                                                 \

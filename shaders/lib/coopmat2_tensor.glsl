@@ -4,7 +4,8 @@
 // A tensor's elements are fp32, rounded on their way, or else of the matrices' own 16 bits; its lines follow each other
 // at a pitch. LOAD_LINES takes `extent` elements from `from` = (line, place in the line) on, 0 past `end`, and
 // LOAD_COLUMNS makes columns of the lines; STORE_LINES leaves out what is past `end`. The constant `aligned` promises
-// that lines of 16-bit elements start at multiples of 16 bytes, where they move faster.
+// that lines of 16-bit elements start at multiples of 16 bytes, where they move faster. LOAD_LINES_INSIDE and
+// LOAD_COLUMNS_INSIDE are for what lies before `end`, with which nothing is compared.
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 
@@ -25,44 +26,57 @@ ELEMENT rounded_wide(const in Wide from, const in uint block[2], const in uint i
 uint eights(uint elements, const bool aligned) { return aligned ? elements & ~7u : elements; }
 
 // Declares `slice`. Tensor layouts stay where they are made: compilers rarely see them as arguments.
-#define SLICE(pitch, end, from, extent)                                                                               \
-    tensorLayoutNV<2, gl_CooperativeMatrixClampModeConstantNV> slice =                                                \
-        createTensorLayoutNV(2, gl_CooperativeMatrixClampModeConstantNV);                                             \
+#define SLICE(clamp, pitch, end, from, extent)                                                                        \
+    tensorLayoutNV<2, clamp> slice = createTensorLayoutNV(2, clamp);                                                  \
     slice = setTensorLayoutDimensionNV(slice, (end).x, (end).y);                                                      \
     slice = setTensorLayoutStrideNV(slice, pitch, 1);                                                                 \
     slice = setTensorLayoutClampValueNV(slice, 0);                                                                    \
     slice = sliceTensorLayoutNV(slice, (from).x, (extent).x, (from).y, (extent).y)
 
-#define LOAD_LINES(matrix, memory, form, aligned, base, pitch, end, from, extent)                                     \
-    if (packed(form)) {                                                                                               \
-        SLICE(eights(pitch, aligned), end, from, extent);                                                             \
-        if (aligned) coopMatLoadTensorNV(matrix, InAligned(memory).at, eights(base, aligned), slice);                 \
-        else coopMatLoadTensorNV(matrix, In16(memory).at, base, slice);                                               \
-    } else {                                                                                                          \
-        SLICE(pitch, end, from, extent);                                                                              \
-        coopMatLoadTensorNV(matrix, memory.at, base, slice, rounded_wide);                                            \
+#define CLAMPED gl_CooperativeMatrixClampModeConstantNV
+#define UNCLAMPED gl_CooperativeMatrixClampModeUndefinedNV
+
+#define LINES_BY(clamp, matrix, memory, form, aligned, base, pitch, end, from, extent)                                \
+    {                                                                                                                 \
+        if (packed(form)) {                                                                                           \
+            SLICE(clamp, eights(pitch, aligned), end, from, extent);                                                  \
+            if (aligned) coopMatLoadTensorNV(matrix, InAligned(memory).at, eights(base, aligned), slice);             \
+            else coopMatLoadTensorNV(matrix, In16(memory).at, base, slice);                                           \
+        } else {                                                                                                      \
+            SLICE(clamp, pitch, end, from, extent);                                                                   \
+            coopMatLoadTensorNV(matrix, memory.at, base, slice, rounded_wide);                                        \
+        }                                                                                                             \
     }
 
-#define LOAD_COLUMNS(matrix, memory, form, aligned, base, pitch, end, from, extent)                                   \
+#define COLUMNS_BY(clamp, matrix, memory, form, aligned, base, pitch, end, from, extent)                              \
     {                                                                                                                 \
         const tensorViewNV<2, false, 1, 0> turned = createTensorViewNV(2, false, 1, 0);                               \
         if (packed(form)) {                                                                                           \
-            SLICE(eights(pitch, aligned), end, from, extent);                                                         \
+            SLICE(clamp, eights(pitch, aligned), end, from, extent);                                                  \
             if (aligned) coopMatLoadTensorNV(matrix, InAligned(memory).at, eights(base, aligned), slice, turned);     \
             else coopMatLoadTensorNV(matrix, In16(memory).at, base, slice, turned);                                   \
         } else {                                                                                                      \
-            SLICE(pitch, end, from, extent);                                                                          \
+            SLICE(clamp, pitch, end, from, extent);                                                                   \
             coopMatLoadTensorNV(matrix, memory.at, base, slice, turned, rounded_wide);                                \
         }                                                                                                             \
     }
 
+#define LOAD_LINES(matrix, memory, form, aligned, base, pitch, end, from, extent)                                     \
+    LINES_BY(CLAMPED, matrix, memory, form, aligned, base, pitch, end, from, extent)
+#define LOAD_COLUMNS(matrix, memory, form, aligned, base, pitch, end, from, extent)                                   \
+    COLUMNS_BY(CLAMPED, matrix, memory, form, aligned, base, pitch, end, from, extent)
+#define LOAD_LINES_INSIDE(matrix, memory, form, aligned, base, pitch, end, from, extent)                              \
+    LINES_BY(UNCLAMPED, matrix, memory, form, aligned, base, pitch, end, from, extent)
+#define LOAD_COLUMNS_INSIDE(matrix, memory, form, aligned, base, pitch, end, from, extent)                            \
+    COLUMNS_BY(UNCLAMPED, matrix, memory, form, aligned, base, pitch, end, from, extent)
+
 // rounded_sum is the kernel's own, for each type of sum that it stores.
 #define STORE_LINES(matrix, memory, form, aligned, base, pitch, end, from, extent)                                    \
     if (packed(form)) {                                                                                               \
-        SLICE(eights(pitch, aligned), end, from, extent);                                                             \
+        SLICE(CLAMPED, eights(pitch, aligned), end, from, extent);                                                    \
         if (aligned) coopMatStoreTensorNV(rounded_sum(matrix), OutAligned(memory).at, eights(base, aligned), slice);  \
         else coopMatStoreTensorNV(rounded_sum(matrix), Out16(memory).at, base, slice);                                \
     } else {                                                                                                          \
-        SLICE(pitch, end, from, extent);                                                                              \
+        SLICE(CLAMPED, pitch, end, from, extent);                                                                     \
         coopMatStoreTensorNV(matrix, memory.at, base, slice);                                                         \
     }

@@ -1,10 +1,15 @@
 // The product of matmul.comp by cooperative matrices: tiles of a and b pass through shared memory as 16-bit numbers.
 //
-// Shapes, splits: as matmul.comp.
+// Shapes, splits: as matmul.comp, but k is a SLICE at least.
 // Owner: a workgroup has a tile of y, and each of its DOWN · ACROSS subgroups a block of ROWS · COLUMNS matrices of it.
-//   The next slices of a and b are fetched into registers while the present ones are multiplied.
+//   Shared memory has room for two slices of a and b: while one is multiplied the next one is fetched into registers,
+//   in PARTS so that these are few, and stored as the other.
 // Numerics: operands are rounded to ELEMENT, whose largest numbers' neighbour is infinity. Products and sums are fp32,
-//   in an order that is the device's own but always the same; elements past an edge count as 0.
+//   in an order that is the device's own but always the same; terms past the end of k count as 0.
+//
+// Why so: a slice is fetched without a branch between its loads and the multiplications, for compilers wait for loads
+// where branches meet. So lines past the edge repeat the last ones, whose products are never stored, and what is left
+// of k behind the last whole slice is fetched again, word by word, when the matrices are multiplied.
 #include "lib/matmul.glsl"
 #include "lib/matrix.glsl"
 
@@ -17,6 +22,11 @@ layout(constant_id = 11) const uint ACROSS = 2;
 layout(constant_id = 12) const uint ROWS = 2;  // matrices of a subgroup
 layout(constant_id = 13) const uint COLUMNS = 2;
 layout(constant_id = 14) const uint STEPS = 2;  // matrices along k
+layout(constant_id = 15) const uint PARTS = 1;  // of STEPS and of FETCH
+// Rows in memory start at multiples of 16 bytes.
+layout(constant_id = 16) const bool ALIGNED_A = false;
+layout(constant_id = 17) const bool ALIGNED_B = false;
+layout(constant_id = 18) const bool ALIGNED_Y = false;
 
 const uint TILE_M = DOWN * ROWS * MATRIX_M;
 const uint TILE_N = ACROSS * COLUMNS * MATRIX_N;
@@ -31,14 +41,26 @@ const uint PATCHES_B = TILE_N * SLICE / 16;
 const uint FETCH = (PATCHES_A + PATCHES_B) / GROUP;
 const uint VEC4S = MATRIX_M * MATRIX_N / 4;  // of a matrix of y
 
-const uint RIGHT_SLICE = TILE_M * PITCH;  // where b's begins
+const uint RIGHT_SLICE = TILE_M * PITCH;       // where b's begins
+const uint BOTH = (TILE_M + TILE_N) * PITCH;   // words of a slice of each
+const uint FINISHED = DOWN * ACROSS * VEC4S;   // of a matrix of each subgroup
 
 #define LEFT coopmat<ELEMENT, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA>
 #define RIGHT coopmat<ELEMENT, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB>
 #define SUM coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>
 
-shared uvec4 slices[(TILE_M + TILE_N) * PITCH];
-shared vec4 finished[DOWN * ACROSS * VEC4S];  // each subgroup's own
+shared uvec4 slices[2 * BOTH > FINISHED ? 2 * BOTH : FINISHED];  // in the end a finished matrix of each subgroup
+
+SUM sum[ROWS * COLUMNS];
+uvec2 my_block;  // where the subgroup's block lies in the tile
+
+// An operand as a list of lines of k: numbers lie side by side along them or, `across`, from line to line.
+struct Operand {
+    In x;
+    uint begin, pitch;
+    uint line0, lines;  // the tile's first one, and how many the matrix has
+};
+Operand of_a, of_b;
 
 // 16 numbers of a slice on their way, as they lie in memory: words of a number or, packed, of two. They are two blocks
 // of 8 of the k of a line or, of an operand whose k lies across memory, 4 lines of each of 4 k.
@@ -47,30 +69,50 @@ struct Patch {
     vec4 factors;  // of its 4 k, if terms are scaled
 };
 
-uint patch_number(uint i) { return gl_LocalInvocationID.x + i * GROUP; }
-// A slice's patches are those of some subgroups or, where each has both, of some i.
-bool of_left(uint i) { return (PATCHES_A % GROUP == 0 ? i * GROUP : patch_number(i)) < PATCHES_A; }
+// Patch `mine + more` of so many of an operand's slice; `more` is a constant, and a multiple of a line's patches.
+struct Which {
+    uint mine, more, patches;
+};
+
+// A slice's patches are those of some subgroups or, where each invocation has both, of some i.
+const bool EACH_HAS_BOTH = PATCHES_A % GROUP == 0;
+bool of_left(uint i) { return EACH_HAS_BOTH ? i * GROUP < PATCHES_A : gl_LocalInvocationID.x < PATCHES_A; }
+
+Which left_patch(uint i) { return Which(gl_LocalInvocationID.x, i * GROUP, PATCHES_A); }
+Which right_patch(uint i) {
+    if (EACH_HAS_BOTH) return Which(gl_LocalInvocationID.x, i * GROUP - PATCHES_A, PATCHES_B);
+    return Which(gl_LocalInvocationID.x - PATCHES_A, i * GROUP, PATCHES_B);
+}
 
 // Line and k. Neighbouring invocations have neighbouring k, so that stores of a subgroup spread over the banks.
-uvec2 block_place(uint i) { return uvec2(i / LINE, i % LINE * 8); }
-uvec2 patch_place(uint i) { return uvec2(i / (SLICE / 4) * 4, i % (SLICE / 4) * 4); }
+uvec2 block_place(Which at, uint block) {
+    return uvec2(at.mine / LINE + (at.more + block * at.patches) / LINE, at.mine % LINE * 8);
+}
+uvec2 pair_place(bool across, uint i, uint lines) {
+    return across ? uvec2(i % lines, i / lines * 2) : uvec2(i / (SLICE / 2), i % (SLICE / 2) * 2);
+}
+uvec2 patch_place(Which at) {
+    return uvec2((at.mine / (SLICE / 4) + at.more / (SLICE / 4)) * 4, at.mine % (SLICE / 4) * 4);
+}
 
-// Patch i of so many of a slice that begins at `address`, all of which is there and aligned.
-Patch fetch_whole(uint64_t address, uint form, bool across, uint pitch, uint i, uint patches) {
-    const uint bytes = number_bytes(form);
+// Of the whole slice at k0, where rows in memory are aligned.
+Patch fetch(Operand of, uint form, bool across, Which which, uint k0) {
+    const uint bytes = number_bytes(form), pitch = of.pitch * bytes, last = of.lines - 1 - of.line0;
+    const uint begin = of.begin + (across ? k0 * of.pitch + of.line0 : of.line0 * of.pitch + k0);
+    const uint64_t base = uint64_t(of.x) + uint64_t(begin) * bytes;  // the same for all invocations
     Patch got;
-    if (across) {
-        const uvec2 at = patch_place(i);
+    if (across) {  // the last word may have more lines than there are
+        const uvec2 at = min(patch_place(which), uvec2(last / 4 * 4, SLICE));
         [[unroll]] for (uint j = 0; j < 4; ++j) {
-            const uint64_t from = address + (at.y + j) * pitch * bytes + at.x * bytes;
+            const uint64_t from = base + ((at.y + j) * pitch + at.x * bytes);
             if (!packed(form)) got.words[j] = InWords4(from).at[0];
             else if (j % 2 == 0) got.words[j / 2].xy = InWords2(from).at[0];
             else got.words[j / 2].zw = InWords2(from).at[0];
         }
     } else {
         [[unroll]] for (uint b = 0; b < 2; ++b) {
-            const uvec2 at = block_place(i + b * patches);
-            const uint64_t from = address + at.x * pitch * bytes + at.y * bytes;
+            const uvec2 at = block_place(which, b);
+            const uint64_t from = base + (min(at.x, last) * pitch + at.y * bytes);
             if (packed(form)) {
                 got.words[b] = InWords4(from).at[0];
             } else {
@@ -80,31 +122,6 @@ Patch fetch_whole(uint64_t address, uint form, bool across, uint pitch, uint i, 
         }
     }
     return got;
-}
-
-// Likewise word by word, of a slice of x that begins at `from` = (line, k); 0 from `end` on. Widths of packed rows are
-// even, so that a word is inside or outside.
-Patch fetch_edge(In x, uint form, bool across, uint begin, uint pitch, uint i, uint patches, uvec2 from, uvec2 end) {
-    const uint numbers = packed(form) ? 2 : 1;  // of a word
-    Patch got;
-    [[unroll]] for (uint e = 0; e < 16; e += numbers) {
-        const uvec2 at = from + (across ? patch_place(i) + uvec2(e % 4, e / 4)
-                                        : block_place(i + e / 8 * patches) + uvec2(0, e % 8));
-        const bool there = at.x < end.x && at.y < end.y;
-        const uint place = there ? begin + (across ? at.y * pitch + at.x : at.x * pitch + at.y) : 0;
-        const uint word = packed(form) ? InWord(x).at[place / 2] : floatBitsToUint(x.at[place]);
-        got.words[e / numbers / 4][e / numbers % 4] = there ? word : 0;
-    }
-    return got;
-}
-
-Patch fetch(In x, uint form, bool across, uint begin, uint pitch, uint i, uint patches, uvec2 from, uvec2 end) {
-    const uint64_t line = across ? from.y : from.x;  // of memory
-    const uint64_t address = uint64_t(x) + (begin + line * pitch + (across ? from.x : from.y)) * number_bytes(form);
-    const uint lines = patches * 16 / SLICE;
-    if (words_aligned(address, form, pitch, 0) && from.x + lines <= end.x && from.y + SLICE <= end.y)
-        return fetch_whole(address, form, across, pitch, i, patches);
-    return fetch_edge(x, form, across, begin, pitch, i, patches, from, end);
 }
 
 // Of a patch across memory, line c of k j.
@@ -118,17 +135,17 @@ float number(Patch of, uint form, uint j, uint c) {
 uint turned(Patch of, uint form, uint j, uint c, bool scaled) {
     if (form == ELEMENT_PAIR && !scaled) {
         const uint low = of.words[j / 2][c / 2], high = of.words[j / 2][2 + c / 2];
-        return c % 2 == 0 ? low & 0xffff | high << 16 : low >> 16 | high & 0xffff0000;
+        return c % 2 == 0 ? low & 0xffff | high << 16 : low >> 16 | high & 0xffff0000u;
     }
     vec2 pair = vec2(number(of, form, j, c), number(of, form, j + 1, c));
     if (scaled) pair *= vec2(of.factors[j], of.factors[j + 1]);
     return pack(pair);
 }
 
-// Patch i to shared memory, where its slice begins at `begin`.
-void store(uint begin, uint form, bool across, uint i, uint patches, Patch of, bool scaled) {
+// To shared memory, where the operand's slice begins at `begin`.
+void store(uint begin, uint form, bool across, Which which, Patch of, bool scaled) {
     if (across) {
-        const uvec2 at = patch_place(i);
+        const uvec2 at = patch_place(which);
         [[unroll]] for (uint c = 0; c < 4; ++c) {
             const uint to = begin + (at.x + c) * PITCH + at.y / 8, word = at.y / 2 % 4;
             slices[to][word] = turned(of, form, 0, c, scaled);
@@ -136,11 +153,125 @@ void store(uint begin, uint form, bool across, uint i, uint patches, Patch of, b
         }
     } else {
         [[unroll]] for (uint b = 0; b < 2; ++b) {
-            const uvec2 at = block_place(i + b * patches);
+            const uvec2 at = block_place(which, b);
             slices[begin + at.x * PITCH + at.y / 8] =
                 packed(form) ? elements(of.words[b], form)
                              : elements(uintBitsToFloat(of.words[2 * b]), uintBitsToFloat(of.words[2 * b + 1]));
         }
+    }
+}
+
+// Two neighbours at a time: the slice at k0 of an operand whose rows are not aligned, or the last one if it is cut off.
+void store_pairs(Operand of, uint form, bool across, uint begin, uint lines, uint batch, uint k0, uint k_end,
+                 bool scaled) {
+    const uint last = of.lines - 1 - of.line0, pairs = lines * SLICE / 2;
+    [[dont_unroll]] for (uint first = gl_LocalInvocationID.x; first < pairs; first += 4 * GROUP) {
+        vec2 got[4];
+        [[unroll]] for (uint j = 0; j < 4; ++j) {  // under way together
+            const uvec2 place = pair_place(across, first + j * GROUP, lines);
+            const uint line = of.line0 + min(place.x, last), t = min(k0 + place.y, k_end - 1);
+            const bool two = t + 1 < k_end;
+            const uint at = of.begin + (across ? t * of.pitch + line : line * of.pitch + t);
+            if (across) got[j] = vec2(load_one(of.x, at, form), load_one(of.x, at + (two ? of.pitch : 0), form));
+            else got[j] = load_some(of.x, at, two, form);
+            if (scaled) got[j] *= vec2(k_scale(batch, t), k_scale(batch, min(t + 1, k_end - 1)));
+        }
+        [[unroll]] for (uint j = 0; j < 4; ++j) {
+            const uvec2 place = pair_place(across, first + j * GROUP, lines);
+            const vec2 pair = vec2(k0 + place.y < k_end ? got[j].x : 0.0, k0 + place.y + 1 < k_end ? got[j].y : 0.0);
+            slices[begin + place.x * PITCH + place.y / 8][place.y / 2 % 4] = pack(pair);
+        }
+    }
+}
+
+// Sums begin as products of zeros, not as constants: a product has registers that multiplications take, where NVK gives
+// constants any, and would move sums to and fro in the loop. The zeros lie where the second slice will.
+void clear_sums() {
+    if (gl_LocalInvocationID.x < 2) slices[BOTH + gl_LocalInvocationID.x] = uvec4(0);
+    barrier();
+    SUM zero = SUM(0.0);
+    LEFT left_zeros;
+    RIGHT right_zeros;
+    coopMatLoad(left_zeros, slices, BOTH, 0, gl_CooperativeMatrixLayoutRowMajor);
+    coopMatLoad(right_zeros, slices, BOTH, 0, gl_CooperativeMatrixLayoutColumnMajor);
+    [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; ++i) {
+        zero = coopMatMulAdd(left_zeros, right_zeros, zero);
+        sum[i] = zero;
+    }
+}
+
+// Adds up one matrix along k of the slices at `begin`.
+void multiply(uint begin, uint step) {
+    const uint from = begin + step * MATRIX_K / 8;
+    RIGHT z[COLUMNS];
+    [[unroll]] for (uint j = 0; j < COLUMNS; ++j)
+        coopMatLoad(z[j], slices, from + RIGHT_SLICE + (my_block.y + j * MATRIX_N) * PITCH, PITCH,
+                    gl_CooperativeMatrixLayoutColumnMajor);
+    [[unroll]] for (uint i = 0; i < ROWS; ++i) {
+        LEFT x;
+        coopMatLoad(x, slices, from + (my_block.x + i * MATRIX_M) * PITCH, PITCH, gl_CooperativeMatrixLayoutRowMajor);
+        [[unroll]] for (uint j = 0; j < COLUMNS; ++j)
+            sum[i * COLUMNS + j] = coopMatMulAdd(x, z[j], sum[i * COLUMNS + j]);
+    }
+}
+
+// Stores the slices at k0 from `to` on, and on the way adds up those before them if `multiplies`.
+void advance(uint to, bool multiplies, uint batch, uint k0, uint k_whole, uint k_end, uint last) {
+    const bool whole = k0 < k_whole;
+    [[unroll]] for (uint p = 0; p < PARTS; ++p) {
+        const uint first = p * (FETCH / PARTS), from = min(k0, last);
+        Patch next[FETCH / PARTS];
+        [[unroll]] for (uint i = 0; i < FETCH / PARTS; ++i) {
+            if (of_left(first + i)) {
+                if (ALIGNED_A) next[i] = fetch(of_a, LAYOUT_A, TRANSPOSE_A, left_patch(first + i), from);
+            } else {
+                if (ALIGNED_B) next[i] = fetch(of_b, LAYOUT_B, !TRANSPOSE_B, right_patch(first + i), from);
+            }
+        }
+        if (multiplies)
+            // Unrolled or not is the driver's choice: on Mesa's CPU device it would take 5 times as long to compile.
+            for (uint step = 0; step < STEPS / PARTS; ++step) multiply(BOTH - to, p * (STEPS / PARTS) + step);
+        if (whole) {
+            [[unroll]] for (uint i = 0; i < FETCH / PARTS; ++i) {
+                if (of_left(first + i)) {
+                    const Which which = left_patch(first + i);
+                    if (SCALE_K)
+                        [[unroll]] for (uint t = 0; t < 4; ++t)
+                            next[i].factors[t] = k_scale(batch, k0 + patch_place(which).y + t);
+                    if (ALIGNED_A) store(to, LAYOUT_A, TRANSPOSE_A, which, next[i], SCALE_K);
+                } else {
+                    if (ALIGNED_B)
+                        store(to + RIGHT_SLICE, LAYOUT_B, !TRANSPOSE_B, right_patch(first + i), next[i], false);
+                }
+            }
+        }
+    }
+    if (k0 >= k_end) return;
+    if (!ALIGNED_A || !whole) store_pairs(of_a, LAYOUT_A, TRANSPOSE_A, to, TILE_M, batch, k0, k_end, SCALE_K);
+    if (!ALIGNED_B || !whole)
+        store_pairs(of_b, LAYOUT_B, !TRANSPOSE_B, to + RIGHT_SLICE, TILE_N, batch, k0, k_end, false);
+}
+
+// The subgroup's block of y begins at (row0, column0). Which invocation holds which element of a matrix is the device's
+// secret: through shared memory, one matrix at a time, to lanes that have four columns of a row.
+void store_sums(uint part, uint row0, uint column0) {
+    const uint batch = part / splits, mine = gl_SubgroupID * VEC4S;
+    [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; ++i) {
+        coopMatStore(sum[i], slices, mine, MATRIX_N / 4, gl_CooperativeMatrixLayoutRowMajor);
+        shared_barrier();
+        for (uint at = gl_SubgroupInvocationID; at < VEC4S; at += SUBGROUP) {
+            const uint row = row0 + i / COLUMNS * MATRIX_M + at / (MATRIX_N / 4);
+            const uint column = column0 + i % COLUMNS * MATRIX_N + at % (MATRIX_N / 4) * 4;
+            const uint there = row < m && column < n ? n - column : 0;
+            const uint from = batch * addend_batch + row * addend_pitch + column;
+            const uint to = part * y_batch + row * y_pitch + column;
+            const float factor = y_scale(batch, min(row, m - 1));
+            vec4 v = uintBitsToFloat(slices[mine + at]);
+            [[unroll]] for (uint j = 0; j < 4; ++j)
+                if (j < there) v[j] = finish(v[j], BIAS ? bias.at[column + j] : 0.0, factor, from + j);
+            store_vec4(y, LAYOUT_Y, to, there, v, ALIGNED_Y);
+        }
+        shared_barrier();
     }
 }
 
@@ -153,91 +284,21 @@ void main() {
     const uint column0 = group_index() % tiles % across * TILE_N;
     const uint batch = part / splits;
     const uint k_begin = part_k_begin(part), k_end = part_k_end(part);
-    const uint a_begin = batch * a_batch, b_begin = batch * b_batch;
-    const bool y_aligned = vec4_aligned(uint64_t(y), y_pitch, y_batch);
-    const uint my_row = gl_SubgroupID / ACROSS * ROWS * MATRIX_M;  // in the tile
-    const uint my_column = gl_SubgroupID % ACROSS * COLUMNS * MATRIX_N;
+    const uint k_whole = k_end - (k_end - k_begin) % SLICE;
+    const uint last = k_whole > k_begin ? k_whole - SLICE : 0;  // a whole slice, if not of these terms
+    of_a = Operand(a, batch * a_batch, a_pitch, row0, m);
+    of_b = Operand(b, batch * b_batch, b_pitch, column0, n);
+    my_block = uvec2(gl_SubgroupID / ACROSS * ROWS * MATRIX_M, gl_SubgroupID % ACROSS * COLUMNS * MATRIX_N);
 
-    // Sums begin as products of zeros, not as constants: a product has registers that multiplications take, where NVK
-    // gives constants any, and would move sums to and fro in the loop.
-    if (gl_LocalInvocationID.x < 2) slices[gl_LocalInvocationID.x] = uvec4(0);
-    barrier();
-    SUM sum[ROWS * COLUMNS];
-    SUM zero = SUM(0.0);
-    LEFT left_zeros;
-    RIGHT right_zeros;
-    coopMatLoad(left_zeros, slices, 0, 0, gl_CooperativeMatrixLayoutRowMajor);
-    coopMatLoad(right_zeros, slices, 0, 0, gl_CooperativeMatrixLayoutColumnMajor);
-    [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; ++i) {
-        zero = coopMatMulAdd(left_zeros, right_zeros, zero);
-        sum[i] = zero;
+    clear_sums();
+    uint to = 0;
+    advance(to, false, batch, k_begin, k_whole, k_end, last);
+    for (uint k0 = k_begin; k0 < k_end;) {
+        barrier();  // in the end slices are fetched and stored in vain
+        to = BOTH - to;
+        k0 += SLICE;
+        advance(to, true, batch, k0, k_whole, k_end, last);
     }
-    for (uint k0 = k_begin;; k0 += SLICE) {
-        Patch next[FETCH];
-        if (k0 < k_end) {
-            [[unroll]] for (uint i = 0; i < FETCH; ++i) {
-                const uint at = patch_number(i);
-                if (of_left(i)) {
-                    next[i] = fetch(a, LAYOUT_A, TRANSPOSE_A, a_begin, a_pitch, at, PATCHES_A, uvec2(row0, k0),
-                                    uvec2(m, k_end));
-                    if (SCALE_K)
-                        [[unroll]] for (uint j = 0; j < 4; ++j)
-                            next[i].factors[j] = k_scale(batch, min(k0 + patch_place(at).y + j, k_end - 1));
-                } else {
-                    next[i] = fetch(b, LAYOUT_B, !TRANSPOSE_B, b_begin, b_pitch, at - PATCHES_A, PATCHES_B,
-                                    uvec2(column0, k0), uvec2(n, k_end));
-                }
-            }
-        }
-        if (k0 > k_begin) {
-            // Unrolled or not is the driver's choice: on Mesa's CPU device it would take 5 times as long to compile.
-            for (uint step = 0; step < STEPS; ++step) {
-                const uint t = step * MATRIX_K;
-                RIGHT z[COLUMNS];
-                [[unroll]] for (uint j = 0; j < COLUMNS; ++j) {
-                    const uint column = my_column + j * MATRIX_N;
-                    coopMatLoad(z[j], slices, RIGHT_SLICE + column * PITCH + t / 8, PITCH,
-                                gl_CooperativeMatrixLayoutColumnMajor);
-                }
-                [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-                    const uint row = my_row + i * MATRIX_M;
-                    LEFT x;
-                    coopMatLoad(x, slices, row * PITCH + t / 8, PITCH, gl_CooperativeMatrixLayoutRowMajor);
-                    [[unroll]] for (uint j = 0; j < COLUMNS; ++j)
-                        sum[i * COLUMNS + j] = coopMatMulAdd(x, z[j], sum[i * COLUMNS + j]);
-                }
-            }
-        }
-        if (k0 >= k_end) break;
-        barrier();  // everyone is done with the previous slices
-        [[unroll]] for (uint i = 0; i < FETCH; ++i) {
-            const uint at = patch_number(i);
-            if (of_left(i))
-                store(0, LAYOUT_A, TRANSPOSE_A, at, PATCHES_A, next[i], SCALE_K);
-            else
-                store(RIGHT_SLICE, LAYOUT_B, !TRANSPOSE_B, at - PATCHES_A, PATCHES_B, next[i], false);
-        }
-        barrier();
-    }
-
-    // Which invocation holds which element of a matrix is the device's secret: through shared memory, one matrix at a
-    // time, to lanes that have four columns of a row.
-    const uint mine = gl_SubgroupID * VEC4S;
-    [[unroll]] for (uint i = 0; i < ROWS * COLUMNS; ++i) {
-        coopMatStore(sum[i], finished, mine, MATRIX_N / 4, gl_CooperativeMatrixLayoutRowMajor);
-        shared_barrier();
-        for (uint at = gl_SubgroupInvocationID; at < VEC4S; at += SUBGROUP) {
-            const uint row = row0 + my_row + i / COLUMNS * MATRIX_M + at / (MATRIX_N / 4);
-            const uint column = column0 + my_column + i % COLUMNS * MATRIX_N + at % (MATRIX_N / 4) * 4;
-            const uint there = row < m && column < n ? n - column : 0;
-            const uint from = batch * addend_batch + row * addend_pitch + column;
-            const uint to = part * y_batch + row * y_pitch + column;
-            const float factor = y_scale(batch, min(row, m - 1));
-            vec4 v = finished[mine + at];
-            [[unroll]] for (uint j = 0; j < 4; ++j)
-                if (j < there) v[j] = finish(v[j], BIAS ? bias.at[column + j] : 0.0, factor, from + j);
-            store_vec4(y, LAYOUT_Y, to, there, v, y_aligned);
-        }
-        shared_barrier();
-    }
+    barrier();  // everyone is done with the slices
+    store_sums(part, row0 + my_block.x, column0 + my_block.y);
 }

@@ -4,6 +4,8 @@
 // Owner: a workgroup has a tile of y, as one accumulator whose elements lie where the driver wants them.
 // Numerics: as matmul_coopmat.glsl; operands of 32 bits are rounded to ELEMENT while they are loaded, those of 16 bits
 //   are of ELEMENT already, and so is a y of 16 bits. The addend is fp32.
+// Why so: inside a and b nothing is clamped, and UNROLLED slices are one body of a loop, so that the driver has few
+//   comparisons and many loads to order. Tiles at an edge, and the last slices, are clamped and come one by one.
 // Factors of a sum's terms are for the other kernels: here operands pass through nobody's hands.
 #include "lib/matmul.glsl"
 
@@ -14,6 +16,7 @@ layout(constant_id = 9) const uint SLICE = 64;
 layout(constant_id = 10) const bool ALIGNED_A = false;
 layout(constant_id = 11) const bool ALIGNED_B = false;
 layout(constant_id = 12) const bool ALIGNED_Y = false;
+layout(constant_id = 13) const uint UNROLLED = 4;
 
 const uint LARGEST_SLICE = SLICE * (TILE_M > TILE_N ? TILE_M : TILE_N);
 const uint STAGED = LARGEST_SLICE > TILE_M * TILE_N ? LARGEST_SLICE : TILE_M * TILE_N;
@@ -29,6 +32,26 @@ float finish_element(const in uint row, const in uint column, const in float sum
     return finish(sum, shift, y_scale(at.x, i), at.x * addend_batch + i * addend_pitch + j);
 }
 
+// Adds up the slice of k that begins at `t`.
+#define MULTIPLY(t, lines, columns)                                                                                   \
+    {                                                                                                                 \
+        LEFT(TILE_M, SLICE) left;                                                                                     \
+        RIGHT(SLICE, TILE_N) right;                                                                                   \
+        if (TRANSPOSE_A)                                                                                              \
+            columns(left, a, LAYOUT_A, ALIGNED_A, a_begin, a_pitch, uvec2(k_end, m), uvec2(t, row0),                  \
+                    uvec2(SLICE, TILE_M))                                                                             \
+        else                                                                                                          \
+            lines(left, a, LAYOUT_A, ALIGNED_A, a_begin, a_pitch, uvec2(m, k_end), uvec2(row0, t),                    \
+                  uvec2(TILE_M, SLICE))                                                                               \
+        if (TRANSPOSE_B)                                                                                              \
+            columns(right, b, LAYOUT_B, ALIGNED_B, b_begin, b_pitch, uvec2(n, k_end), uvec2(column0, t),              \
+                    uvec2(TILE_N, SLICE))                                                                             \
+        else                                                                                                          \
+            lines(right, b, LAYOUT_B, ALIGNED_B, b_begin, b_pitch, uvec2(k_end, n), uvec2(t, column0),                \
+                  uvec2(SLICE, TILE_N))                                                                               \
+        sum = coopMatMulAdd(left, right, sum);                                                                        \
+    }
+
 void main() {
     const uint across = (n + TILE_N - 1) / TILE_N;
     const uint tiles = across * ((m + TILE_M - 1) / TILE_M);
@@ -41,25 +64,12 @@ void main() {
     const uint a_begin = batch * a_batch, b_begin = batch * b_batch, y_begin = part * y_batch;
 
     SUM(TILE_M, TILE_N) sum = SUM(TILE_M, TILE_N)(0.0);
-    for (uint k0 = k_begin; k0 < k_end; k0 += SLICE) {
-        LEFT(TILE_M, SLICE) left;
-        RIGHT(SLICE, TILE_N) right;
-        if (TRANSPOSE_A) {
-            LOAD_COLUMNS(left, a, LAYOUT_A, ALIGNED_A, a_begin, a_pitch, uvec2(k_end, m), uvec2(k0, row0),
-                         uvec2(SLICE, TILE_M));
-        } else {
-            LOAD_LINES(left, a, LAYOUT_A, ALIGNED_A, a_begin, a_pitch, uvec2(m, k_end), uvec2(row0, k0),
-                       uvec2(TILE_M, SLICE));
-        }
-        if (TRANSPOSE_B) {
-            LOAD_COLUMNS(right, b, LAYOUT_B, ALIGNED_B, b_begin, b_pitch, uvec2(n, k_end), uvec2(column0, k0),
-                         uvec2(TILE_N, SLICE));
-        } else {
-            LOAD_LINES(right, b, LAYOUT_B, ALIGNED_B, b_begin, b_pitch, uvec2(k_end, n), uvec2(k0, column0),
-                       uvec2(SLICE, TILE_N));
-        }
-        sum = coopMatMulAdd(left, right, sum);
-    }
+    uint k0 = k_begin;
+    if (row0 + TILE_M <= m && column0 + TILE_N <= n)
+        for (; k0 + UNROLLED * SLICE <= k_end; k0 += UNROLLED * SLICE)
+            [[unroll]] for (uint i = 0; i < UNROLLED; ++i)
+                MULTIPLY(k0 + i * SLICE, LOAD_LINES_INSIDE, LOAD_COLUMNS_INSIDE)
+    for (; k0 < k_end; k0 += SLICE) MULTIPLY(k0, LOAD_LINES, LOAD_COLUMNS)
     coopMatPerElementNV(sum, sum, finish_element, uvec3(batch, row0, column0));
     STORE_LINES(sum, y, LAYOUT_Y, ALIGNED_Y, y_begin, y_pitch, uvec2(m, n), uvec2(row0, column0),
                 uvec2(TILE_M, TILE_N));

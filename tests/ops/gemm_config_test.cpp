@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "graph/autotuner.h"
 #include "graph/lower.h"
 #include "ops/gpu_traits.h"
 #include "ops/matmul.h"
@@ -31,27 +32,57 @@ TEST(HostGemmConfig, MatricesFillTheirTileAndFitInSharedMemory) {
         for (const std::uint32_t m : {8u, 16u})
             for (const std::uint32_t n : {8u, 16u})
                 for (const std::uint32_t k : {8u, 16u})
-                    for (const std::int64_t extent : {100, 4096}) {
-                        const DeviceTraits device = gpu(subgroup, MatrixShape{m, n, k, MatrixElement::fp16});
-                        const KernelConfig made = best(device, size(extent, extent, extent));
-                        ASSERT_EQ(made.kernel, "matmul_coopmat");
-                        auto of = constants(made);
-                        SCOPED_TRACE(::testing::Message() << "subgroup " << subgroup << ", matrix " << m << "x" << n
-                                                          << "x" << k << ", extent " << extent);
-                        const std::uint32_t tile = of["DOWN"] * of["ROWS"] * m;
-                        EXPECT_TRUE(tile == 64 || tile == 128);
-                        if (subgroup >= 32) {  // of smaller ones the finished matrices of all take too much memory
-                            EXPECT_EQ(tile, extent > 1000 ? 128u : 64u);
+                    for (const std::uint32_t shared : {24576u, 32768u, 49152u, 65536u})
+                        for (const std::int64_t extent : {100, 4096}) {
+                            DeviceTraits device = gpu(subgroup, MatrixShape{m, n, k, MatrixElement::fp16});
+                            device.shared_bytes = shared;
+                            const KernelConfig made = best(device, size(extent, extent, extent));
+                            ASSERT_EQ(made.kernel, "matmul_coopmat");
+                            auto of = constants(made);
+                            SCOPED_TRACE(::testing::Message()
+                                         << "subgroup " << subgroup << ", matrix " << m << "x" << n << "x" << k
+                                         << ", extent " << extent << ", shared memory " << shared);
+                            const std::uint32_t tile = extent > 1000 ? 128 : 64;
+                            EXPECT_EQ(of["DOWN"] * of["ROWS"] * m, tile);
+                            EXPECT_EQ(of["ACROSS"] * of["COLUMNS"] * n, tile);
+                            const std::uint32_t slice = of["STEPS"] * k;
+                            EXPECT_EQ(slice, tile == 64 || shared > 40960 ? 32u : 16u);
+                            EXPECT_EQ(of["DOWN"] * of["ACROSS"] * subgroup, of["GROUP"]);
+                            EXPECT_LE(of["GROUP"], device.max_group);
+                            // Patches of 16 numbers of both slices, as many for each invocation and part.
+                            EXPECT_EQ(2 * tile * slice / 16 % (of["GROUP"] * of["PARTS"]), 0u);
+                            EXPECT_EQ(of["STEPS"] % of["PARTS"], 0u);
+                            // Two slices of both operands, later a finished matrix of each subgroup.
+                            EXPECT_LE(2 * 2 * tile * (slice + 8) * 2, device.shared_bytes);
+                            EXPECT_LE(of["DOWN"] * of["ACROSS"] * m * n * 4, device.shared_bytes);
                         }
-                        EXPECT_EQ(of["ACROSS"] * of["COLUMNS"] * n, tile);
-                        EXPECT_EQ(of["STEPS"] * k, 32u);
-                        EXPECT_EQ(of["DOWN"] * of["ACROSS"] * subgroup, of["GROUP"]);
-                        EXPECT_LE(of["GROUP"], device.max_group);
-                        EXPECT_EQ(2 * tile * 32 / 16 % of["GROUP"], 0u);  // of 16 numbers of both slices
-                        // Lines of a transposed slice are the longer ones; two operands, then finished matrices.
-                        const std::uint32_t staged = 2 * std::max(tile * (32 + 8), 32 * (tile + 8)) * 2;
-                        EXPECT_LE(staged + of["DOWN"] * of["ACROSS"] * m * n * 4, device.shared_bytes);
-                    }
+}
+
+TEST(HostGemmConfig, SubgroupsOf32HaveBlocksOf64By64OfALargeTile) {
+    DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::fp16});
+    device.shared_bytes = 49152;
+    auto of = constants(best(device, size(4096, 4096, 4096)));
+    EXPECT_EQ(of["GROUP"], 128u);
+    EXPECT_EQ(of["ROWS"] * 16, 64u);
+    EXPECT_EQ(of["COLUMNS"] * 16, 64u);
+}
+
+TEST(HostGemmConfig, TilesFitInSharedMemory) {
+    for (const std::uint32_t group : {128u, 256u, 1024u})
+        for (const std::uint32_t shared : {16384u, 32768u, 49152u}) {
+            DeviceTraits device = gpu(32);
+            device.shared_bytes = shared;
+            device.max_group = group;
+            for (const KernelConfig& made : gemm_configs(device, size(512, 512, 512))) {
+                if (made.kernel != "matmul_tile") continue;
+                SCOPED_TRACE(::testing::Message() << made.name << ", " << group << " invocations, " << shared);
+                auto of = constants(made);
+                EXPECT_EQ(of["GROUP"] * of["THREAD"] * of["THREAD"], of["TILE"] * of["TILE"]);
+                EXPECT_LE(of["GROUP"], group);
+                EXPECT_EQ(of["TILE"] * of["SLICE"] / 4 % of["GROUP"], 0u);  // words of an operand's slice
+                EXPECT_LE(2 * 2 * of["SLICE"] * (of["TILE"] + 4) * 4, shared);
+            }
+        }
 }
 
 TEST(HostGemmConfig, HasLargeTilesOnlyWhereRegistersHoldThem) {
@@ -113,7 +144,7 @@ TEST(HostGemmConfig, ChoosesMatricesOnlyWhereTheyAreGivenAndPayOff) {
     EXPECT_EQ(best(device, size(1, 512, 512)).kernel, "matmul_decode");
     EXPECT_EQ(best(device, size(15, 512, 512)).kernel, "matmul_tile");
     EXPECT_EQ(best(device, size(512, 15, 512)).kernel, "matmul_tile");
-    EXPECT_EQ(best(device, size(512, 512, 15)).kernel, "matmul_tile");
+    EXPECT_EQ(best(device, size(512, 512, 31)).kernel, "matmul_tile");
     device.cpu = true;
     EXPECT_EQ(best(device, size(512, 512, 512)).kernel, "matmul");
     device = gpu(32, shape);
@@ -228,7 +259,7 @@ TEST(HostGemmConfig, NothingThatIsTransposedIsLessThanATile) {
     }
 }
 
-TEST(HostGemmConfig, CandidatesAreOfAllImplementationsAndCutAlike) {
+TEST(HostGemmConfig, CandidatesAreOfAllImplementationsAndInFp32CutAlike) {
     DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::fp16});
     device.workgroup_matrices = 256;
     const auto names = [&](const GemmShape& of) {
@@ -236,13 +267,16 @@ TEST(HostGemmConfig, CandidatesAreOfAllImplementationsAndCutAlike) {
         for (const KernelConfig& made : gemm_configs(device, of)) list += made.name + ", ";
         return list;
     };
-    EXPECT_EQ(names(size(512, 512, 512)), "coopmat 64, coopmat 128, coopmat2 128, tile 64, tile 128, subgroup, ");
-    EXPECT_EQ(names(size(4096, 4096, 64)), "coopmat 128, coopmat 64, coopmat2 128, tile 128, tile 64, subgroup, ");
-    EXPECT_EQ(names(size(512, 512, 15)), "coopmat2 128, tile 64, tile 128, subgroup, ");
+    const std::string group = "coopmat2 128x128, coopmat2 128x256, coopmat2 256x128, ";
+    EXPECT_EQ(names(size(512, 512, 512)), "coopmat 64, coopmat 128, " + group + "tile 64, tile 128, subgroup, ");
+    EXPECT_EQ(names(size(4096, 4096, 64)), "coopmat 128, coopmat 64, " + group + "tile 128, tile 64, subgroup, ");
+    EXPECT_EQ(names(size(512, 512, 31)), group + "tile 64, tile 128, subgroup, ");
+    EXPECT_EQ(names(size(512, 128, 31)), "coopmat2 128x128, coopmat2 256x128, tile 64, tile 128, subgroup, ");
+    EXPECT_EQ(names(size(64, 512, 31)), "tile 64, tile 128, subgroup, ") << "half of a tile would be padding";
     EXPECT_EQ(names(size(2, 512, 512)), "decode, ");
     GemmShape packed = size(512, 512, 512);
     packed.packed_factors = true;
-    EXPECT_EQ(names(packed), "coopmat 64, coopmat 128, coopmat2 128, tile 64, tile 128, subgroup, ");
+    EXPECT_EQ(names(packed), names(size(512, 512, 512)));
     GemmShape scaled = size(512, 512, 512);
     scaled.row_scale = true;
     EXPECT_EQ(names(scaled), names(size(512, 512, 512)));
@@ -255,11 +289,60 @@ TEST(HostGemmConfig, CandidatesAreOfAllImplementationsAndCutAlike) {
         for (const GemmShape& of : {size(40, 40, 3000), size(70, 300, 999), size(4096, 64, 256)}) {
             const std::vector<KernelConfig> list = gemm_configs(device, of);
             for (const KernelConfig& made : list) {
-                EXPECT_EQ(made.splits, list.front().splits) << made.name;
-                EXPECT_EQ(made.chunk, list.front().chunk) << made.name;
+                EXPECT_EQ(made.most_splits, std::ranges::max(list, {}, &KernelConfig::splits).splits) << made.name;
+                if (made.name.starts_with("coopmat")) continue;
+                EXPECT_EQ(made.splits, list.back().splits) << made.name;
+                EXPECT_EQ(made.chunk, list.back().chunk) << made.name;
             }
         }
     }
+}
+
+/// Answers with the first candidate or the last one.
+class AtOneEnd : public Autotuner {
+public:
+    explicit AtOneEnd(bool last) : last_(last) {}
+    std::size_t choose(const DeviceTraits&, const TuningProblem& problem) override {
+        return last_ ? problem.candidates.size() - 1 : 0;
+    }
+
+private:
+    bool last_;
+};
+
+TEST(HostGemmConfig, ThereIsRoomForThePartsOfAnyCandidate) {
+    DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::fp16});
+    device.shared_bytes = 49152;
+    Graph graph;
+    const Tensor a = graph.input("a", {DType::f32, {8192, 768}}), b = graph.input("b", {DType::f32, {8192, 768}});
+    graph.output("y", matmul(a, b, {.transpose_a = true}));
+    std::vector<std::int64_t> rooms;
+    for (const bool last : {false, true}) {
+        AtOneEnd chooses(last);
+        device.autotuner = &chooses;
+        rooms.push_back(lower(graph, live_nodes(graph), graph.nodes().back(), device).scratches.at(0));
+    }
+    // Of 36 large tiles for 64 multiprocessors; small ones are not split.
+    EXPECT_EQ(rooms, (std::vector<std::int64_t>{2 * 768 * 768, 2 * 768 * 768}));
+}
+
+/// Weights' gradients of GPT-2 on the 132 multiprocessors of an H100.
+TEST(HostGemmConfig, MatricesCutSumsByTheirOwnTiles) {
+    DeviceTraits device = gpu(32, MatrixShape{16, 16, 16, MatrixElement::bf16});
+    device.shared_bytes = 49152;
+    device.compute_units = 132;
+    device.workgroup_matrices = 256;
+    const std::vector<KernelConfig> list = gemm_configs(device, size(768, 768, 65536));
+    EXPECT_EQ(list.front().name, "coopmat 128") << "4 parts of 36 tiles are done sooner than 144 small tiles";
+    for (const KernelConfig& made : list) {
+        const bool large = made.name == "coopmat 128" || made.name == "coopmat2 128x128";
+        const std::int64_t splits = made.name.find("256") != std::string::npos ? 8 : large ? 4 : 1;
+        EXPECT_EQ(made.splits, splits) << made.name;
+        EXPECT_EQ(made.most_splits, 8) << made.name;
+        EXPECT_LE((made.splits - 1) * made.chunk, 65536) << made.name;
+        EXPECT_GE(made.splits * made.chunk, 65536) << made.name;
+    }
+    EXPECT_EQ(best(device, size(1024, 1024, 1024)).splits, 1) << "a pass over the parts takes longer than it saves";
 }
 
 TEST(HostGemmConfig, CandidatesSetConstantsThatTheirKernelsHave) {

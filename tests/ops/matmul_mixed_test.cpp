@@ -1,7 +1,10 @@
 // Matrix products by cooperative matrices: what ops/matmul_test.cpp asks of the others, with operands of 16 bits.
 // Skipped where the device has none; tools/mesa26 runs them with no GPU.
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "device_fixture.h"
@@ -54,20 +57,24 @@ std::vector<OpCase> mixed_cases() {
     for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
         cases.push_back(plain(layout, 1, 1, 1));
         cases.push_back(plain(layout, 1, 300, 67));  // decoding: stays with the kernels of fp32
-        cases.push_back(plain(layout, 7, 16, 16));
-        cases.push_back(plain(layout, 16, 16, 16));
-        cases.push_back(plain(layout, 17, 19, 23));  // primes
+        cases.push_back(plain(layout, 7, 16, 32));   // so do few rows and short sums
+        cases.push_back(plain(layout, 16, 16, 31));
+        cases.push_back(plain(layout, 16, 16, 32));
+        cases.push_back(plain(layout, 17, 19, 43));  // primes
         cases.push_back(plain(layout, 64, 64, 32));  // one tile, one slice
         cases.push_back(plain(layout, 63, 65, 33));
         cases.push_back(plain(layout, 66, 62, 70, 2));
-        cases.push_back(plain(layout, 71, 61, 31, 3));
-        cases.push_back(plain(layout, 64, 128, 96, 4));  // aligned slices
+        cases.push_back(plain(layout, 71, 61, 37, 3));
+        cases.push_back(plain(layout, 64, 128, 96, 8));  // aligned slices
+        cases.push_back(plain(layout, 68, 76, 100, 4));  // but tiles and the last slice are cut off
         cases.push_back(plain(layout, 40, 24, 771));     // k split in chunks, the last one short
-        cases.push_back(plain(layout, 256, 128, 64));    // large tiles
+        cases.push_back(plain(layout, 40, 24, 776));
+        cases.push_back(plain(layout, 256, 128, 64));  // large tiles
         cases.push_back(plain(layout, 257, 131, 61));
+        cases.push_back(plain(layout, 260, 132, 100, 4));
     }
-    cases.push_back(batch("batch of products", Layout::nn, normal({3, 20, 27}), normal({3, 27, 39})));
-    cases.push_back(batch("batch of heads NT", Layout::nt, normal({2, 3, 49, 24}), normal({2, 3, 51, 24})));
+    cases.push_back(batch("batch of products", Layout::nn, normal({3, 20, 37}), normal({3, 37, 39})));
+    cases.push_back(batch("batch of heads NT", Layout::nt, normal({2, 3, 49, 40}), normal({2, 3, 51, 40})));
     cases.push_back(batch("batch TN", Layout::tn, normal({4, 36, 25}), normal({4, 36, 33})));
     cases.push_back(batch("batch of slices", Layout::nn, padded({3, 25, 32}, 4), padded({3, 32, 19}, 1)));
     cases.push_back(batch("shared weight", Layout::nn, normal({3, 25, 37}), normal({37, 70})));
@@ -80,7 +87,7 @@ std::vector<OpCase> mixed_cases() {
         {"split with everything", {normal({20, 600}), normal({600, 22}), normal({22}), normal({20, 22})}, [](Inputs x) {
              return std::vector{matmul(x[0], x[1], {.alpha = 0.7f, .bias = x[2], .addend = x[3]})};
          }});
-    cases.push_back({"addend in place", {normal({70, 26}), normal({26, 41}), normal({70, 41})}, [](Inputs x) {
+    cases.push_back({"addend in place", {normal({70, 46}), normal({46, 41}), normal({70, 41})}, [](Inputs x) {
                          const Tensor addend = scale(x[2], 0.5f);  // dies here: y may take its memory
                          return std::vector{matmul(x[0], x[1], {.addend = addend})};
                      }});
@@ -108,6 +115,49 @@ TEST_P(DeviceCooperativeMatmul, Kernels) {
 
 INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeMatmul, ::testing::ValuesIn(mixed_cases()), case_name);
 
+/// Chooses one kernel wherever it is offered, and counts that.
+class Wherever : public Autotuner {
+public:
+    explicit Wherever(std::string name) : name_(std::move(name)) {}
+    std::size_t choose(const DeviceTraits&, const TuningProblem& problem) override {
+        const auto at = std::ranges::find(problem.candidates, name_);
+        if (at == problem.candidates.end()) return 0;
+        ++chosen;
+        return static_cast<std::size_t>(at - problem.candidates.begin());
+    }
+
+    int chosen = 0;
+
+private:
+    std::string name_;
+};
+
+class DeviceCooperativeMatmulLayouts : public ::testing::TestWithParam<Layout> {};
+
+/// Where they are few, 256 invocations share a small tile, and of each slice they have a or b.
+TEST_P(DeviceCooperativeMatmulLayouts, WithFewRegisters) {
+    DeviceTraits lowering = traits_with_matrices(shared_device());
+    if (!lowering.matrices || lowering.max_group < 256)
+        GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices or too small workgroups";
+    lowering.registers = 128;
+    for (const OpCase& of : {plain(GetParam(), 68, 76, 100, 4), plain(GetParam(), 66, 62, 70, 2)})
+        check_mixed_kernels(of, terms(of), lowering);
+}
+
+/// Slices of a large tile are short where there is room for no others.
+TEST_P(DeviceCooperativeMatmulLayouts, WithLittleSharedMemory) {
+    DeviceTraits lowering = traits_with_matrices(shared_device());
+    if (!lowering.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
+    Wherever large("coopmat 128");
+    lowering.autotuner = &large;
+    lowering.shared_bytes = 32768;
+    const OpCase of = plain(GetParam(), 132, 140, 84, 4);
+    check_mixed_kernels(of, terms(of), lowering);
+    EXPECT_GT(large.chosen, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeMatmulLayouts, ::testing::Values(Layout::nn, Layout::nt, Layout::tn));
+
 class DeviceCooperativeGroupMatmul : public ::testing::TestWithParam<OpCase> {};
 
 TEST_P(DeviceCooperativeGroupMatmul, Kernels) {
@@ -125,6 +175,7 @@ std::vector<OpCase> group_cases() {
     std::vector<OpCase> cases;
     for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
         cases.push_back(plain(layout, 75, 71, 31));
+        cases.push_back(plain(layout, 32, 48, 80, 8));   // nothing is cut off: two slices at a time, and one
         cases.push_back(plain(layout, 66, 68, 770, 2));  // k split in chunks, the last one short
     }
     for (OpCase& c : mixed_cases())
@@ -153,16 +204,15 @@ std::vector<float> run_product(const std::vector<float>& a, const std::vector<fl
     return program.read("y");
 }
 
-/// Row 0 of a 16 · 16 matrix is `x`, times the identity.
-std::vector<float> through_sixteen_bits(std::vector<float> x) {
-    std::vector<float> a(256, 0.0f), b(256, 0.0f);
-    std::copy(x.begin(), x.end(), a.begin());
-    for (std::size_t i = 0; i < 16; ++i) b[i * 17] = 1.0f;
-    // Zero times what is not finite would spread over the row: each number gets a row of its own.
-    for (std::size_t i = 0; i < x.size(); ++i) a[i] = 0.0f, a[i * 17] = x[i];
-    const std::vector<float> y = run_product(a, b, {16, 16}, {16, 16}, {});
+/// The diagonal of a 32 · 32 matrix begins with `x`, times the identity. Zero times what is not finite spreads over its
+/// row only.
+std::vector<float> through_sixteen_bits(const std::vector<float>& x) {
+    std::vector<float> a(32 * 32, 0.0f), b(32 * 32, 0.0f);
+    for (std::size_t i = 0; i < 32; ++i) b[i * 33] = 1.0f;
+    for (std::size_t i = 0; i < x.size(); ++i) a[i * 33] = x[i];
+    const std::vector<float> y = run_product(a, b, {32, 32}, {32, 32}, {});
     std::vector<float> diagonal;
-    for (std::size_t i = 0; i < x.size() && !y.empty(); ++i) diagonal.push_back(y[i * 17]);
+    for (std::size_t i = 0; i < x.size() && !y.empty(); ++i) diagonal.push_back(y[i * 33]);
     return diagonal;
 }
 
@@ -188,8 +238,8 @@ TEST(DeviceCooperativeEpilogue, ActivationsFollowTheProduct) {
     const DeviceTraits has = traits_with_matrices(shared_device());
     if (!has.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
     // Halves are exact in 16 bits, and their products and sums in fp32: only the activation itself rounds.
-    const Shape a{33, 24}, b{24, 35};
-    std::vector<float> x(33 * 24), z(24 * 35);
+    const Shape a{33, 40}, b{40, 35};
+    std::vector<float> x(33 * 40), z(40 * 35);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.5f * static_cast<float>(static_cast<int>(i * 7 % 5) - 2);
     for (std::size_t i = 0; i < z.size(); ++i) z[i] = 0.5f * static_cast<float>(static_cast<int>(i * 11 % 3) - 1);
     const std::vector<float> plain = run_product(x, z, a, b, {});
@@ -198,7 +248,7 @@ TEST(DeviceCooperativeEpilogue, ActivationsFollowTheProduct) {
     for (std::size_t row = 0; row < 33; ++row)
         for (std::size_t column = 0; column < 35; ++column) {
             float sum = 0;
-            for (std::size_t t = 0; t < 24; ++t) sum += x[row * 24 + t] * z[t * 35 + column];
+            for (std::size_t t = 0; t < 40; ++t) sum += x[row * 40 + t] * z[t * 35 + column];
             const std::size_t at = row * 35 + column;
             EXPECT_EQ(plain[at], sum);
             EXPECT_EQ(relu[at], std::max(sum, 0.0f));
