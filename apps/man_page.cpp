@@ -106,6 +106,9 @@ The directory where data is looked for first.
 \fBVKFORMER_CACHE\fR
 The directory where the autotuner keeps its choices; otherwise \fI~/.cache/vkformer\fR.
 .TP
+\fBVKFORMER_QUEUE_FAMILY\fR
+The number of the queue family to work on; otherwise one that computes and does not draw, where there is one.
+.TP
 \fBVKFORMER_VALIDATION\fR
 If it is set to anything but 0, Vulkan's validation layers are wanted, and their messages are errors.
 )",

@@ -5,6 +5,7 @@
 
 #include "vulkan/cpu_latency.h"
 #include "vulkan/handles.h"
+#include "vulkan/queue_family.h"
 
 namespace vkf {
 
@@ -55,12 +56,10 @@ PhysicalDevice::PhysicalDevice(VkPhysicalDevice handle) : extensions(extensions_
     vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, nullptr);
     std::vector<VkQueueFamilyProperties> families(count);
     vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, families.data());
-    const auto family = std::ranges::find_if(
-        families, [](const VkQueueFamilyProperties& of) { return (of.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0; });
-    computes = family != families.end();
-    if (computes) {
-        queue_family = static_cast<std::uint32_t>(family - families.begin());
-        timestamp_bits = family->timestampValidBits;
+    if (const auto family = choose_queue_family(families, wanted_queue_family())) {
+        computes = true;
+        queue_family = *family;
+        timestamp_bits = families[*family].timestampValidBits;
     }
 
     VkPhysicalDeviceMemoryProperties memory{};

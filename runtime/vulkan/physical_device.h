@@ -25,7 +25,7 @@ struct PhysicalDevice {
     VkPhysicalDeviceVulkan13Features features13{};
     std::set<std::string> extensions;
     bool computes = false;           // with the queues of the family that follows
-    std::uint32_t queue_family = 0;  // the first that computes; universal ones come first on every driver we know
+    std::uint32_t queue_family = 0;  // vulkan/queue_family.h
     std::uint32_t timestamp_bits = 0;
     std::uint64_t memory_bytes = 0;  // of the largest heap that is the device's own
     bool sleeps = false;             // a CPU, whose processors may not be kept awake (vulkan/cpu_latency.h)

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "vulkan/matrices.h"
+#include "vulkan/queue_family.h"
 
 namespace vkf {
 
@@ -104,7 +105,10 @@ std::string refusal(const PhysicalDevice& device) {
     if (version < VK_API_VERSION_1_3)
         return text("speaks Vulkan ", VK_API_VERSION_MAJOR(version), '.', VK_API_VERSION_MINOR(version),
                     ", wanted 1.3");
-    if (!device.computes) return "has no queue that computes";
+    if (!device.computes) {
+        const auto wanted = wanted_queue_family();
+        return "has no queue that computes" + (wanted ? " in family " + *wanted + " (VKFORMER_QUEUE_FAMILY)" : "");
+    }
     std::string lacks;
     for (const MissingFeature& feature : missing_required(device))
         lacks += text(lacks.empty() ? "lacks " : ", ", feature.name, " (", feature.cost, ')');
