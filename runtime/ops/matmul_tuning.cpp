@@ -238,10 +238,12 @@ TuningProblem tuning_problem(const DeviceTraits& device, const GemmCall& call, s
 
 KernelConfig gemm_config(const DeviceTraits& device, const GemmCall& call) {
     std::vector<KernelConfig> list = gemm_configs(device, call.shape);
-    // Within a tile matmul_tile.comp counts bytes in 32 bits.
+    // Within a tile these count bytes in 32 bits.
+    constexpr std::array kernels{"matmul_tile", "matmul_coopmat", "matmul_coopmat_bf16"};
     constexpr std::int64_t farthest = 1 << 23;
     if (const std::int64_t pitch = std::max(call.a_at.pitch, call.b_at.pitch); pitch > farthest) {
-        std::erase_if(list, [](const KernelConfig& at) { return at.kernel == "matmul_tile"; });
+        std::erase_if(list,
+                      [&](const KernelConfig& at) { return std::ranges::find(kernels, at.kernel) != kernels.end(); });
         require(!list.empty(), "a product's rows are ", pitch, " elements apart, and this device can take ", farthest);
     }
     if (call.activation != Activation::none)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -122,7 +123,7 @@ TEST(HostGemmConfig, PrefersLargeTilesWhereTheyAreDoneSooner) {
 }
 
 TEST(HostGemmConfig, HasNoTilesWhereRowsAreTooFarApart) {
-    const auto chosen = [](std::int64_t pitch, std::uint32_t subgroup) {
+    const auto chosen = [](std::int64_t pitch, std::uint32_t subgroup, std::optional<MatrixShape> matrices = {}) {
         GemmCall call{.shape = size(64, 64, 64),
                       .layout_a = 0,
                       .layout_b = 0,
@@ -130,10 +131,13 @@ TEST(HostGemmConfig, HasNoTilesWhereRowsAreTooFarApart) {
                       .a_at = {0, pitch},
                       .b_at = {0, 64},
                       .y_pitch = 64};
-        return gemm_config(gpu(subgroup), call).kernel;
+        return gemm_config(gpu(subgroup, matrices), call).kernel;
     };
     EXPECT_EQ(chosen(1 << 23, 32), "matmul_tile");
     EXPECT_EQ(chosen((1 << 23) + 1, 32), "matmul");
+    const MatrixShape matrices{16, 16, 16, MatrixElement::fp16};
+    EXPECT_EQ(chosen(1 << 23, 32, matrices), "matmul_coopmat");
+    EXPECT_EQ(chosen((1 << 23) + 1, 32, matrices), "matmul");
     EXPECT_THROW(chosen((1 << 23) + 1, 128), Error);
 }
 
