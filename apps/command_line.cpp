@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -16,6 +17,7 @@
 #include "apps/usage.h"
 #include "apps/version.h"
 #include "base/error.h"
+#include "vulkan/device.h"
 
 namespace vkf {
 
@@ -96,6 +98,8 @@ int run_command_line(int argc, const char* const* argv) {
         return 1;
     } catch (const Interrupted&) {
         return 130;
+    } catch (const DeviceHang& error) {
+        std::_Exit(complain(error.what(), 1));  // drivers wait at exit for what they were given
     } catch (const InputError& error) {
         return complain(error.what(), 2);
     } catch (const std::bad_alloc&) {

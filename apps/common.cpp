@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "apps/option_values.h"
+#include "apps/tuning_progress.h"
 #include "base/file.h"
 #include "base/os.h"
 #include "ops/tuning.h"
@@ -78,11 +79,14 @@ std::optional<TuningCachePlace> tuning_cache_place() {
 void with_device(const Common& common, const std::function<void(Device&)>& work) {
     require(!common.kernels.starts_with("coopmat") || common.activations() != Format::f32, "--kernels is ",
             common.kernels, ", which rounds what products multiply to 16 bits: wanted --precision mixed beside it");
+    TuningProgress shown(common);
     Device device(wanted_device(common));
     device.attach<Autotuner>(std::make_shared<DeviceAutotuner>(
         device, AutotunerOptions{.implementation = common.kernels,
                                  .cache = tuning_cache_place(),
-                                 .tell = [&](const std::string& line) { note(common, line); }}));
+                                 .tell = [&](const std::string& line) { shown.tell(line); },
+                                 .progress = [&](std::string_view title, std::string_view unit, std::size_t done,
+                                                 std::size_t all) { shown.update(title, unit, done, all); }}));
     work(device);
     const std::uint64_t messages = device.validation_messages();
     if (messages > 0) throw Error("the validation layers had ", messages, " messages, wanted none");

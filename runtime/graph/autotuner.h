@@ -22,12 +22,17 @@ struct Expected {
 /// The first of them that `y` misses, in words; empty: none. NaN misses.
 std::string mismatch(const Expected& expected, std::span<const float> y);
 
-/// The computation on its own, at one size.
-struct TuningCase {
-    Graph graph;     // output "y"; the nodes of one op are what is tried
-    std::string op;  // its name
+/// What a computation is tried on, and what is to come out.
+struct TuningOperands {
     std::map<std::string, std::vector<float>> inputs;
     Expected expected;  // of y
+};
+
+/// The computation on its own, at one size.
+struct TuningCase {
+    Graph graph;                               // output "y"; the nodes of one op are what is tried
+    std::string op;                            // its name
+    std::function<TuningOperands()> operands;  // takes up to seconds: what comes out is computed in double
 };
 
 /// One kind of computation and the kernels that may do it.
@@ -45,8 +50,15 @@ struct TuningProblem {
 class Autotuner {
 public:
     virtual ~Autotuner() = default;
+    /// Is called before a graph, whose passes have run, is lowered: an autotuner that tries kernels out may solve all
+    /// problems of the graph together.
+    virtual void prepare(const DeviceTraits&, const Graph&) {}
     /// The place of the chosen one among the candidates. `device` is what the ops are lowered for.
     virtual std::size_t choose(const DeviceTraits& device, const TuningProblem& problem) = 0;
 };
+
+/// What the nodes of a graph, whose passes have run, would ask an autotuner when they are lowered for the device; each
+/// kind once.
+std::vector<TuningProblem> tuning_problems(const Graph& graph, const DeviceTraits& device);
 
 }  // namespace vkf

@@ -34,11 +34,19 @@ std::optional<MatrixElement> element_of(const DeviceTraits& device, const Attent
     return matrices ? std::optional(device.matrices->element) : std::nullopt;
 }
 
-/// Operands of 5 bits, which all formats hold and whose products fp32 adds up exactly.
-Arrays operands(const AttentionKind& of, std::int64_t batches) {
+/// q, k and v; and the gradient g of what comes out.
+Shapes shapes(const AttentionKind& of, std::int64_t batches) {
     const std::int64_t width = of.size.head_width, width_v = of.size.value_width;
     const std::int64_t key_heads = of.size.gqa_group > 1 ? 1 : query_heads;
-    const auto heads = [&](std::int64_t length, std::int64_t columns) { return Shape{batches, length, columns}; };
+    Shapes made{{"q", {batches, of.size.q_len, query_heads * width}},
+                {"k", {batches, of.size.kv_len, key_heads * width}},
+                {"v", {batches, of.size.kv_len, key_heads * width_v}}};
+    if (of.backward) made["g"] = {batches, of.size.q_len, query_heads * width_v};
+    return made;
+}
+
+/// Operands of 5 bits, which all formats hold and whose products fp32 adds up exactly.
+Arrays operands(const AttentionKind& of, std::int64_t batches) {
     Random random(1, "operands of attention");
     const auto draw = [&](const Shape& shape, double divisor) {
         Array x{shape, std::vector<double>(index(shape.elements()))};
@@ -49,19 +57,16 @@ Arrays operands(const AttentionKind& of, std::int64_t batches) {
         return x;
     };
     Arrays made;
-    made["q"] =
-        draw(heads(of.size.q_len, query_heads * width), 8);  // so that some keys count for much more than others
-    made["k"] = draw(heads(of.size.kv_len, key_heads * width), 32);
-    made["v"] = draw(heads(of.size.kv_len, key_heads * width_v), 32);
-    if (of.backward) made["g"] = draw(heads(of.size.q_len, query_heads * width_v), 32);
+    for (const auto& [name, shape] : shapes(of, batches))
+        made[name] = draw(shape, name == "q" ? 8 : 32);  // so that some keys count for much more than others
     return made;
 }
 
 /// o; or dq, dk and dv; of operands with these names and shapes.
-std::vector<Tensor> describe(Graph& graph, const AttentionKind& of, const Arrays& given) {
+std::vector<Tensor> describe(Graph& graph, const AttentionKind& of, const Shapes& given) {
     const auto operand = [&](const char* name) {
         // Copied, so that it may be packed, and lies among what must not be touched.
-        return scale(graph.input(name, {DType::f32, given.at(name).shape}), 1.0f);
+        return scale(graph.input(name, {DType::f32, given.at(name)}), 1.0f);
     };
     const std::array qkv{operand("q"), operand("k"), operand("v")};
     const AttentionOptions options{
@@ -176,7 +181,7 @@ Expected expected(const AttentionKind& of, std::optional<MatrixElement> element,
             own[name] = heads_of(x, batch, key_head * columns, columns);
         }
         Graph graph;
-        for (const Tensor& y : describe(graph, of, own)) graph.output(text("y", graph.outputs().size()), y);
+        for (const Tensor& y : describe(graph, of, shapes_of(own))) graph.output(text("y", graph.outputs().size()), y);
         const Arrays values = interpret(graph, own);
         std::vector<Array> sum;
         for (std::int64_t m = 0; m < gqa_group; ++m) {
@@ -202,14 +207,19 @@ Expected expected(const AttentionKind& of, std::optional<MatrixElement> element,
 std::unique_ptr<TuningCase> make(const AttentionKind& of, std::int64_t batches, std::optional<MatrixElement> element,
                                  bool sampled) {
     auto made = std::make_unique<TuningCase>();
-    const Arrays given = operands(of, batches);
     std::vector<Tensor> flat;
-    for (const Tensor& x : describe(made->graph, of, given)) flat.push_back(reshape(scale(x, 1.0f), {1, x.elements()}));
+    for (const Tensor& x : describe(made->graph, of, shapes(of, batches)))
+        flat.push_back(reshape(scale(x, 1.0f), {1, x.elements()}));
     made->graph.output("y", flat.size() == 1 ? scale(flat[0], 1.0f) : concat(flat));
     made->graph.activations = of.format;
     made->op = of.backward ? "attention_backward" : "attention";
-    for (const auto& [name, x] : given) made->inputs[name] = floats(x);
-    made->expected = expected(of, element, given, sampled);
+    made->operands = [=] {
+        const Arrays given = operands(of, batches);
+        TuningOperands tried;
+        for (const auto& [name, x] : given) tried.inputs[name] = floats(x);
+        tried.expected = expected(of, element, given, sampled);
+        return tried;
+    };
     return made;
 }
 

@@ -41,9 +41,9 @@ Gemm gemm_of(const GemmCall& call) {
     const auto scalar = static_cast<std::uint32_t>(VectorLayout::scalar);
     const bool packed = shape.packed_factors || shape.packed_y;
     return {.batches = rounded_up(shape.batches, 1),
-            .m = rounded_up(shape.m),
-            .n = rounded_up(shape.n),
-            .k = rounded_up(shape.k),
+            .m = shape.transpose_a ? nearly(shape.m) : rounded_up(shape.m),
+            .n = nearly(shape.n),
+            .k = shape.transpose_a ? rounded_up(shape.k) : nearly(shape.k),
             .transpose_a = shape.transpose_a,
             .transpose_b = shape.transpose_b,
             .a = format_of(call.layout_a),
@@ -54,17 +54,19 @@ Gemm gemm_of(const GemmCall& call) {
 }
 
 /// As large as the problem, but so small that a launch takes milliseconds by the device's rough speed, no matrix more
-/// than 64 MiB, and no sum of exact operands more than 24 bits.
+/// than 64 MiB, and no sum of exact operands more than 24 bits. Of many rows there are fewer first: widths decide more.
 Gemm timed(Gemm of, const DeviceTraits& device) {
     constexpr double seconds = 5e-3;
-    constexpr std::int64_t elements = 1 << 24, terms = 1 << 14;
+    constexpr std::int64_t elements = 1 << 24, terms = 1 << 14, many = 1 << 11;
     const auto too_large = [&] {
         const double flops = 2.0 * static_cast<double>(of.batches * of.m) * static_cast<double>(of.n * of.k);
         return of.k > terms || flops > seconds * device.flops_per_second || of.batches * of.m * of.k > elements ||
                of.batches * of.k * of.n > elements || of.batches * of.m * of.n > elements;
     };
     const std::array extents{&of.batches, &of.m, &of.n, &of.k};
-    while (too_large()) **std::ranges::max_element(extents, {}, [](const std::int64_t* x) { return *x; }) /= 2;
+    std::int64_t& rows = of.transpose_a ? of.k : of.m;
+    while (too_large())
+        (rows > many ? rows : **std::ranges::max_element(extents, {}, [](const std::int64_t* x) { return *x; })) /= 2;
     if (!of.even) ++of.m, ++of.n, ++of.k;
     return of;
 }
@@ -108,24 +110,34 @@ Array draw(Random& random, const Shape& shape, Format format, bool exact) {
     return drawn;
 }
 
-/// Operands by name; exact ones with nothing for the end of the computation, and factors that keep sums exact.
+/// Operands by name; exact ones with nothing for the end of the computation.
+Shapes shapes(const Gemm& of, bool exact) {
+    Shapes made{{"a", shape_of_a(of)}, {"b", shape_of_b(of)}};
+    if (of.scales_terms || !exact) made["row_scale"] = shape_of_scales(of);
+    if (exact) return made;
+    made["bias"] = {of.n};
+    made["addend"] = matrices(of.batches, of.m, of.n);
+    return made;
+}
+
+/// Numbers for them; with exact ones go factors that keep sums exact.
 Arrays operands(const Gemm& of, bool exact) {
     Random random(1, exact ? "exact operands" : "operands");
-    Arrays made{{"a", draw(random, shape_of_a(of), of.a, exact)}, {"b", draw(random, shape_of_b(of), of.b, exact)}};
-    if (of.scales_terms || !exact) made["row_scale"] = draw(random, shape_of_scales(of), Format::f32, false);
+    Arrays made;
+    for (const auto& [name, shape] : shapes(of, exact)) {
+        const bool factor = name == "a" || name == "b";
+        made[name] = draw(random, shape, name == "a" ? of.a : name == "b" ? of.b : Format::f32, exact && factor);
+    }
     if (exact && of.scales_terms)
         for (double& scale : made["row_scale"].at) scale = scale < 0 ? 0.0 : 2.0;
-    if (exact) return made;
-    made["bias"] = draw(random, {of.n}, Format::f32, false);
-    made["addend"] = draw(random, matrices(of.batches, of.m, of.n), Format::f32, false);
     return made;
 }
 
 /// Output "y", of operands with these names and shapes.
-void describe(Graph& graph, const Gemm& of, const Arrays& given) {
+void describe(Graph& graph, const Gemm& of, const Shapes& given) {
     const auto input = [&](const char* name) {
         const auto found = given.find(name);
-        return found == given.end() ? Tensor() : graph.input(name, {DType::f32, found->second.shape});
+        return found == given.end() ? Tensor() : graph.input(name, {DType::f32, found->second});
     };
     const auto operand = [&](const char* name, Format format) {
         // Copied, so that it may be packed, and lies among what must not be touched.
@@ -146,7 +158,7 @@ void describe(Graph& graph, const Gemm& of, const Arrays& given) {
 Array in_double(Gemm of, const Arrays& given) {
     of.a = of.b = of.y = Format::f32;
     Graph graph;
-    describe(graph, of, given);
+    describe(graph, of, shapes_of(given));
     return interpret(graph, given).at("y");
 }
 
@@ -192,12 +204,10 @@ Array taken(const Array& x, const std::vector<std::int64_t>& places, bool column
 }
 
 /// What matrices round operands to by `unit` is no rounding to exact ones, whose results fp32 has without any.
-std::unique_ptr<TuningCase> make(const Gemm& of, bool exact, double unit) {
-    auto made = std::make_unique<TuningCase>();
+TuningOperands tried_on(const Gemm& of, bool exact, double unit) {
+    TuningOperands made;
     Arrays given = operands(of, exact);
-    describe(made->graph, of, given);
-    made->op = "matmul";
-    for (const auto& [name, x] : given) made->inputs[name] = floats(x);
+    for (const auto& [name, x] : given) made.inputs[name] = floats(x);
 
     Random random(2, "elements");
     const std::vector<std::int64_t> rows = looked_at(of.m, exact, random), columns = looked_at(of.n, exact, random);
@@ -207,15 +217,23 @@ std::unique_ptr<TuningCase> make(const Gemm& of, bool exact, double unit) {
     given["a"] = taken(given["a"], rows, of.transpose_a);
     given["b"] = taken(given["b"], columns, !of.transpose_b);
     const Array y = in_double(part, given);
-    made->expected.values = y.at;
+    made.expected.values = y.at;
     if (exact)
-        for (const double x : y.at) made->expected.bounds.push_back(rounding(of.y) * std::abs(x));
+        for (const double x : y.at) made.expected.bounds.push_back(rounding(of.y) * std::abs(x));
     else
-        made->expected.bounds = bounds(part, given, y, unit);
+        made.expected.bounds = bounds(part, given, y, unit);
     for (std::int64_t z = 0; z < of.batches; ++z)
         for (const std::int64_t i : rows)
             for (const std::int64_t j : columns)
-                made->expected.at.push_back(static_cast<std::size_t>((z * of.m + i) * of.n + j));
+                made.expected.at.push_back(static_cast<std::size_t>((z * of.m + i) * of.n + j));
+    return made;
+}
+
+std::unique_ptr<TuningCase> make(const Gemm& of, bool exact, double unit) {
+    auto made = std::make_unique<TuningCase>();
+    describe(made->graph, of, shapes(of, exact));
+    made->op = "matmul";
+    made->operands = [=] { return tried_on(of, exact, unit); };
     return made;
 }
 

@@ -23,6 +23,12 @@ Arrays magnitudes(Arrays arrays) {
     return arrays;
 }
 
+Shapes shapes_of(const Arrays& arrays) {
+    Shapes made;
+    for (const auto& [name, x] : arrays) made[name] = x.shape;
+    return made;
+}
+
 Array product(const Array& a, const Array& b, const MatmulOptions& options) {
     Graph graph;
     graph.output("y",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,13 @@ std::vector<std::string> tuned_kernels();
 /// Sizes up to the next power of two, and up to `least`, are tuned as one.
 inline std::int64_t rounded_up(std::int64_t extent, std::int64_t least = 16) {
     return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max(extent, least))));
+}
+
+/// The same in eight steps from each power of two to the next.
+inline std::int64_t nearly(std::int64_t extent, std::int64_t least = 16) {
+    const auto at = static_cast<std::uint64_t>(std::max(extent, least));
+    const std::uint64_t step = std::max<std::uint64_t>(std::bit_floor(at) / 8, 1);
+    return static_cast<std::int64_t>((at + step - 1) / step * step);
 }
 
 inline const char* name(Format format) {
@@ -43,6 +51,10 @@ Arrays magnitudes(Arrays arrays);
 
 /// op(a) · op(b) in double, of arrays of one batch or of matrices.
 Array product(const Array& a, const Array& b, const MatmulOptions& options = {});
+
+/// The shapes of operands, by their names.
+using Shapes = std::map<std::string, Shape>;
+Shapes shapes_of(const Arrays& arrays);
 
 /// As a program takes them.
 std::vector<float> floats(const Array& x);

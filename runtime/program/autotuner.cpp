@@ -1,12 +1,13 @@
 #include "program/autotuner.h"
 
 #include <algorithm>
-#include <chrono>
+#include <cmath>
+#include <functional>
 #include <iterator>
 #include <utility>
 
 #include "base/error.h"
-#include "program/program.h"
+#include "program/tuning_attempt.h"
 #include "vulkan/device.h"
 #include "vulkan/kernel.h"
 
@@ -14,88 +15,41 @@ namespace vkf {
 
 namespace {
 
-/// Chooses one candidate always.
-class Only : public Autotuner {
-public:
-    explicit Only(std::string candidate) : candidate_(std::move(candidate)) {}
-
-    std::size_t choose(const DeviceTraits&, const TuningProblem& problem) override {
-        const auto at = std::ranges::find(problem.candidates, candidate_);
-        if (at == problem.candidates.end()) throw Error("it is no kernel for ", problem.kind);
-        return static_cast<std::size_t>(at - problem.candidates.begin());
-    }
-
-private:
-    std::string candidate_;
-};
-
 std::string implementation_of(const std::string& candidate) {
     return candidate.substr(0, candidate.find(' '));
 }
 
-/// A case made executable with one candidate, and run once.
-class Attempt {
-public:
-    Attempt(Device& device, DeviceTraits lowering, TuningCase& of, const std::string& candidate)
-        : case_(of),
-          only_(candidate),
-          stamped_(device.info().timestamp_ns > 0),
-          state_(device),
-          program_(device, of.graph, state_,
-                   {.stamps = stamped_, .guarded = true, .traits = with(std::move(lowering), &only_)}) {
-        for (const auto& [name, values] : of.inputs) program_.write(name, values);
-        program_.run();
-    }
-
-    /// What is wrong with what was computed; empty: nothing.
-    std::string mismatch() const {
-        if (const std::string damage = program_.damaged_guards(); !damage.empty())
-            return "it writes where it must not: " + damage.substr(0, damage.find('\n'));
-        return vkf::mismatch(case_.expected, program_.read("y"));
-    }
-
-    /// By the median of several runs.
-    double gflops() {
-        constexpr std::size_t least = 3, most = 25;
-        constexpr double longest = 0.1;
-        std::vector<double> samples;
-        double flops = 0;
-        for (double sum = 0; samples.size() < least || (samples.size() < most && sum < longest); sum += samples.back())
-            samples.push_back(once(flops));
-        std::ranges::nth_element(samples, samples.begin() + std::ssize(samples) / 2);
-        return 1e-9 * flops / std::max(samples[samples.size() / 2], 1e-9);
-    }
-
-private:
-    static DeviceTraits with(DeviceTraits lowering, Autotuner* autotuner) {
-        lowering.autotuner = autotuner;
-        return lowering;
-    }
-
-    /// Seconds of a run, and what it computes: of the op's nodes where they can be told from the others.
-    double once(double& flops) {
-        const auto start = std::chrono::steady_clock::now();
-        program_.run();
-        flops = program_.flops();
-        if (!stamped_) return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        double ms = flops = 0;
-        for (const NodeTime& node : program_.node_times())
-            if (node.op == case_.op) ms += node.ms, flops += node.flops;
-        return ms * 1e-3;
-    }
-
-    TuningCase& case_;
-    Only only_;
-    bool stamped_;
-    State state_;
-    Program program_;
-};
+/// What it is tried for on other devices than CPUs: where nothing else is right.
+bool is_for_cpus(const std::string& candidate) {
+    return implementation_of(candidate) == "subgroup";
+}
 
 std::string joined(const std::vector<std::string>& words) {
     std::string list;
     for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
     return list;
 }
+
+std::string kind_of(const TuningProblem& problem, const std::vector<std::string>& candidates) {
+    return problem.kind + ": " + joined(candidates);
+}
+
+/// While it lives a device has less patience; a CPU, if none is wanted, as much as before.
+class Patience {
+public:
+    Patience(Device& device, std::optional<double> seconds) : device_(device), before_(device.patience()) {
+        constexpr double of_gpus = 20;
+        if (!seconds && device.info().kind != DeviceKind::cpu) seconds = of_gpus;
+        if (seconds) device.set_patience(std::chrono::duration<double>(*seconds));
+    }
+    Patience(const Patience&) = delete;
+    Patience& operator=(const Patience&) = delete;
+    ~Patience() { device_.set_patience(before_); }
+
+private:
+    Device& device_;
+    std::chrono::duration<double> before_;
+};
 
 std::string why_not(const DeviceInfo& device, const std::string& implementation) {
     if (implementation == "coopmat")
@@ -120,7 +74,9 @@ std::vector<std::string> kernel_implementations(const DeviceInfo& device) {
 }
 
 DeviceAutotuner::DeviceAutotuner(Device& device, AutotunerOptions options)
-    : device_(device), options_(std::move(options)) {
+    : device_(device),
+      options_(std::move(options)),
+      journal_(options_.cache ? tuning_cache_file(device.info(), *options_.cache) : std::filesystem::path()) {
     const std::vector<std::string> list = kernel_implementations(device.info());
     const std::string& wanted = options_.implementation;
     require(wanted == "auto" || std::ranges::find(list, wanted) != list.end(), "kernels ", wanted, ": ",
@@ -131,16 +87,32 @@ DeviceAutotuner::DeviceAutotuner(Device& device, AutotunerOptions options)
     } catch (const std::exception& error) {
         tell(text("kernels are chosen anew: ", error.what()));
     }
+    learn_from_journals();
+}
+
+void DeviceAutotuner::learn_from_journals() {
+    const std::vector<TuningJournal::Trial> list = journal_.left_behind();
+    for (const auto& [family, candidate] : list) {
+        one_by_one_ |= candidate.empty();
+        if (candidate.empty()) continue;
+        known_.refused[family][candidate] = "a run that tried it never ended";
+        tell(text("kernel ", candidate, " is left out: a run that tried it for ", family, " never ended"));
+    }
+    if (!list.empty()) save();
 }
 
 std::vector<std::string> DeviceAutotuner::allowed(const DeviceTraits& device, const TuningProblem& problem) const {
     const std::string& wanted = options_.implementation;
-    if (wanted == "auto") return problem.candidates;
     const auto those = [&](const auto& may) {
         std::vector<std::string> list;
         std::ranges::copy_if(problem.candidates, std::back_inserter(list), may);
+        if (device.cpu)
+            list.resize(std::min<std::size_t>(list.size(), 1));  // their order was measured there
+        else
+            std::ranges::stable_partition(list, std::not_fn(is_for_cpus));
         return list;
     };
+    if (wanted == "auto") return those([](const std::string&) { return true; });
     std::vector<std::string> list = those([&](const std::string& at) { return implementation_of(at) == wanted; });
     if (!list.empty()) return list;
     const bool of_matrices = wanted.starts_with("coopmat");
@@ -152,61 +124,191 @@ std::vector<std::string> DeviceAutotuner::allowed(const DeviceTraits& device, co
     return those([&](const std::string& at) { return of_matrices || !at.starts_with("coopmat"); });
 }
 
+const std::string* DeviceAutotuner::known(const std::string& kind, const std::vector<std::string>& candidates) const {
+    const auto among_them = [&](const std::string& kernel) {
+        return std::ranges::find(candidates, kernel) != candidates.end();
+    };
+    if (const auto at = known_.chosen.find(kind); at != known_.chosen.end() && among_them(at->second.kernel))
+        return &at->second.kernel;
+    const auto at = untimed_.find(kind);
+    return at == untimed_.end() ? nullptr : &at->second;
+}
+
+bool DeviceAutotuner::refused(const TuningProblem& problem, const std::string& candidate) const {
+    const auto found = known_.refused.find(problem.family);
+    return found != known_.refused.end() && found->second.contains(candidate);
+}
+
+void DeviceAutotuner::refuse(const TuningProblem& problem, const std::string& candidate, const std::string& reason) {
+    known_.refused[problem.family][candidate] = reason;
+}
+
+// --- Choosing ------------------------------------------------------------------------------------
+
+void DeviceAutotuner::prepare(const DeviceTraits& device, const Graph& graph) {
+    if (!device.cpu) solve(device, tuning_problems(graph, device));
+}
+
 std::size_t DeviceAutotuner::choose(const DeviceTraits& device, const TuningProblem& problem) {
     if (device.cpu && options_.implementation == "auto") return 0;
-    std::vector<std::string> candidates = allowed(device, problem);
-    if (device.cpu) candidates.resize(1);  // their order was measured there
-    const std::string kind = problem.kind + ": " + joined(candidates);
-    auto known = known_.chosen.find(kind);
-    if (known == known_.chosen.end() || std::ranges::find(candidates, known->second.kernel) == candidates.end()) {
-        known = known_.chosen.insert_or_assign(kind, measure(device, problem, candidates)).first;
-        save();
-    }
-    const auto at = std::ranges::find(problem.candidates, known->second.kernel);
+    solve(device, {&problem, 1});
+    const std::vector<std::string> candidates = allowed(device, problem);
+    const auto at = std::ranges::find(problem.candidates, *known(kind_of(problem, candidates), candidates));
     return static_cast<std::size_t>(at - problem.candidates.begin());
 }
 
-TuningResult DeviceAutotuner::measure(const DeviceTraits& device, const TuningProblem& problem,
-                                      const std::vector<std::string>& candidates) {
+void DeviceAutotuner::solve(const DeviceTraits& device, std::span<const TuningProblem> problems) {
+    std::vector<Open> list;
+    for (const TuningProblem& problem : problems) {
+        std::vector<std::string> candidates = allowed(device, problem);
+        std::string kind = kind_of(problem, candidates);
+        if (!known(kind, candidates)) list.push_back({std::move(kind), &problem, std::move(candidates)});
+    }
+    if (list.empty()) return;
     if (!std::exchange(measured_, true)) tell("trying out kernels, once for this device");
-    const std::unique_ptr<TuningCase> correctness = problem.correctness_case(), timing = problem.timing_case();
-    TuningResult best;
-    std::string last_reason;
-    std::map<std::string, std::string>& refused = known_.refused[problem.family];
-    const auto is_refused = [&](const std::string& candidate) { return refused.contains(candidate); };
-    const bool all_refused = std::ranges::all_of(candidates, is_refused);
-    for (const std::string& candidate : candidates) {
-        if (is_refused(candidate) && !all_refused) continue;
-        std::string reason;
-        try {
-            reason = Attempt(device_, device, *correctness, candidate).mismatch();
-            if (reason.empty()) {
-                Attempt attempt(device_, device, *timing, candidate);
-                reason = attempt.mismatch();
-                if (reason.empty()) best.gflops[candidate] = attempt.gflops();
+    solving_since_ = Clock::now();
+    const Patience patience(device_, options_.patience_s);
+    for (Open& of : list) {
+        of.correctness = of.problem->correctness_case();
+        of.timing = of.problem->timing_case();
+    }
+    make_kernels_of(device, list);
+
+    constexpr std::size_t ahead = 3;  // operands take as long to make as to be used, and up to some 200 MiB
+    std::size_t begun = 0, untimed = 0;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const bool timed = !out_of_time();
+        for (; begun < std::min(list.size(), timed ? i + ahead : i + 1); ++begun) {
+            list[begun].correctness_operands = std::async(list[begun].correctness->operands).share();
+            if (timed) list[begun].timing_operands = std::async(list[begun].timing->operands).share();
+        }
+        TuningResult best = measure(device, list[i], timed);
+        list[i].timing_operands = {};
+        if (best.gflops.empty()) {
+            untimed_[list[i].kind] = best.kernel;
+            ++untimed;
+        } else {
+            known_.chosen.insert_or_assign(list[i].kind, std::move(best));
+        }
+        save();
+        progress("trying out kernels", "computations", i + 1, list.size());
+    }
+    spent_ += Clock::now() - solving_since_;
+    if (untimed > 0)
+        tell(text("the ", options_.budget_s, " s for trying out kernels are over: for ", untimed, " of ", list.size(),
+                  " computations the first right one is used, and the next run goes on"));
+}
+
+void DeviceAutotuner::make_kernels_of(const DeviceTraits& device, std::span<Open> list) {
+    if (one_by_one_) return;
+    std::vector<KernelRequest> requests;
+    for (Open& of : list)
+        for (const std::string& candidate : of.candidates) {
+            if (refused(*of.problem, candidate) || (is_for_cpus(candidate) && !is_for_cpus(of.candidates.front())))
+                continue;
+            try {
+                for (TuningCase* at : {of.correctness.get(), of.timing.get()})
+                    std::ranges::move(kernels_of(*at, device, candidate), std::back_inserter(requests));
+            } catch (const Error&) {
+                // Its trial will say so.
             }
-            if (!reason.empty()) refused[candidate] = reason;
-        } catch (const std::exception& error) {
-            reason = error.what();  // perhaps only for want of memory
         }
-        if (reason.empty()) {
-            if (best.kernel.empty() || best.gflops[candidate] > best.gflops[best.kernel]) best.kernel = candidate;
-            continue;
-        }
-        last_reason = text("kernel ", candidate, " is left out: ", reason);
+    journal_.note({"", ""});
+    make_kernels_ahead(device_, requests, [&](std::size_t done, std::size_t all) {
+        progress("making kernels to try", "kernels", done, all);
+        return !out_of_time();
+    });
+    journal_.strike_out();
+}
+
+// --- Trying --------------------------------------------------------------------------------------
+
+TuningResult DeviceAutotuner::measure(const DeviceTraits& device, Open& of, bool timed) {
+    const auto is_refused = [&](const std::string& candidate) { return refused(*of.problem, candidate); };
+    std::vector<std::string> list = of.candidates;
+    if (!std::ranges::all_of(list, is_refused)) std::erase_if(list, is_refused);
+    const auto last_resort =
+        device.cpu || is_for_cpus(list.front()) ? list.end() : std::ranges::find_if(list, is_for_cpus);
+    std::string reason;
+    for (const std::span<const std::string> part :
+         {std::span(list.begin(), last_resort), std::span(last_resort, list.end())})
+        if (TuningResult best = best_of(device, of, part, timed, reason); !best.kernel.empty()) return best;
+    throw Error("no kernel computes ", of.problem->kind, " right on ", device_.info().name, ", ", device_.info().driver,
+                ": ", reason);
+}
+
+TuningResult DeviceAutotuner::best_of(const DeviceTraits& device, Open& of, std::span<const std::string> candidates,
+                                      bool timed, std::string& reason) {
+    constexpr double quick = 5e-4;  // seconds; a GPU usually takes a twentieth of that
+    const TuningProblem& problem = *of.problem;
+    std::map<std::string, double> seconds;  // of the correctness case, by those that are right
+    TuningResult best;
+    double most = 0;  // its 10^9 operations a second
+    for (const std::string& candidate : candidates) {
+        const bool right = attempt(problem, candidate, reason, [&] {
+            TuningAttempt small(device_, device, *of.correctness, of.correctness_operands.get(), candidate);
+            std::string wrong = small.mismatch();
+            if (wrong.empty() && timed) seconds[candidate] = small.seconds(quick);
+            return wrong;
+        });
+        if (right && !timed) return {candidate, {}};
+    }
+    const auto by_seconds = [](const auto& a, const auto& b) { return a.second < b.second; };
+    const auto quickest = std::ranges::min_element(seconds, by_seconds);
+    for (const std::string& candidate : candidates) {
+        if (!seconds.contains(candidate)) continue;
+        const bool right = attempt(problem, candidate, reason, [&] {
+            const double times = seconds[candidate] / quickest->second;
+            if (seconds[candidate] > quick && times > options_.hopeless)
+                return text("it takes ", std::round(times), " times as long as ", quickest->first);
+            TuningAttempt large(device_, device, *of.timing, of.timing_operands.get(), candidate);
+            std::string wrong = large.mismatch();
+            if (wrong.empty()) best.gflops[candidate] = large.gflops(most);
+            return wrong;
+        });
+        if (!right || (!best.kernel.empty() && best.gflops[candidate] <= most)) continue;
+        best.kernel = candidate;
+        most = best.gflops[candidate];
+    }
+    return best;
+}
+
+bool DeviceAutotuner::attempt(const TuningProblem& problem, const std::string& candidate, std::string& reason,
+                              const std::function<std::string()>& work) {
+    std::string wrong;
+    journal_.note({problem.family, candidate});
+    try {
+        wrong = work();
+        if (!wrong.empty()) refuse(problem, candidate, wrong);
+    } catch (const std::exception& error) {
+        wrong = error.what();  // perhaps only for want of memory
+    }
+    if (!wrong.empty()) {
+        reason = text("kernel ", candidate, " is left out: ", wrong);
+        const std::string lost = text("kernel ", candidate, ": ", wrong, " (the next run leaves it out)");
         try {
             device_.wait_idle();
-        } catch (const Error&) {
-            refused[candidate] = "it lost the device";
+        } catch (const DeviceHang&) {
+            refuse(problem, candidate, "it never ended");
             save();
-            throw Error("kernel ", candidate, " lost the device: ", reason, " (the next run leaves it out)");
+            throw DeviceHang(lost);
+        } catch (const Error&) {
+            refuse(problem, candidate, "it lost the device");
+            save();
+            throw Error(lost);
         }
-        tell(last_reason);
+        tell(reason);
     }
-    if (best.kernel.empty())
-        throw Error("no kernel computes ", problem.kind, " right on ", device_.info().name, ", ", device_.info().driver,
-                    ": ", last_reason);
-    return best;
+    journal_.strike_out();
+    return wrong.empty();
+}
+
+bool DeviceAutotuner::out_of_time() const {
+    return spent_ + (Clock::now() - solving_since_) > std::chrono::duration<double>(options_.budget_s);
+}
+
+void DeviceAutotuner::progress(std::string_view title, std::string_view unit, std::size_t done, std::size_t all) const {
+    if (options_.progress) options_.progress(title, unit, done, all);
 }
 
 void DeviceAutotuner::tell(const std::string& line) const {

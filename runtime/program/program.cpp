@@ -11,7 +11,6 @@
 #include "graph/lower.h"
 #include "passes/run_passes.h"
 #include "program/kernel_constants.h"
-#include "program/numbers.h"
 #include "vulkan/device.h"
 #include "vulkan/kernel.h"
 
@@ -28,14 +27,6 @@ double mebibytes(std::int64_t bytes) {
 template <class Layout>
 Arena arena_of(Device& device, const Layout& of, Memory intent, const char* name) {
     return {device, static_cast<std::uint64_t>(of.bytes), static_cast<std::uint64_t>(of.limit), intent, name};
-}
-
-/// The input or output of that name.
-template <class Places>
-auto& named(Places& list, std::string_view name) {
-    const auto found = std::ranges::find_if(list, [&](const auto& at) { return at.name == name; });
-    if (found == list.end()) throw InputError("the program has no input or output '", name, "'");
-    return *found;
 }
 
 /// The shape that kernels are built for, of those that a graph may use: what its activations are kept in first, then
@@ -99,9 +90,10 @@ DeviceTraits traits(const Device& device, const Graph& graph) {
 // --- Compile -------------------------------------------------------------------------------------
 
 Program::Program(Device& device, Graph& graph, State& state, const ProgramOptions& options)
-    : device_(&device), state_(&state), graph_(&graph), guarded_(options.guarded) {
+    : device_(&device), state_(&state), graph_(&graph), pace_(options.segment_ms), guarded_(options.guarded) {
     run_passes(graph);
     const DeviceTraits device_traits = options.traits ? *options.traits : traits(device, graph);
+    if (device_traits.autotuner) device_traits.autotuner->prepare(device_traits, graph);
     const LiveNodes live = live_nodes(graph);
     std::vector<std::pair<std::size_t, std::vector<Dispatch>>> lowered;
     std::vector<std::vector<std::int64_t>> scratches(graph.nodes().size());
@@ -132,8 +124,10 @@ void Program::lay_out() {
     for (const Storage& storage : graph_->storages()) {
         if (storage.role == Role::state) memory_.states += storage.bytes();
         if (storage.role == Role::constant) memory_.constants += storage.bytes();
-        if (storage.role == Role::input) input_places_.push_back({{storage.name, storage.type, storage.format}});
+        if (storage.role == Role::input) input_places_.push_back({storage.name, storage.type, storage.format});
     }
+    written_.assign(input_places_.size(), false);
+    loaded_.assign(input_places_.size(), true);
     for (const NamedTensor& output : graph_->outputs())
         output_places_.push_back({output.name, output.tensor.type(), output.tensor.format()});
     const auto lay = [&](auto& places) {
@@ -164,6 +158,7 @@ void Program::allocate(const Program* shares) {
     else
         arena_ = std::make_shared<Arena>(arena_of(*device_, plan_, Memory::device, "activations"));
     inputs_ = arena_of(*device_, input_layout_, Memory::device, "inputs");
+    inputs_.fill(0);
     tables_ = Buffer(*device_, static_cast<std::uint64_t>(memory_.tables), Memory::device, "tables");
     if (guarded_) arena_->fill(poison);
 }
@@ -189,8 +184,7 @@ void Program::require_buffers() const {
                                text(node.scope, node.scope.empty() ? "" : ": ", node.op->name(), ": output ", k, ' ',
                                     storage.type),
                                storage.bytes());
-    for (const InputPlace& at : input_places_)
-        require_buffer(*device_, text("input '", at.name, "' ", at.type), at.bytes());
+    for (const Place& at : input_places_) require_buffer(*device_, text("input '", at.name, "' ", at.type), at.bytes());
 }
 
 std::uint64_t Program::address(Tensor tensor) const {
@@ -211,11 +205,10 @@ std::uint64_t Program::address(Tensor tensor) const {
 }
 
 void Program::record(const ProgramOptions& options) {
-    const DeviceTraits device_traits = traits(*device_);
+    const DeviceTraits device_traits = options.traits ? *options.traits : traits(*device_);
     double segment = 0;  // goes on where two parts meet, which are submitted as one
-    const bool gpu = !(options.traits ? options.traits->cpu : device_traits.cpu);
     const auto record_part = [&](std::size_t first, std::size_t end) {
-        Recorder recorder(*device_, gpu ? open_phases_of_gpu : 1);
+        Recorder recorder(*device_, device_traits.cpu ? 1 : open_phases_of_gpu);
         for (std::size_t i = first; i < end; ++i) {
             const Launch& launch = launches_[i];
             if (options.stamps && (i == first || launch.node != launches_[i - 1].node)) recorder.stamp();
@@ -246,15 +239,10 @@ void Program::record(const ProgramOptions& options) {
 Program::Side Program::make_side() const {
     Side side{.inputs = arena_of(*device_, input_layout_, Memory::upload, "inputs"),
               .outputs = arena_of(*device_, output_layout_, Memory::readback, "outputs"),
-              .load = {},
+              .loads = {},
               .store = {}};
-    Recorder load(*device_);
-    for (std::size_t i = 0; i < inputs_.buffers().size(); ++i) {
-        const Buffer& from = side.inputs.buffers()[i];
-        std::ranges::fill(from.mapped(), std::byte{0});
-        load.copy(from, 0, inputs_.buffers()[i], 0, from.bytes());
-    }
-    side.load = load.finish();
+    const InputSet all(input_places_.size(), true);
+    side.loads.emplace(all, record_load(side.inputs, all));
     Recorder store(*device_);
     for (std::size_t i = 0; i < output_places_.size(); ++i) {
         const Tensor tensor = graph_->outputs()[i].tensor;
@@ -272,124 +260,16 @@ Program::Side Program::make_side() const {
     return side;
 }
 
-// --- Run -----------------------------------------------------------------------------------------
-
-void Program::write_bytes(std::string_view input, DType dtype, std::span<const std::byte> data) {
-    const std::size_t side = free_side();
-    InputPlace& at = named(input_places_, input);
-    const auto count = static_cast<std::int64_t>(data.size() / 4);
-    require(at.type.dtype == dtype && at.type.shape.elements() == count, "input '", input, "' is ", at.type, ", given ",
-            count, dtype == DType::f32 ? " floats" : " integers");
-    std::ranges::copy(data, sides_[side].inputs.mapped(at.offset, data.size()).begin());
-    at.held[side] = ++at.written;
-}
-
-void Program::write(std::string_view input, std::span<const float> values) {
-    write_bytes(input, DType::f32, std::as_bytes(values));
-}
-
-void Program::write(std::string_view input, std::span<const std::int32_t> values) {
-    write_bytes(input, DType::i32, std::as_bytes(values));
-}
-
-std::size_t Program::free_side() {
-    require(runs_.size() < 2, "two runs of a program are under way already");
-    if (runs_.empty()) return started_;
-    if (sides_.size() == 1) {
-        sides_.push_back(make_side());
-        memory_.inputs = memory_.inputs / one_run_at_a_time.inputs * overlapping_runs.inputs;
-        memory_.outputs = memory_.outputs / one_run_at_a_time.outputs * overlapping_runs.outputs;
+Commands Program::record_load(const Arena& from, const InputSet& inputs) const {
+    Recorder load(*device_);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const auto bytes = static_cast<std::uint64_t>(input_places_[i].bytes());
+        if (!inputs[i] || bytes == 0) continue;
+        const auto [host, at] = from.place(input_places_[i].offset, bytes);
+        const auto [holder, to] = inputs_.place(input_places_[i].offset, bytes);
+        load.copy(*host, at, *holder, to, bytes);
     }
-    return 1 - started_;
-}
-
-Program::Side& Program::prepare_side() {
-    const std::size_t k = free_side();
-    for (InputPlace& at : input_places_) {
-        if (at.held[k] == at.written) continue;
-        const auto bytes = static_cast<std::uint64_t>(at.bytes());
-        std::ranges::copy(sides_[1 - k].inputs.mapped(at.offset, bytes),
-                          sides_[k].inputs.mapped(at.offset, bytes).begin());
-        at.held[k] = at.written;
-    }
-    return sides_[k];
-}
-
-void Program::start() {
-    const std::size_t k = free_side();
-    const Side& side = prepare_side();
-    std::vector<const Commands*> parts{&side.load};
-    for (const Commands& part : commands_) {
-        if (hook_ && &part != &commands_.front()) {
-            wait(*device_, submit(*device_, std::exchange(parts, {})));
-            std::vector<HookedTensor> tensors = hooked();
-            hook_(tensors);
-        }
-        parts.push_back(&part);
-    }
-    parts.push_back(&side.store);
-    runs_.push_back({submit(*device_, parts), k});
-    started_ = k;
-}
-
-void Program::set_hook(Hook hook) {
-    require(!hook || !graph_->hooked().empty(), "the program's graph has no hook");
-    hook_ = std::move(hook);
-}
-
-std::vector<HookedTensor> Program::hooked() {
-    std::vector<HookedTensor> list;
-    for (const Tensor& tensor : graph_->hooked()) {
-        const Value& value = graph_->value(tensor);
-        const Storage& storage = graph_->storage(tensor);
-        require(storage.role == Role::transient || storage.role == Role::state, "a hook is for what is computed");
-        const auto offset = static_cast<std::uint64_t>(bytes_of(value.offset, tensor.format()));
-        const auto [memory, at] =
-            storage.role == Role::state
-                ? state_->place(storage)
-                : std::pair(arena_.get(), static_cast<std::uint64_t>(plan_.storage[value.storage]));
-        list.emplace_back(*memory, at + offset, tensor.elements());
-    }
-    return list;
-}
-
-void Program::finish() {
-    require(!runs_.empty(), "no run of the program is under way");
-    wait(*device_, runs_.front().ticket);
-    finished_ = runs_.front().side;
-    runs_.erase(runs_.begin());
-}
-
-void Program::run() {
-    start();
-    while (!runs_.empty()) finish();
-}
-
-std::span<const std::byte> Program::read_bytes(std::string_view output, DType dtype) const {
-    const Place& at = named(output_places_, output);
-    require(at.type.dtype == dtype, "output '", output, "' is ", at.type, ", asked for as ",
-            dtype == DType::f32 ? "floats" : "integers");
-    return sides_[finished_].outputs.mapped(at.offset, static_cast<std::uint64_t>(at.bytes()));
-}
-
-std::vector<float> Program::read(std::string_view output) const {
-    return floats_of(read_bytes(output, DType::f32), named(output_places_, output).format);
-}
-
-std::vector<std::int32_t> Program::read_ints(std::string_view output) const {
-    return ints_of(read_bytes(output, DType::i32));
-}
-
-float Program::read_scalar(std::string_view output) const {
-    const std::vector<float> values = read(output);
-    require(values.size() == 1, "output '", output, "' has ", values.size(), " elements, not one");
-    return values[0];
-}
-
-double Program::flops() const {
-    double total = 0;
-    for (const Launch& launch : launches_) total += launch.flops;
-    return total;
+    return load.finish();
 }
 
 }  // namespace vkf

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include "program/accesses.h"
 #include "program/arena.h"
 #include "program/hook.h"
+#include "program/pace.h"
 #include "program/state.h"
 #include "vulkan/kernel.h"
 #include "vulkan/recorder.h"
@@ -35,7 +37,7 @@ bool may_round(const Graph& graph, MatrixElement to);
 struct ProgramOptions {
     bool stamps = false;      // time every node (with a barrier around each: slower)
     bool guarded = false;     // for tests: guard bands around every transient tensor, NaN in all unused memory
-    double segment_ms = 100;  // estimated time after which a submission is cut
+    double segment_ms = 100;  // the longest submission: estimated at first, then by what runs took (program/pace.h)
     std::optional<DeviceTraits> traits = {};  // for tests: lower as for another device
     const Program* shares = nullptr;          // take its arena if that is large enough; the two never run at once
 };
@@ -94,6 +96,9 @@ public:
     std::size_t under_way() const { return runs_.size(); }
     /// Runs once and waits.
     void run();
+    /// Runs the kernels once more on the inputs that the device has, and waits: for timing them. Nothing is copied to
+    /// the device or back, and nothing stands at the hook.
+    void repeat();
     /// An output of the last finished run: f32, of whatever format, or i32. Throws InputError on the other type.
     std::vector<float> read(std::string_view output) const;
     std::vector<std::int32_t> read_ints(std::string_view output) const;
@@ -104,8 +109,9 @@ public:
     std::size_t barriers() const;
     std::size_t dispatches() const { return launches_.size(); }
     double flops() const;
-    /// What a run submits: the copies of its inputs, its kernels (those before the hook and those behind it, if the
-    /// graph has one), the copies of its outputs.
+    /// What the last run submitted, before the first one what that will submit: the copies of those inputs that were
+    /// written since the run before it, its kernels (those before the hook and those behind it, if the graph has one),
+    /// the copies of its outputs.
     std::vector<const Recording*> recordings() const;
 
     /// Time of each node in the last run; needs ProgramOptions::stamps.
@@ -137,21 +143,24 @@ private:
 
         std::int64_t bytes() const { return bytes_of(type.shape.elements(), format); }
     };
-    /// An input, and which of its values each side holds: they are numbered as they are written.
-    struct InputPlace : Place {
-        std::uint64_t written = 0;
-        std::array<std::uint64_t, 2> held = {};
-    };
-    /// A run's side of host memory, and the copies between it and the device.
+    /// For each input, by its place among them, whether something holds of it.
+    using InputSet = std::vector<bool>;
+    /// A run's side of host memory, and the copies between it and the device. Inputs are copied to the device when they
+    /// were written, and stay there: what the host has written for the device it never reads, because on a GPU that
+    /// memory is not cached. Most programs write the same few sets of inputs again and again.
     struct Side {
         Arena inputs, outputs;
-        Commands load, store;
+        std::map<InputSet, Commands> loads;
+        Commands store;
     };
     struct Run {
         std::uint64_t ticket;
         std::size_t side;
+        Pace::Clock::time_point begun;
     };
 
+    /// The input or output of that name. Throws InputError if there is none.
+    static const Place& named(std::span<const Place> list, std::string_view name);
     /// Lays out inputs and outputs; counts states and constants.
     void lay_out();
     void allocate(const Program* shares);
@@ -173,11 +182,14 @@ private:
     std::vector<HookedTensor> hooked();
     void write_bytes(std::string_view input, DType dtype, std::span<const std::byte> data);
     std::span<const std::byte> read_bytes(std::string_view output, DType dtype) const;
-    /// Which side the next run has: the same one again, unless that is in use. Makes it if it is the first to ask.
+    /// Which side the next run has: the only one, unless that is in use; of two, each in turn. Makes the second if it
+    /// is the first to ask.
     std::size_t free_side();
     Side make_side() const;
-    /// The free side with every input as it was written last.
-    Side& prepare_side();
+    /// The copies of those inputs to the device.
+    Commands record_load(const Arena& from, const InputSet& inputs) const;
+    /// The copies that bring the device what was written since it was last brought something; null: nothing was.
+    const Commands* load();
 
     Device* device_;
     State* state_;
@@ -192,11 +204,13 @@ private:
     std::vector<Side> sides_;                 // one, or two if runs have overlapped
     std::vector<Run> runs_;                   // those under way, at most two
     std::size_t started_ = 0, finished_ = 0;  // the sides of the last run started and of the last one finished
-    std::vector<InputPlace> input_places_;
-    std::vector<Place> output_places_;
+    std::vector<Place> input_places_, output_places_;
+    InputSet written_;  // since they were last loaded
+    InputSet loaded_;   // by the last run; before the first, all
     std::vector<Launch> launches_;
     std::vector<Commands> commands_;  // of all kernels, or of those before the hook and of those behind it
     Hook hook_;
+    Pace pace_;
     MemoryUse memory_;
     bool guarded_ = false;
 };

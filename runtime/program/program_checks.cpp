@@ -26,7 +26,8 @@ std::size_t Program::barriers() const {
 
 std::vector<const Recording*> Program::recordings() const {
     const Side& side = sides_[started_];
-    std::vector<const Recording*> list{&side.load.recording()};
+    std::vector<const Recording*> list;
+    if (const auto load = side.loads.find(loaded_); load != side.loads.end()) list.push_back(&load->second.recording());
     for (const Commands& part : commands_) list.push_back(&part.recording());
     list.push_back(&side.store.recording());
     return list;
@@ -74,7 +75,7 @@ std::string Program::find_non_finite() {
     std::map<std::string, std::vector<std::byte>> saved;
     for (const Storage& storage : graph_->storages())
         if (storage.role == Role::state && storage.version > 0) saved[storage.name] = state_->read_bytes(storage.name);
-    wait(*device_, prepare_side().load.submit());
+    if (const Commands* inputs = load()) wait(*device_, submit(*device_, std::span(&inputs, 1)));
     std::string found;
     for (std::size_t i = 0; i < launches_.size() && found.empty();) {
         const std::size_t index = launches_[i].node;

@@ -79,8 +79,8 @@ Buffer::Buffer(Device& device, std::uint64_t bytes, Memory intent, const std::st
     VmaAllocation allocation = VK_NULL_HANDLE;
     VmaAllocationInfo got{};
     VkResult result = vmaCreateBuffer(handles.allocator, &info, &wanted, &buffer, &allocation, &got);
-    if (result == VK_SUCCESS && ((intent != Memory::device && !got.pMappedData) ||
-                                 (cpu && !backed(handles.allocator, allocation, bytes_)))) {
+    if (result == VK_SUCCESS &&
+        ((intent != Memory::device && !got.pMappedData) || (cpu && !backed(handles.allocator, allocation, bytes_)))) {
         vmaDestroyBuffer(handles.allocator, buffer, allocation);
         result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
@@ -115,7 +115,10 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
 }
 
 Buffer::~Buffer() {
-    if (buffer_)
+    if (!buffer_) return;
+    if (device_->handles().hung)
+        static_cast<void>(pool_.release());
+    else
         vmaDestroyBuffer(device_->handles().allocator, static_cast<VkBuffer>(buffer_),
                          static_cast<VmaAllocation>(allocation_));
 }

@@ -21,7 +21,11 @@ struct Commands::Impl {
     Impl& operator=(const Impl&) = delete;
     ~Impl() {
         DeviceHandles& handles = device.handles();
-        vkDeviceWaitIdle(handles.device);
+        try {
+            device.wait_idle();
+        } catch (const Error&) {
+            if (handles.hung) return;  // of a lost device everything may be freed
+        }
         if (!segments.empty())
             vkFreeCommandBuffers(handles.device, handles.commands, static_cast<std::uint32_t>(segments.size()),
                                  segments.data());
@@ -141,10 +145,11 @@ std::uint64_t Commands::submit() {
     return vkf::submit(impl_->device, std::span(&self, 1));
 }
 
-std::uint64_t submit(Device& device, std::span<const Commands* const> list) {
+std::uint64_t submit(Device& device, std::span<const Commands* const> list, std::size_t joined) {
     DeviceHandles& handles = device.handles();
     handles.cpu_latency.hold();
     std::vector<VkCommandBufferSubmitInfo> buffers;
+    std::size_t ended = 0;  // segments among them that another one of the same commands follows
     const auto submit_buffers = [&] {
         VkSemaphoreSubmitInfo signal{};
         signal.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;
@@ -159,10 +164,11 @@ std::uint64_t submit(Device& device, std::span<const Commands* const> list) {
         info.pSignalSemaphoreInfos = &signal;
         check(vkQueueSubmit2(handles.queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit2");
         buffers.clear();
+        ended = 0;
     };
     for (const Commands* commands : list)
         for (const VkCommandBuffer& segment : commands->impl_->segments) {
-            if (&segment != &commands->impl_->segments.front()) submit_buffers();
+            if (&segment != &commands->impl_->segments.front() && ++ended >= joined) submit_buffers();
             buffers.push_back({});
             buffers.back().sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO;
             buffers.back().commandBuffer = segment;
@@ -185,14 +191,34 @@ std::vector<double> Commands::stamps_ms() const {
     return spans;
 }
 
-void wait(Device& device, std::uint64_t ticket) {
+void wait(const Device& device, std::uint64_t ticket) {
     DeviceHandles& handles = device.handles();
     VkSemaphoreWaitInfo info{};
     info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
     info.semaphoreCount = 1;
     info.pSemaphores = &handles.timeline;
     info.pValues = &ticket;
-    check(vkWaitSemaphores(handles.device, &info, UINT64_MAX), "vkWaitSemaphores");
+    const auto hang = [&] {
+        return DeviceHang(device.info().name, " hangs: a submission has not ended in ",
+                          std::chrono::duration<double>(handles.patience).count(), " s");
+    };
+    if (handles.hung) throw hang();
+    const auto patience = static_cast<std::uint64_t>(handles.patience.count());
+    const auto reached = [&] {
+        std::uint64_t value = 0;
+        check(vkGetSemaphoreCounterValue(handles.device, handles.timeline, &value), "vkGetSemaphoreCounterValue");
+        return value;
+    };
+    for (std::uint64_t before = reached(), now = before; now < ticket; before = now) {
+        const VkResult result = vkWaitSemaphores(handles.device, &info, patience);
+        if (result != VK_TIMEOUT) {
+            check(result, "vkWaitSemaphores");
+            break;
+        }
+        now = reached();
+        handles.hung |= now == before;
+        if (handles.hung) throw hang();
+    }
     if (ticket == handles.submitted) handles.cpu_latency.release();
 }
 

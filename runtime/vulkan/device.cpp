@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "vulkan/commands.h"
 #include "vulkan/handles.h"
 #include "vulkan/instance.h"
 #include "vulkan/matrices.h"
@@ -200,7 +201,6 @@ void open_queue_objects(DeviceHandles& to) {
 
 void close(DeviceHandles& from) {
     if (from.device) {
-        vkDeviceWaitIdle(from.device);
         for (const auto& [key, made] : from.kernels)
             if (from.shader_objects)
                 vkDestroyShaderEXT(from.device, static_cast<VkShaderEXT>(made->handle), nullptr);
@@ -224,6 +224,7 @@ Device::Device(const std::string& wanted, const std::function<void(DeviceInfo&)>
     const Candidate& chosen = choose(list, wanted);
     info_ = chosen.info;
     if (pretend) pretend(info_);
+    set_patience(chosen.info.kind == DeviceKind::cpu ? std::chrono::hours(1) : std::chrono::minutes(1));
     handles_->names = validation_wanted();
     handles_->memory_budget = chosen.enables(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     handles_->host_memory = chosen.enables(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
@@ -241,8 +242,16 @@ Device::Device(const std::string& wanted, const std::function<void(DeviceInfo&)>
 }
 
 Device::~Device() {
+    try {
+        wait_idle();
+    } catch (const Error&) {
+        // Whoever has waited before knows: it is lost, or hangs.
+    }
     save_kernel_cache(*this);
-    close(*handles_);
+    if (handles_->hung)
+        static_cast<void>(handles_.release());  // a submission may still use all of it
+    else
+        close(*handles_);
 }
 
 std::uint64_t Device::allocated_bytes() const {
@@ -272,8 +281,15 @@ std::uint64_t Device::free_bytes() const {
 }
 
 void Device::wait_idle() const {
-    check(vkDeviceWaitIdle(handles_->device), "vkDeviceWaitIdle");
-    handles_->cpu_latency.release();
+    wait(*this, handles_->submitted);
+}
+
+std::chrono::duration<double> Device::patience() const {
+    return handles_->patience;
+}
+
+void Device::set_patience(std::chrono::duration<double> longest) {
+    handles_->patience = std::chrono::duration_cast<std::chrono::nanoseconds>(longest);
 }
 
 std::uint64_t Device::validation_messages() const {

@@ -1,6 +1,7 @@
 // The Vulkan device: found, judged with reasons, opened once and passed by reference.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/matrix_shape.h"
 
 namespace vkf {
@@ -38,7 +40,7 @@ struct DeviceInfo {
     std::string name;
     std::string driver;
     std::string api_version;
-    std::string identity;  // tells this device with this version of its driver from all others
+    std::string identity;  // tells this type of device with this version of its driver from all others
     DeviceKind kind = DeviceKind::other;
     std::string refusal;                  // empty: usable
     std::vector<MissingFeature> missing;  // it is usable without
@@ -67,6 +69,13 @@ struct DeviceInfo {
 /// Every Vulkan device of this machine, usable ones first in order of preference (discrete, integrated, virtual, CPU).
 /// `index` is a device's place in this list. Empty if there is no Vulkan loader or driver.
 std::vector<DeviceInfo> list_devices();
+
+/// A submission did not end. Its device can do nothing more in this process: what lives on it is not freed, and a
+/// program that has said so should end at once, without what runs at exit.
+class DeviceHang : public Error {
+public:
+    using Error::Error;
+};
 
 /// An open device with one compute queue. Throws Error if none is usable, with the reason for each that was refused;
 /// InputError if `wanted` (an index, or part of a name) matches none.
@@ -101,8 +110,12 @@ public:
     /// Bytes that buffers can still be made of: what the driver says is left to this process and, where kernels run on
     /// the processor, what base/memory.h says.
     std::uint64_t free_bytes() const;
-    /// Waits until everything submitted has finished. Throws Error if the device was lost.
+    /// Waits until everything submitted has finished. Throws Error if the device was lost, DeviceHang as wait() does.
     void wait_idle() const;
+    /// How long a submission may take before the device counts as hanging: a minute at first; on a CPU, which nobody
+    /// resets and which may be slow, an hour.
+    std::chrono::duration<double> patience() const;
+    void set_patience(std::chrono::duration<double> longest);
     /// Messages of the validation layers so far; always 0 without them. They are on when the environment variable
     /// VKFORMER_VALIDATION is set to anything but 0, or in a build with VKFORMER_VALIDATION.
     std::uint64_t validation_messages() const;

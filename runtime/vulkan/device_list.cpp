@@ -95,8 +95,7 @@ Candidate judge(VkPhysicalDevice physical) {
     info.kind = kind_of(has.properties.deviceType);
     info.refusal = refusal(has);
     info.missing = missing_optional(has);
-    info.identity = text(has.properties.vendorID, '-', has.properties.deviceID, '-', has.properties.driverVersion, '-',
-                         hexadecimal(has.properties11.deviceUUID));
+    info.identity = text(has.properties.vendorID, '-', has.properties.deviceID, '-', has.properties.driverVersion);
     info.compute_units = choose_compute_units(compute_unit_report(physical, info.kind, has.extensions));
     info.subgroup_size = made.subgroups.size;
     info.registers = made.subgroups.registers;

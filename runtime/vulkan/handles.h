@@ -6,6 +6,7 @@
 #include <vk_mem_alloc.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -35,7 +36,9 @@ struct DeviceHandles {
     VmaAllocator allocator = VK_NULL_HANDLE;
     VkCommandPool commands = VK_NULL_HANDLE;
     VkSemaphore timeline = VK_NULL_HANDLE;
-    std::uint64_t submitted = 0;    // last value the timeline will reach
+    std::uint64_t submitted = 0;  // last value the timeline will reach
+    std::chrono::nanoseconds patience{};
+    bool hung = false;              // a submission never ended: nothing that it may use is waited for or freed any more
     CpuLatencyRequest cpu_latency;  // held from a submission until the last one has been waited for
     VkPipelineCache cache = VK_NULL_HANDLE;
     std::string cache_path;                    // of the pipeline cache, or of binaries; empty: nowhere to keep them
@@ -55,8 +58,8 @@ struct DeviceHandles {
 /// What every kernel may take as push constants.
 inline constexpr VkPushConstantRange kernel_arguments{VK_SHADER_STAGE_COMPUTE_BIT, 0, 128};
 
-/// How many threads make kernels at once, at most.
-unsigned compiling_threads();
+/// How many threads make kernels at once, at most: as many as there are processors, for a CPU device eight.
+unsigned compiling_threads(bool cpu);
 /// Name and constants: what tells a device's kernels apart.
 std::string key_of(const KernelRequest& request);
 /// The SPIR-V that is embedded under that name. Throws Error if there is none.

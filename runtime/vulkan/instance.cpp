@@ -37,8 +37,8 @@ void widen_cpu_device() {
 void require_address_space() {
     constexpr std::uint64_t base = 768 << 20, of_thread = 128 << 20, most_threads = 32;
     const std::uint64_t workers = std::max(1u, std::thread::hardware_concurrency());
-    const std::uint64_t wanted =
-        base + of_thread * (std::min(most_threads, workers) + compiling_threads() - 1);  // one of these is this thread
+    const std::uint64_t wanted = base + of_thread * (std::min(most_threads, workers) + compiling_threads(true) -
+                                                     1);  // one of these is this thread
     const std::uint64_t left = free_address_space();
     if (left < wanted)
         throw Error("not enough memory for Vulkan's drivers: ", wanted >> 10, " KiB wanted, ", left >> 10, " KiB left",

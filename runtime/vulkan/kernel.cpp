@@ -5,6 +5,8 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -67,13 +69,22 @@ struct Making {
     }
 };
 
-/// By this thread and others, each taking the next that nobody has begun.
-void make_all(const Device& device, std::span<Making> list) {
+using GoOn = std::function<bool(std::size_t done, std::size_t all)>;
+
+/// By this thread and others, each taking the next that nobody has begun. `go_on` is asked by one thread at a time.
+void make_all(const Device& device, std::span<Making> list, const GoOn& go_on) {
     std::atomic<std::size_t> next = 0;
+    std::size_t done = 0;
+    std::mutex asking;
     const auto work = [&] {
-        for (std::size_t i = next++; i < list.size(); i = next++) list[i].make(device);
+        for (std::size_t i = next++; i < list.size(); i = next++) {
+            list[i].make(device);
+            const std::scoped_lock one(asking);
+            if (go_on && !go_on(++done, list.size())) next = list.size();
+        }
     };
-    const std::size_t threads = std::min<std::size_t>(list.size(), compiling_threads());
+    const bool cpu = device.info().kind == DeviceKind::cpu;
+    const std::size_t threads = std::min<std::size_t>(list.size(), compiling_threads(cpu));
     std::vector<std::jthread> others;
     try {
         while (others.size() + 1 < threads) others.emplace_back(work);
@@ -81,6 +92,25 @@ void make_all(const Device& device, std::span<Making> list) {
         // No more threads are to be had: those that are there do the work.
     }
     work();
+}
+
+/// What the device lacks of the requests, made, or with the reason why not, or neither if `go_on` has said no.
+std::vector<Making> make_lacking(Device& device, std::span<const KernelRequest> requests, const GoOn& go_on) {
+    DeviceHandles& handles = device.handles();
+    std::vector<Making> list;
+    std::set<std::string> keys;
+    for (const KernelRequest& request : requests)
+        if (std::string key = key_of(request); !handles.kernels.contains(key) && keys.insert(key).second)
+            list.push_back({&request, std::move(key), nullptr, nullptr});
+    make_all(device, list, go_on);
+    if (list.size() > 1) trim_heap();  // compilers leave each thread's heap much larger than what they keep
+    for (Making& one : list) {
+        if (!one.made || one.failure) continue;
+        handles.name(handles.shader_objects ? VK_OBJECT_TYPE_SHADER_EXT : VK_OBJECT_TYPE_PIPELINE,
+                     reinterpret_cast<std::uint64_t>(one.made->handle), one.key);
+        handles.kernels.emplace(one.key, std::move(one.made));
+    }
+    return list;
 }
 
 }  // namespace
@@ -91,8 +121,9 @@ std::string key_of(const KernelRequest& request) {
     return key;
 }
 
-unsigned compiling_threads() {
-    constexpr unsigned most = 8;  // each has memory of its own
+unsigned compiling_threads(bool cpu) {
+    // Each has memory of its own. A CPU device's compilers share memory and processors with its kernels.
+    const unsigned most = cpu ? 8 : 64;
     return std::clamp(std::thread::hardware_concurrency(), 1u, most);
 }
 
@@ -169,26 +200,12 @@ VkPipeline make_pipeline(const Device& device, const Kernel& kernel, const Kerne
 }
 
 void make_kernels(Device& device, std::span<const KernelRequest> requests) {
-    DeviceHandles& handles = device.handles();
-    std::vector<Making> list;
-    for (const KernelRequest& request : requests) {
-        std::string key = key_of(request);
-        const auto same = [&](const Making& other) { return other.key == key; };
-        if (!handles.kernels.contains(key) && std::ranges::none_of(list, same))
-            list.push_back({&request, std::move(key), nullptr, nullptr});
-    }
-    if (list.empty()) return;
-    make_all(device, list);
-    if (list.size() > 1) trim_heap();  // compilers leave each thread's heap much larger than what they keep
-    std::exception_ptr failure;
-    for (Making& one : list) {
-        if (!failure) failure = one.failure;
-        if (one.failure) continue;
-        handles.name(handles.shader_objects ? VK_OBJECT_TYPE_SHADER_EXT : VK_OBJECT_TYPE_PIPELINE,
-                     reinterpret_cast<std::uint64_t>(one.made->handle), one.key);
-        handles.kernels.emplace(std::move(one.key), std::move(one.made));
-    }
-    if (failure) std::rethrow_exception(failure);
+    for (const Making& one : make_lacking(device, requests, {}))
+        if (one.failure) std::rethrow_exception(one.failure);
+}
+
+void make_kernels_ahead(Device& device, std::span<const KernelRequest> requests, const GoOn& go_on) {
+    make_lacking(device, requests, go_on);
 }
 
 const Kernel& kernel(Device& device, const KernelRequest& request) {

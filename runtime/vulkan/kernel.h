@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -39,6 +40,10 @@ Kernel describe_kernel(const std::string& name);
 /// one that it has cached, up to seconds for one that it has not. Throws Error if there is no such kernel or constant,
 /// listing those there are; for the first of them, if there are several.
 void make_kernels(Device& device, std::span<const KernelRequest> requests);
+/// Makes those of them that can be made, ahead of whoever will ask for them and be told why one cannot. `go_on` is
+/// asked after each, with how many are done and of how many; at its first no the others are left.
+void make_kernels_ahead(Device& device, std::span<const KernelRequest> requests,
+                        const std::function<bool(std::size_t done, std::size_t all)>& go_on);
 /// One of them, made if it is not there; kept by the device.
 const Kernel& kernel(Device& device, const KernelRequest& request);
 /// Whether there are kernels that multiply cooperative matrices of this element, held by a subgroup or by a workgroup:

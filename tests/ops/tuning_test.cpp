@@ -77,6 +77,25 @@ TEST(HostTuning, ProductsAndAttentionHaveTheSameImplementations) {
     EXPECT_EQ(implementations(product(devices()[3])).size(), 4u);
 }
 
+TEST(HostTuning, WidthsOfModelsAreTheirOwnSizes) {
+    for (const std::int64_t width : {16, 18, 64, 384, 768, 1024, 1536, 2304, 3072, 5632})
+        EXPECT_EQ(nearly(width), width);
+    EXPECT_EQ(nearly(50257), 53248);
+    EXPECT_EQ(nearly(1600), 1664);
+    EXPECT_EQ(nearly(3), 16);
+    DeviceTraits device = devices()[0];
+    device.flops_per_second = 5e12;
+    GemmCall call{.shape = {.batches = 1, .m = 3000, .n = 2304, .k = 768, .transpose_a = false, .transpose_b = false},
+                  .layout_a = vector_layout(true),
+                  .layout_b = vector_layout(true),
+                  .layout_y = vector_layout(true)};
+    const auto asked = [&] { return tuning_problem(device, call, gemm_configs(device, call.shape)); };
+    EXPECT_NE(asked().kind.find("4096x2304x768"), std::string::npos) << asked().kind;
+    EXPECT_EQ(asked().timing_case()->graph.outputs()[0].tensor.shape().width(), 2304);
+    call.shape = {.batches = 1, .m = 768, .n = 2304, .k = 3000, .transpose_a = true, .transpose_b = false};
+    EXPECT_NE(asked().kind.find("768x2304x4096"), std::string::npos) << asked().kind;
+}
+
 TEST(HostTuning, FamiliesTellOpsDirectionsAndElementsApartAndNotSizes) {
     const std::vector<DeviceTraits> all = devices();
     AttentionKind backward = usual, packed = usual, longer = usual;
@@ -105,24 +124,25 @@ TEST(HostTuning, ProductsAreJudgedSharply) {
         const TuningProblem problem = product(device, transpose_a);
         for (const auto& make : {problem.correctness_case, problem.timing_case}) {
             const auto of = make();
+            const TuningOperands tried = of->operands();
             Arrays given;
             for (const Storage& storage : of->graph.storages())
                 if (storage.role == Role::input) {
-                    const std::vector<float>& x = of->inputs.at(storage.name);
+                    const std::vector<float>& x = tried.inputs.at(storage.name);
                     given[storage.name] = {storage.type.shape, {x.begin(), x.end()}};
                 }
             std::vector<float> y = floats(interpret(of->graph, given).at("y"));
-            EXPECT_EQ(mismatch(of->expected, y), "");
-            for (std::size_t i = 0; i < of->expected.at.size(); i += 97) {
-                const float right = y[of->expected.at[i]];
+            EXPECT_EQ(mismatch(tried.expected, y), "");
+            for (std::size_t i = 0; i < tried.expected.at.size(); i += 97) {
+                const float right = y[tried.expected.at[i]];
                 for (const float wrong : {right * 1.001f + std::copysign(1e-3f, right), right + 1.0f, std::nanf("")}) {
-                    y[of->expected.at[i]] = wrong;
-                    EXPECT_NE(mismatch(of->expected, y), "") << wrong << " for " << right;
+                    y[tried.expected.at[i]] = wrong;
+                    EXPECT_NE(mismatch(tried.expected, y), "") << wrong << " for " << right;
                 }
-                y[of->expected.at[i]] = right;
+                y[tried.expected.at[i]] = right;
             }
             y.resize(y.size() / 2);
-            EXPECT_NE(mismatch(of->expected, y), "");
+            EXPECT_NE(mismatch(tried.expected, y), "");
         }
     }
 }
@@ -131,12 +151,13 @@ TEST(HostTuning, OfLargeProductsEachTileIsLookedAt) {
     DeviceTraits device = devices()[0];
     device.flops_per_second = 1e9;
     const auto of = product(device).timing_case();
+    const TuningOperands tried = of->operands();
     const Shape shape = of->graph.outputs()[0].tensor.shape();
     std::set<std::pair<std::int64_t, std::int64_t>> seen;
-    for (const std::size_t at : of->expected.at)
+    for (const std::size_t at : tried.expected.at)
         seen.insert({static_cast<std::int64_t>(at) / shape[1] / 16, static_cast<std::int64_t>(at) % shape[1] / 16});
     EXPECT_EQ(std::ssize(seen), (shape[0] + 15) / 16 * ((shape[1] + 15) / 16));
-    EXPECT_EQ(of->expected.at.size(), seen.size());
+    EXPECT_EQ(tried.expected.at.size(), seen.size());
 }
 
 }  // namespace

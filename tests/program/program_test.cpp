@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <variant>
 
 #include "base/error.h"
 #include "device_fixture.h"
@@ -11,6 +13,7 @@
 #include "ops/arithmetic.h"
 #include "ops/optimize.h"
 #include "passes/run_passes.h"
+#include "vulkan/submissions.h"
 
 namespace vkf::test {
 namespace {
@@ -80,6 +83,69 @@ TEST(DeviceProgram, RunsOverlapWithInputsAndOutputsOfTheirOwn) {
     EXPECT_EQ(program.read("y").front(), 600.0f);
     EXPECT_EQ(program.memory().inputs * one_run_at_a_time.inputs, one_at_a_time * overlapping_runs.inputs);
     EXPECT_THROW(program.finish(), InputError);
+}
+
+/// Copies between host and device in what a program submitted last.
+std::ptrdiff_t copies(const Program& program) {
+    std::ptrdiff_t count = 0;
+    for (const Recording* recording : program.recordings())
+        for (const Segment& segment : recording->segments)
+            for (const Phase& phase : segment)
+                count += std::ranges::count_if(phase.commands, [](const Command& command) {
+                    return std::holds_alternative<BufferCopy>(command.what);
+                });
+    return count;
+}
+
+TEST(DeviceProgram, CopiesOnlyInputsThatWereWritten) {
+    Graph graph;
+    graph.output("y", add(graph.input("a", {DType::f32, {3}}), graph.input("b", {DType::f32, {3}})));
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    program.run();
+    EXPECT_EQ(program.read("y").front(), 0.0f) << "what nobody has written is zero";
+    EXPECT_EQ(copies(program), 1) << "the output";
+    const auto write = [&](const char* name, float value) { program.write(name, std::vector<float>(3, value)); };
+    write("a", 1);
+    write("b", 10);
+    program.run();
+    EXPECT_EQ(program.read("y").front(), 11.0f);
+    EXPECT_EQ(copies(program), 3);
+    for (float next = 2; next < 6; ++next) {  // whichever side of the host's memory it lies on
+        write("a", next);
+        program.start();
+        EXPECT_EQ(copies(program), 2);
+        if (program.under_way() == 2) program.finish();
+    }
+    program.finish();
+    EXPECT_EQ(program.read("y").front(), 15.0f);
+    program.run();
+    EXPECT_EQ(copies(program), 1);
+    EXPECT_EQ(program.read("y").front(), 15.0f);
+    write("b", 20);
+    EXPECT_EQ(program.find_non_finite(), "");
+    program.run();
+    EXPECT_EQ(copies(program), 1) << "the device has it";
+    EXPECT_EQ(program.read("y").front(), 25.0f);
+}
+
+TEST(DeviceProgram, SubmitsSegmentsTogetherOnceItKnowsHowLongTheyTake) {
+    Graph graph;
+    Tensor y = graph.input("x", {DType::f32, {1 << 10}});
+    for (int i = 0; i < 20; ++i) y = scale(y, 1.0f);
+    graph.output("y", y);
+    run_passes(graph, only_storage_types);
+    DeviceTraits slow = traits(shared_device());
+    slow.bytes_per_second = 1;
+    State state(shared_device());
+    Program program(shared_device(), graph, state, {.segment_ms = 1e5, .traits = slow});
+    program.write("x", ramp(1 << 10));
+    for (const std::uint64_t wanted : {20, 1, 1}) {
+        const std::uint64_t before = submissions(shared_device());
+        program.run();
+        EXPECT_EQ(submissions(shared_device()) - before, wanted);
+        EXPECT_EQ(program.read("y"), ramp(1 << 10));
+    }
 }
 
 TEST(DeviceProgram, IndependentKernelsShareABarrier) {

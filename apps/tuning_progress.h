@@ -1,0 +1,39 @@
+// What a device's autotuner says while it tries out kernels.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "apps/progress.h"
+
+namespace vkf {
+
+/// Stages one after the other, each with a line of progress, and notes between.
+class TuningProgress {
+public:
+    explicit TuningProgress(const Common& common) : common_(common) {}
+
+    /// The first of a stage begins its line, the last takes it away.
+    void update(std::string_view title, std::string_view unit, std::size_t done, std::size_t all) {
+        const auto count = [](std::size_t number) { return static_cast<std::int64_t>(number); };
+        if (title != title_) stage_.emplace(common_, title_ = title, std::string(unit), count(all));
+        stage_->update(count(done));
+        if (done < all) return;
+        stage_.reset();
+        title_.clear();
+    }
+
+    void tell(std::string_view line) {
+        if (stage_) stage_->clear();
+        note(common_, line);
+    }
+
+private:
+    const Common& common_;
+    std::string title_;
+    std::optional<Progress> stage_;
+};
+
+}  // namespace vkf

@@ -1,0 +1,99 @@
+#include "program/tuning_attempt.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "base/error.h"
+#include "graph/lower.h"
+#include "passes/run_passes.h"
+#include "program/kernel_constants.h"
+#include "vulkan/device.h"
+
+namespace vkf {
+
+namespace {
+
+DeviceTraits with(DeviceTraits lowering, Autotuner& autotuner) {
+    lowering.autotuner = &autotuner;
+    return lowering;
+}
+
+}  // namespace
+
+std::size_t Only::choose(const DeviceTraits&, const TuningProblem& problem) {
+    const auto at = std::ranges::find(problem.candidates, candidate_);
+    if (at == problem.candidates.end()) throw Error("it is no kernel for ", problem.kind);
+    return static_cast<std::size_t>(at - problem.candidates.begin());
+}
+
+std::vector<KernelRequest> kernels_of(TuningCase& of, DeviceTraits lowering, const std::string& candidate) {
+    Only only(candidate);
+    const DeviceTraits device = with(std::move(lowering), only);
+    run_passes(of.graph);
+    const LiveNodes live = live_nodes(of.graph);
+    std::vector<KernelRequest> made;
+    for (std::size_t i = 0; i < of.graph.nodes().size(); ++i)
+        if (const Node& node = of.graph.nodes()[i]; live[i] && !node.is_view())
+            std::ranges::transform(lower(of.graph, live, node, device).dispatches, std::back_inserter(made),
+                                   kernel_request);
+    return made;
+}
+
+TuningAttempt::TuningAttempt(Device& device, DeviceTraits lowering, TuningCase& of, const TuningOperands& operands,
+                             const std::string& candidate)
+    : case_(of),
+      operands_(operands),
+      only_(candidate),
+      stamped_(device.info().timestamp_ns > 0),
+      state_(device),
+      program_(device, of.graph, state_,
+               {.stamps = stamped_, .guarded = true, .traits = with(std::move(lowering), only_)}) {
+    for (const auto& [name, values] : operands.inputs) program_.write(name, values);
+    program_.run();
+}
+
+std::string TuningAttempt::mismatch() const {
+    if (const std::string damage = program_.damaged_guards(); !damage.empty())
+        return "it writes where it must not: " + damage.substr(0, damage.find('\n'));
+    return vkf::mismatch(operands_.expected, program_.read("y"));
+}
+
+double TuningAttempt::seconds(double enough) {
+    constexpr int most = 10, some = 5;
+    constexpr double long_enough = 0.2, too_long = 2;
+    double least = std::numeric_limits<double>::infinity(), sum = 0;
+    for (int runs = 0; runs < most && sum < (runs < some ? too_long : long_enough) && least > enough; ++runs) {
+        const double run = once();
+        least = std::min(least, run);
+        sum += run;
+    }
+    return least;
+}
+
+double TuningAttempt::gflops(double best) {
+    constexpr std::size_t least = 3, most = 25;
+    constexpr double longest = 0.1, hopeless = 10;
+    std::vector<double> samples{once()};
+    const auto rate = [&](double seconds) { return 1e-9 * flops_ / std::max(seconds, 1e-9); };
+    if (double sum = samples.front(); sum < longest && rate(sum) * hopeless > best)
+        for (; samples.size() < least || (samples.size() < most && sum < longest); sum += samples.back())
+            samples.push_back(once());
+    std::ranges::nth_element(samples, samples.begin() + std::ssize(samples) / 2);
+    return rate(samples[samples.size() / 2]);
+}
+
+double TuningAttempt::once() {
+    const auto start = std::chrono::steady_clock::now();
+    program_.repeat();
+    flops_ = program_.flops();
+    if (!stamped_) return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    double ms = flops_ = 0;
+    for (const NodeTime& node : program_.node_times())
+        if (node.op == case_.op) ms += node.ms, flops_ += node.flops;
+    return ms * 1e-3;
+}
+
+}  // namespace vkf
