@@ -9,6 +9,7 @@
 
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "apps/facts_document.h"
 #include "program/autotuner.h"
 #include "vulkan/device.h"
 
@@ -147,12 +148,12 @@ void run(const Common& common) {
     }
     const auto is_default = [&](const DeviceInfo& d) { return none_usable.empty() && d.index == chosen; };
 
-    ordered_json document = ordered_json::array();
+    ordered_json documents = ordered_json::array();
     std::vector<std::vector<std::string>> rows{{"", "index", "name", "kind", "API", "subgroup", "memory", "fp16",
                                                 "16-bit storage", "matrices", "kernels", "driver"}};
     std::string refusals, missing, units, kernels;
     for (const DeviceInfo& d : list) {
-        document.push_back(describe(d, is_default(d)));
+        documents.push_back(describe(d, is_default(d)));
         rows.push_back({is_default(d) ? "*" : "", text(d.index), d.name, std::string(to_string(d.kind)), d.api_version,
                         text(d.subgroup_size), bytes_text(static_cast<double>(d.memory_bytes)), yes(d.fp16),
                         yes(d.storage16), matrices(d), joined(kernel_implementations(d)), d.driver});
@@ -162,11 +163,15 @@ void run(const Common& common) {
         for (const MissingFeature& at : d.missing)
             missing += text("missing: ", d.index, ' ', at.name, ": ", at.cost, '\n');
     }
-    if (common.json)
-        print_json(ordered_json{{"devices", document}});
-    else
+    if (common.json) {
+        const std::vector<DeviceFacts> facts = list_device_facts();
+        for (std::size_t i = 0; i < std::min(facts.size(), documents.size()); ++i)
+            documents[i].update(document(facts[i]));
+        print_json(ordered_json{{"devices", documents}});
+    } else {
         print(table(rows) + refusals + missing + units + kernels +
               "* is used unless --device or VKFORMER_DEVICE says otherwise\n");
+    }
     if (!none_usable.empty()) throw Error(none_usable);
 }
 
@@ -176,7 +181,13 @@ void add_devices(CLI::App& app, Common& common) {
     CLI::App* command =
         app.add_subcommand("devices", "Every Vulkan device, what it can do, why one was refused; * is the default");
     add_common(*command, common);
-    command->footer("Examples:\n  vkformer devices\n  vkformer devices --json\n");
+    command->footer(
+        "Examples:\n"
+        "  vkformer devices\n"
+        "  vkformer devices --json\n"
+        "\n"
+        "The JSON document also has what drivers list: every cooperative matrix, with why it is not used, queue\n"
+        "families, memory, limits, extensions.");
     command->callback([&common] { run(common); });
 }
 

@@ -119,15 +119,15 @@ Candidate judge(VkPhysicalDevice physical) {
     // Only whole subgroups of a known size can hold a matrix together. Mesa 26.1's CPU device crashes when it compiles
     // matrices for subgroups of 16, though it lists them.
     const bool crashes = has.properties12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE && info.subgroup_size > 8;
-    if (info.refusal.empty() && made.subgroups.known && !crashes) {
-        info.matrices = matrix_shapes(physical, has.extensions);
-        if (!info.matrices.empty()) {
-            if (info.storage16) info.workgroup_matrices = workgroup_matrices(physical, has.extensions);
-            // A workgroup of one subgroup is none.
-            std::erase_if(info.workgroup_matrices, [&](auto& at) { return at.group <= info.subgroup_size; });
-            info.flexible_matrices = flexible_matrices(physical, has.extensions);
-        }
-    }
+    const std::string no_matrices = !info.refusal.empty()   ? "the device is refused"
+                                    : !made.subgroups.known ? "subgroups may differ in size"
+                                    : crashes               ? "its driver cannot compile them for subgroups of 16"
+                                                            : "";
+    made.matrices = listed_matrices(physical, has.extensions,
+                                    matrix_abilities(physical, has.extensions, info.subgroup_size, no_matrices));
+    info.matrices = matrix_shapes(made.matrices);
+    info.workgroup_matrices = workgroup_matrices(made.matrices);
+    info.flexible_matrices = flexible_matrices(made.matrices);
     made.extensions = wanted_extensions(has.extensions, info);
     return made;
 }

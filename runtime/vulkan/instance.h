@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vulkan/device.h"
+#include "vulkan/device_facts.h"
 #include "vulkan/subgroups.h"
 
 namespace vkf {
@@ -31,6 +32,7 @@ struct Candidate {
     VkPhysicalDevice physical = VK_NULL_HANDLE;
     std::uint32_t queue_family = 0;
     Subgroups subgroups;
+    std::vector<ListedMatrix> matrices;
     std::vector<const char*> extensions;  // to be enabled
 
     bool enables(std::string_view extension) const;

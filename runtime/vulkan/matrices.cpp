@@ -1,29 +1,124 @@
 #include "vulkan/matrices.h"
 
 #include <algorithm>
-#include <optional>
+#include <array>
+#include <utility>
 
+#include "base/error.h"
 #include "vulkan/handles.h"
 
 namespace vkf {
 
+// --- Names ---------------------------------------------------------------------------------------
+
 namespace {
 
-/// What the device's features let a kernel multiply, whatever shapes it lists.
-struct Abilities {
-    bool matrices = false;
-    bool fp16 = false;
-    bool bf16 = false;
-};
+std::string component_name(VkComponentTypeKHR type) {
+    // By number: headers before 1.4.317 lack the last ones.
+    constexpr std::array<std::pair<std::uint32_t, const char*>, 16> names{{{0, "fp16"},
+                                                                           {1, "fp32"},
+                                                                           {2, "fp64"},
+                                                                           {3, "sint8"},
+                                                                           {4, "sint16"},
+                                                                           {5, "sint32"},
+                                                                           {6, "sint64"},
+                                                                           {7, "uint8"},
+                                                                           {8, "uint16"},
+                                                                           {9, "uint32"},
+                                                                           {10, "uint64"},
+                                                                           {1000141000, "bf16"},
+                                                                           {1000491000, "sint8 packed"},
+                                                                           {1000491001, "uint8 packed"},
+                                                                           {1000491002, "fp8 e4m3"},
+                                                                           {1000491003, "fp8 e5m2"}}};
+    for (const auto& [number, name] : names)
+        if (number == static_cast<std::uint32_t>(type)) return name;
+    return text(static_cast<std::uint32_t>(type));
+}
 
-Abilities abilities(VkPhysicalDevice physical, bool has_bfloat16) {
+std::string scope_name(VkScopeKHR scope) {
+    if (scope == VK_SCOPE_SUBGROUP_KHR) return "subgroup";
+    if (scope == VK_SCOPE_WORKGROUP_KHR) return "workgroup";
+    return text(static_cast<std::uint32_t>(scope));
+}
+
+MatrixElement element_of(const ListedMatrix& at) {
+    return at.a == "bf16" ? MatrixElement::bf16 : MatrixElement::fp16;
+}
+
+}  // namespace
+
+// --- What kernels need ---------------------------------------------------------------------------
+
+VkPhysicalDeviceCooperativeMatrix2FeaturesNV wanted_matrices2(bool of_workgroups) {
+    VkPhysicalDeviceCooperativeMatrix2FeaturesNV features{};
+    features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV;
+    features.cooperativeMatrixFlexibleDimensions = features.cooperativeMatrixPerElementOperations = VK_TRUE;
+    features.cooperativeMatrixReductions = features.cooperativeMatrixConversions = VK_TRUE;
+    features.cooperativeMatrixWorkgroupScope = of_workgroups;
+    features.cooperativeMatrixTensorAddressing = features.cooperativeMatrixBlockLoads = of_workgroups;
+    return features;
+}
+
+namespace {
+
+/// The first of the wanted features that a device lacks.
+std::string missing_of_matrices2(const VkPhysicalDeviceCooperativeMatrix2FeaturesNV& has, bool of_workgroups) {
+    using Has = VkPhysicalDeviceCooperativeMatrix2FeaturesNV;
+    constexpr std::array<std::pair<VkBool32 Has::*, const char*>, 7> features{
+        {{&Has::cooperativeMatrixFlexibleDimensions, "cooperativeMatrixFlexibleDimensions"},
+         {&Has::cooperativeMatrixPerElementOperations, "cooperativeMatrixPerElementOperations"},
+         {&Has::cooperativeMatrixReductions, "cooperativeMatrixReductions"},
+         {&Has::cooperativeMatrixConversions, "cooperativeMatrixConversions"},
+         {&Has::cooperativeMatrixWorkgroupScope, "cooperativeMatrixWorkgroupScope"},
+         {&Has::cooperativeMatrixTensorAddressing, "cooperativeMatrixTensorAddressing"},
+         {&Has::cooperativeMatrixBlockLoads, "cooperativeMatrixBlockLoads"}}};
+    const Has wanted = wanted_matrices2(of_workgroups);
+    for (const auto& [member, name] : features)
+        if (wanted.*member && !(has.*member)) return text(name, " is missing");
+    return {};
+}
+
+void ask_matrices2(VkPhysicalDevice physical, MatrixAbilities& can) {
+    VkPhysicalDeviceCooperativeMatrix2FeaturesNV has{};
+    has.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV;
+    VkPhysicalDeviceFeatures2 features{};
+    features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    features.pNext = &has;
+    vkGetPhysicalDeviceFeatures2(physical, &features);
+
+    VkPhysicalDeviceCooperativeMatrix2PropertiesNV limits{};
+    limits.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_PROPERTIES_NV;
+    VkPhysicalDeviceProperties2 properties{};
+    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    properties.pNext = &limits;
+    vkGetPhysicalDeviceProperties2(physical, &properties);
+    can.most_invocations = limits.cooperativeMatrixWorkgroupScopeMaxWorkgroupSize;
+    constexpr std::uint32_t widest = 128;
+    const std::uint32_t most = limits.cooperativeMatrixFlexibleDimensionsMaxDimension;
+    const std::string narrow = most < widest ? text("extents go up to ", most, ", wanted ", widest) : std::string();
+    const auto first = [](const std::string& a, const std::string& b) { return a.empty() ? b : a; };
+    can.subgroups = first(missing_of_matrices2(has, false), narrow);
+    can.workgroups = first(can.workgroups, first(missing_of_matrices2(has, true), narrow));
+}
+
+}  // namespace
+
+MatrixAbilities matrix_abilities(VkPhysicalDevice physical, const std::set<std::string>& extensions,
+                                 std::uint32_t subgroup_size, std::string refusal) {
+    MatrixAbilities can{.refusal = std::move(refusal), .subgroup_size = subgroup_size};
+    if (!extensions.contains(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME)) return can;
+    const bool has_bfloat16 = extensions.contains(bfloat16_extension);
     Bfloat16Features bf16;
     VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices{};
     matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
     matrices.pNext = has_bfloat16 ? &bf16 : nullptr;
+    VkPhysicalDeviceVulkan11Features v11{};
+    v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+    v11.pNext = &matrices;
     VkPhysicalDeviceVulkan12Features v12{};
     v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
-    v12.pNext = &matrices;
+    v12.pNext = &v11;
     VkPhysicalDeviceFeatures2 features{};
     features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
     features.pNext = &v12;
@@ -36,127 +131,137 @@ Abilities abilities(VkPhysicalDevice physical, bool has_bfloat16) {
     properties.pNext = &properties12;
     vkGetPhysicalDeviceProperties2(physical, &properties);
 
+    if (can.refusal.empty() && !matrices.cooperativeMatrix) can.refusal = "cooperativeMatrix is missing";
+    if (can.refusal.empty() && !v12.vulkanMemoryModel) can.refusal = "vulkanMemoryModel is missing";
     // The kernel for fp16 demands rounding to nearest; the one for bf16 rounds by itself.
-    return {matrices.cooperativeMatrix && v12.vulkanMemoryModel,
-            v12.shaderFloat16 && properties12.shaderRoundingModeRTEFloat16, bf16.type && bf16.cooperative_matrix};
+    if (!v12.shaderFloat16)
+        can.fp16 = "shaderFloat16 is missing";
+    else if (!properties12.shaderRoundingModeRTEFloat16)
+        can.fp16 = "shaderRoundingModeRTEFloat16 is missing";
+    if (!bf16.type || !bf16.cooperative_matrix) can.bf16 = text(bfloat16_extension, " does not give them");
+    if (!v11.storageBuffer16BitAccess) can.workgroups = "storageBuffer16BitAccess is missing";
+    if (extensions.contains(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME)) ask_matrices2(physical, can);
+    return can;
 }
 
-std::optional<MatrixElement> element_of(VkComponentTypeKHR type) {
-    constexpr auto bfloat16 = static_cast<VkComponentTypeKHR>(1000141000);
-    if (type == VK_COMPONENT_TYPE_FLOAT16_KHR) return MatrixElement::fp16;
-    if (type == bfloat16) return MatrixElement::bf16;
-    return std::nullopt;
+std::string refusal(const ListedMatrix& at, const MatrixAbilities& can) {
+    if (!can.refusal.empty()) return can.refusal;
+    if (at.a != "fp16" && at.a != "bf16") return "factors are neither fp16 nor bf16";
+    if (at.b != at.a) return "factors are of two types";
+    if (at.c != "fp32" || at.result != "fp32") return "sums are not fp32";
+    if (at.saturates) return "sums saturate";
+    if (const std::string& lack = at.a == "fp16" ? can.fp16 : can.bf16; !lack.empty()) return lack;
+    const auto all = [&](auto fits) { return fits(at.m) && fits(at.n) && fits(at.k); };
+    const auto divides = [](std::uint32_t extent) {
+        return [=](std::uint32_t granularity) { return granularity > 0 && extent % granularity == 0; };
+    };
+    if (!at.flexible) {
+        if (at.scope != "subgroup") return text("held by a ", at.scope);
+        // The slices of a kernel.
+        if (!all([](std::uint32_t extent) { return extent == 8 || extent == 16; })) return "extents are not 8 or 16";
+        return {};
+    }
+    if (at.scope != "subgroup" && at.scope != "workgroup") return text("held by a scope ", at.scope);
+    const bool of_workgroup = at.scope == "workgroup";
+    if (const std::string& lack = of_workgroup ? can.workgroups : can.subgroups; !lack.empty()) return lack;
+    if (!of_workgroup && at.a != "fp16") return "flexible ones of a subgroup are used with fp16";
+    if (!all(divides(of_workgroup ? 32 : 8))) return text("extents of ", of_workgroup ? 32 : 8, " are not among them");
+    if (at.invocations > can.most_invocations) return text("workgroups have at most ", can.most_invocations);
+    if (of_workgroup && at.invocations <= can.subgroup_size) return "a workgroup of one subgroup";
+    return {};
 }
 
-/// What matrices of any extent the device lists, with sums in fp32; nothing, if it lacks what kernels need for them.
-std::vector<VkCooperativeMatrixFlexibleDimensionsPropertiesNV> flexible(VkPhysicalDevice physical,
-                                                                        const std::set<std::string>& extensions,
-                                                                        bool of_workgroups) {
-    std::vector<VkCooperativeMatrixFlexibleDimensionsPropertiesNV> list;
-    if (!extensions.contains(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME) ||
-        !extensions.contains(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME) || !abilities(physical, false).matrices)
-        return list;
-    VkPhysicalDeviceCooperativeMatrix2FeaturesNV has{};
-    has.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV;
-    VkPhysicalDeviceFeatures2 features{};
-    features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-    features.pNext = &has;
-    vkGetPhysicalDeviceFeatures2(physical, &features);
-    const VkPhysicalDeviceCooperativeMatrix2FeaturesNV wanted = wanted_matrices2(of_workgroups);
-    const auto lacks = [&](auto member) { return wanted.*member && !(has.*member); };
-    using Has = VkPhysicalDeviceCooperativeMatrix2FeaturesNV;
-    if (lacks(&Has::cooperativeMatrixFlexibleDimensions) || lacks(&Has::cooperativeMatrixPerElementOperations) ||
-        lacks(&Has::cooperativeMatrixReductions) || lacks(&Has::cooperativeMatrixConversions) ||
-        lacks(&Has::cooperativeMatrixWorkgroupScope) || lacks(&Has::cooperativeMatrixTensorAddressing) ||
-        lacks(&Has::cooperativeMatrixBlockLoads))
-        return list;
+// --- Lists ---------------------------------------------------------------------------------------
 
-    VkPhysicalDeviceCooperativeMatrix2PropertiesNV limits{};
-    limits.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_PROPERTIES_NV;
-    VkPhysicalDeviceProperties2 properties{};
-    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-    properties.pNext = &limits;
-    vkGetPhysicalDeviceProperties2(physical, &properties);
-    constexpr std::uint32_t widest = 128;
-    if (limits.cooperativeMatrixFlexibleDimensionsMaxDimension < widest) return list;
+namespace {
 
+std::vector<ListedMatrix> list_shapes(VkPhysicalDevice physical) {
+    const char* call = "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR";
     std::uint32_t count = 0;
+    check(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(physical, &count, nullptr), call);
+    VkCooperativeMatrixPropertiesKHR blank{};
+    blank.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
+    std::vector<VkCooperativeMatrixPropertiesKHR> list(count, blank);
+    check(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(physical, &count, list.data()), call);
+    std::vector<ListedMatrix> made;
+    for (const VkCooperativeMatrixPropertiesKHR& at : list)
+        made.push_back({.m = at.MSize,
+                        .n = at.NSize,
+                        .k = at.KSize,
+                        .a = component_name(at.AType),
+                        .b = component_name(at.BType),
+                        .c = component_name(at.CType),
+                        .result = component_name(at.ResultType),
+                        .scope = scope_name(at.scope),
+                        .saturates = at.saturatingAccumulation == VK_TRUE});
+    return made;
+}
+
+std::vector<ListedMatrix> list_flexible(VkPhysicalDevice physical) {
     const char* call = "vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV";
+    std::uint32_t count = 0;
     check(vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(physical, &count, nullptr), call);
     VkCooperativeMatrixFlexibleDimensionsPropertiesNV blank{};
     blank.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS_PROPERTIES_NV;
-    list.resize(count, blank);
+    std::vector<VkCooperativeMatrixFlexibleDimensionsPropertiesNV> list(count, blank);
     check(vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(physical, &count, list.data()), call);
-    std::erase_if(list, [&](const VkCooperativeMatrixFlexibleDimensionsPropertiesNV& at) {
-        return at.BType != at.AType || at.CType != VK_COMPONENT_TYPE_FLOAT32_KHR || at.ResultType != at.CType ||
-               at.saturatingAccumulation ||
-               at.workgroupInvocations > limits.cooperativeMatrixWorkgroupScopeMaxWorkgroupSize;
-    });
-    return list;
-}
-
-/// Whether all extents may be multiples of `extent`.
-bool divide(const VkCooperativeMatrixFlexibleDimensionsPropertiesNV& at, std::uint32_t extent) {
-    const auto divides = [&](std::uint32_t granularity) { return granularity > 0 && extent % granularity == 0; };
-    return divides(at.MGranularity) && divides(at.NGranularity) && divides(at.KGranularity);
+    std::vector<ListedMatrix> made;
+    for (const VkCooperativeMatrixFlexibleDimensionsPropertiesNV& at : list)
+        made.push_back({.flexible = true,
+                        .m = at.MGranularity,
+                        .n = at.NGranularity,
+                        .k = at.KGranularity,
+                        .a = component_name(at.AType),
+                        .b = component_name(at.BType),
+                        .c = component_name(at.CType),
+                        .result = component_name(at.ResultType),
+                        .scope = scope_name(at.scope),
+                        .invocations = at.workgroupInvocations,
+                        .saturates = at.saturatingAccumulation == VK_TRUE});
+    return made;
 }
 
 }  // namespace
 
-std::vector<MatrixShape> matrix_shapes(VkPhysicalDevice physical, const std::set<std::string>& extensions) {
+std::vector<ListedMatrix> listed_matrices(VkPhysicalDevice physical, const std::set<std::string>& extensions,
+                                          const MatrixAbilities& can) {
+    std::vector<ListedMatrix> made;
+    if (!extensions.contains(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME)) return made;
+    made = list_shapes(physical);
+    for (ListedMatrix& at : made) at.refusal = refusal(at, can);
+    if (!extensions.contains(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME)) return made;
+    const bool usable = std::ranges::any_of(made, [](const ListedMatrix& at) { return at.refusal.empty(); });
+    for (ListedMatrix& at : list_flexible(physical)) {
+        at.refusal = refusal(at, can);
+        if (!usable && at.refusal.empty()) at.refusal = "no matrix of fixed extents is usable";
+        made.push_back(std::move(at));
+    }
+    return made;
+}
+
+std::vector<MatrixShape> matrix_shapes(const std::vector<ListedMatrix>& listed) {
     std::vector<MatrixShape> shapes;
-    if (!extensions.contains(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME)) return shapes;
-    const Abilities can = abilities(physical, extensions.contains(bfloat16_extension));
-    if (!can.matrices) return shapes;
-    std::uint32_t count = 0;
-    check(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(physical, &count, nullptr),
-          "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
-    VkCooperativeMatrixPropertiesKHR blank{};
-    blank.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
-    std::vector<VkCooperativeMatrixPropertiesKHR> list(count, blank);
-    check(vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(physical, &count, list.data()),
-          "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
-    for (const VkCooperativeMatrixPropertiesKHR& at : list) {
-        const std::optional<MatrixElement> element = element_of(at.AType);
-        const bool usable = element && (*element == MatrixElement::fp16 ? can.fp16 : can.bf16);
-        const bool sums = at.CType == VK_COMPONENT_TYPE_FLOAT32_KHR && at.ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR;
-        if (!usable || at.BType != at.AType || !sums || at.scope != VK_SCOPE_SUBGROUP_KHR) continue;
-        const MatrixShape shape{at.MSize, at.NSize, at.KSize, *element};
-        const auto fits = [](std::uint32_t extent) { return extent == 8 || extent == 16; };  // of a kernel's slices
-        if (!fits(shape.m) || !fits(shape.n) || !fits(shape.k)) continue;
-        if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) shapes.push_back(shape);
+    for (const ListedMatrix& at : listed) {
+        if (at.flexible || !at.refusal.empty()) continue;
+        const MatrixShape shape{at.m, at.n, at.k, element_of(at)};
+        if (std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
     }
     return shapes;
 }
 
-VkPhysicalDeviceCooperativeMatrix2FeaturesNV wanted_matrices2(bool of_workgroups) {
-    VkPhysicalDeviceCooperativeMatrix2FeaturesNV features{};
-    features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV;
-    features.cooperativeMatrixFlexibleDimensions = features.cooperativeMatrixPerElementOperations = VK_TRUE;
-    features.cooperativeMatrixReductions = features.cooperativeMatrixConversions = VK_TRUE;
-    features.cooperativeMatrixWorkgroupScope = of_workgroups;
-    features.cooperativeMatrixTensorAddressing = features.cooperativeMatrixBlockLoads = of_workgroups;
-    return features;
-}
-
-std::vector<GroupMatrices> workgroup_matrices(VkPhysicalDevice physical, const std::set<std::string>& extensions) {
+std::vector<GroupMatrices> workgroup_matrices(const std::vector<ListedMatrix>& listed) {
     std::vector<GroupMatrices> made;
-    const Abilities can = abilities(physical, extensions.contains(bfloat16_extension));
-    for (const VkCooperativeMatrixFlexibleDimensionsPropertiesNV& at : flexible(physical, extensions, true)) {
-        const std::optional<MatrixElement> element = element_of(at.AType);
-        const bool usable = element && (*element == MatrixElement::fp16 ? can.fp16 : can.bf16);
-        if (usable && at.scope == VK_SCOPE_WORKGROUP_KHR && divide(at, 32))
-            made.push_back({at.workgroupInvocations, *element});
-    }
+    for (const ListedMatrix& at : listed)
+        if (at.flexible && at.refusal.empty() && at.scope == "workgroup")
+            made.push_back({at.invocations, element_of(at)});
     std::ranges::sort(made);
     made.erase(std::ranges::unique(made).begin(), made.end());
     return made;
 }
 
-bool flexible_matrices(VkPhysicalDevice physical, const std::set<std::string>& extensions) {
-    return abilities(physical, false).fp16 && std::ranges::any_of(flexible(physical, extensions, false), [](auto& at) {
-               return element_of(at.AType) == MatrixElement::fp16 && at.scope == VK_SCOPE_SUBGROUP_KHR && divide(at, 8);
-           });
+bool flexible_matrices(const std::vector<ListedMatrix>& listed) {
+    return std::ranges::any_of(
+        listed, [](const ListedMatrix& at) { return at.flexible && at.refusal.empty() && at.scope == "subgroup"; });
 }
 
 }  // namespace vkf
