@@ -231,11 +231,11 @@ Analysis analyse(StepGraphs& graphs, const DeviceTraits& device) {
 }
 
 Analysis analyse_reading(const ModelConfig& config, Format activations, std::int64_t length, std::int64_t positions,
-                         const DeviceTraits& device) {
+                         const DeviceTraits& device, std::int64_t rows) {
     Graph graph;
     graph.activations = activations;
     Parameters parameters;
-    prefill_chunk(Scope(graph, parameters), config, length, activations, 1, positions);
+    prefill_chunk(Scope(graph, parameters), config, length, activations, rows, positions);
     return analyse(graph, device);
 }
 

@@ -52,10 +52,10 @@ struct Analysis {
 Analysis analyse(Graph& graph, const DeviceTraits& device);
 /// One update as Trainer runs it: the work of all its micro-batches; memory that its graphs share is counted once.
 Analysis analyse(StepGraphs& graphs, const DeviceTraits& device);
-/// Reading the last `length` of a text's `positions` tokens into its cache. Pairs of query and key are those that the
-/// mask lets see each other, and the cache is as long as the text.
+/// Reading the last `length` tokens of each of `rows` texts of `positions` tokens into their caches. Pairs of query and
+/// key are those that the mask lets see each other, and the cache is as long as the text.
 Analysis analyse_reading(const ModelConfig& config, Format activations, std::int64_t length, std::int64_t positions,
-                         const DeviceTraits& device);
+                         const DeviceTraits& device, std::int64_t rows = 1);
 
 /// "h.3.attn.c_attn" → "h.*.attn".
 std::string part_of(const std::string& path);

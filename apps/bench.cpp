@@ -16,6 +16,11 @@ Timing timing_of(std::vector<double> seconds) {
     return {(seconds[(count - 1) / 2] + seconds[count / 2]) / 2, seconds.front(), seconds.back(), std::ssize(seconds)};
 }
 
+std::string matrix_element(std::string_view kernel) {
+    if (kernel.find("coopmat") == std::string_view::npos) return {};
+    return kernel.find("_bf16") == std::string_view::npos ? "fp16" : "bf16";
+}
+
 Timing time_calls(double seconds, const std::function<void()>& call) {
     using Clock = std::chrono::steady_clock;
     const auto since = [](Clock::time_point start) {

@@ -24,6 +24,7 @@ std::vector<Measurement> time_by_op(Program& program, const std::string& title, 
             Measurement& op = ops[node.op];
             op.flops += node.flops;
             op.bytes += node.bytes;
+            if (op.element.empty()) op.element = matrix_element(node.kernel);
             op.shape = text(++nodes[node.op], " nodes");
         }
         for (const auto& [op, sum] : sums) samples[op].push_back(sum);

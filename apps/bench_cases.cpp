@@ -10,8 +10,12 @@
 
 namespace vkf {
 
-std::vector<Case> kernel_cases() {
+std::vector<Case> kernel_cases(CaseSizes sizes) {
     Cases list;
+    if (sizes == CaseSizes::large) {
+        add_large(list);
+        return list;
+    }
     add_products(list);
     add_attention(list);
     add_rows(list);
@@ -32,8 +36,8 @@ std::regex expression(const std::string& pattern) {
 
 }  // namespace
 
-std::vector<Case> chosen_cases(const std::string& pattern) {
-    std::vector<Case> list = kernel_cases();
+std::vector<Case> chosen_cases(const std::string& pattern, CaseSizes sizes) {
+    std::vector<Case> list = kernel_cases(sizes);
     const std::regex wanted = expression(pattern);
     std::erase_if(list, [&](const Case& c) {
         return !std::regex_search(text(c.family, ' ', c.name, ' ', c.shape, ' ', c.layout), wanted);
@@ -42,14 +46,14 @@ std::vector<Case> chosen_cases(const std::string& pattern) {
     return list;
 }
 
-void add_with_gradient(Cases& list, const Function& f) {
+void add_with_gradient(Cases& list, const Function& f, Drawn drawn) {
     list.push_back({f.family, f.name + " forward", f.shape, "", [f](Operands& operands) -> Repetition {
                         return [apply = f.apply, in = f.operands(operands)] { return std::vector{apply(in)}; };
                     }});
-    list.push_back({f.family, f.name + " backward", f.shape, "", [f](Operands& operands) -> Repetition {
+    list.push_back({f.family, f.name + " backward", f.shape, "", [f, drawn](Operands& operands) -> Repetition {
                         std::vector<Tensor> in = f.operands(operands);
                         const Tensor y = f.apply(in);
-                        const Tensor d_y = operands.numbers(y.shape());
+                        const Tensor d_y = (operands.*drawn)(y.shape());
                         std::erase_if(in, [](Tensor x) { return x.dtype() != DType::f32; });
                         return [y, d_y, in] { return gradients(std::span(&y, 1), std::span(&d_y, 1), in); };
                     }});
@@ -57,30 +61,23 @@ void add_with_gradient(Cases& list, const Function& f) {
 
 // --- Products ------------------------------------------------------------------------------------
 
-namespace {
-
-/// y [m, n] = op(a) · op(b), summed over k; `layout` says which operand is transposed.
-Case product(std::string name, std::int64_t m, std::int64_t n, std::int64_t k, const char* layout) {
+Case product(std::string name, std::int64_t m, std::int64_t n, std::int64_t k, const char* layout, Drawn drawn) {
     const bool transpose_a = layout[0] == 'T', transpose_b = layout[1] == 'T';
     return {"matmul", std::move(name), text(m, 'x', n, 'x', k), layout, [=](Operands& operands) -> Repetition {
-                const Tensor a = operands.numbers(transpose_a ? Shape{k, m} : Shape{m, k});
-                const Tensor b = operands.numbers(transpose_b ? Shape{n, k} : Shape{k, n});
+                const Tensor a = (operands.*drawn)(transpose_a ? Shape{k, m} : Shape{m, k});
+                const Tensor b = (operands.*drawn)(transpose_b ? Shape{n, k} : Shape{k, n});
                 return
                     [=] { return std::vector{matmul(a, b, {.transpose_a = transpose_a, .transpose_b = transpose_b})}; };
             }};
 }
 
-/// A linear map of `rows` tokens with both of its gradients. GPT-2 keeps weights as [in, out], its head and vision
-/// transformers as [out, in].
 void add_linear(Cases& list, const std::string& name, std::int64_t rows, std::int64_t in, std::int64_t out,
-                bool in_by_out) {
-    list.push_back(product(name + " forward", rows, out, in, in_by_out ? "NN" : "NT"));
-    list.push_back(product(name + " d_x", rows, in, out, in_by_out ? "NT" : "NN"));
-    list.push_back(in_by_out ? product(name + " d_weight", in, out, rows, "TN")
-                             : product(name + " d_weight", out, in, rows, "TN"));
+                bool in_by_out, Drawn drawn) {
+    list.push_back(product(name + " forward", rows, out, in, in_by_out ? "NN" : "NT", drawn));
+    list.push_back(product(name + " d_x", rows, in, out, in_by_out ? "NT" : "NN", drawn));
+    list.push_back(in_by_out ? product(name + " d_weight", in, out, rows, "TN", drawn)
+                             : product(name + " d_weight", out, in, rows, "TN", drawn));
 }
-
-}  // namespace
 
 void add_products(Cases& list) {
     for (const char* layout : {"NN", "NT", "TN"}) list.push_back(product("square", 768, 768, 768, layout));
@@ -102,11 +99,8 @@ void add_products(Cases& list) {
 
 // --- Attention -----------------------------------------------------------------------------------
 
-namespace {
-
-/// q, k and v as a model has them: slices of one product.
 void add_self_attention(Cases& list, const std::string& name, std::int64_t batch, std::int64_t length,
-                        std::int64_t heads, std::int64_t width, const AttentionMask& mask) {
+                        std::int64_t heads, std::int64_t width, const AttentionMask& mask, Drawn drawn) {
     const std::int64_t channels = heads * width;
     const std::string window = mask.window_left ? text(", window ", *mask.window_left) : "";
     add_with_gradient(
@@ -114,12 +108,11 @@ void add_self_attention(Cases& list, const std::string& name, std::int64_t batch
         {"attention", name,
          text(batch, 'x', length, ", ", heads, " heads of ", width, mask.causal ? ", causal" : "", window),
          [=](Operands& operands) {
-             return split(operands.numbers({batch, length, 3 * channels}), std::array{channels, channels, channels});
+             return split((operands.*drawn)({batch, length, 3 * channels}), std::array{channels, channels, channels});
          },
-         [=](std::span<const Tensor> in) { return attention(in[0], in[1], in[2], {.heads = heads, .mask = mask}); }});
+         [=](std::span<const Tensor> in) { return attention(in[0], in[1], in[2], {.heads = heads, .mask = mask}); }},
+        drawn);
 }
-
-}  // namespace
 
 void add_attention(Cases& list) {
     add_self_attention(list, "small GPT", 12, 64, 4, 32, {.causal = true});

@@ -7,13 +7,18 @@
 #include <vector>
 
 #include "apps/bench_timing.h"
+#include "ops/activation.h"
+#include "ops/attention.h"
 
 namespace vkf {
 
+/// Small: of batches that a CPU trains on. Large: of batches that fill a GPU, with activations as operands.
+enum class CaseSizes : std::uint8_t { small, large };
+
 /// All of them, family by family.
-std::vector<Case> kernel_cases();
+std::vector<Case> kernel_cases(CaseSizes sizes = CaseSizes::small);
 /// Those whose family, name, shape and layout match the pattern. Throws InputError if it is none, or none match.
-std::vector<Case> chosen_cases(const std::string& pattern);
+std::vector<Case> chosen_cases(const std::string& pattern, CaseSizes sizes = CaseSizes::small);
 
 using Cases = std::vector<Case>;
 void add_products(Cases& list);
@@ -21,6 +26,27 @@ void add_attention(Cases& list);
 void add_rows(Cases& list);      // norms, losses, embeddings, projections: a row at a time
 void add_elements(Cases& list);  // activations, copies, sums
 void add_optimizers(Cases& list);
+void add_large(Cases& list);
+
+// --- A computation at a size of choice -----------------------------------------------------------
+
+/// How operands come to be: &Operands::numbers or &Operands::activations.
+using Drawn = Tensor (Operands::*)(const Shape&);
+
+/// y [m, n] = op(a) · op(b), summed over k; `layout` says which operand is transposed.
+Case product(std::string name, std::int64_t m, std::int64_t n, std::int64_t k, const char* layout,
+             Drawn drawn = &Operands::numbers);
+/// A linear map of `rows` tokens with both of its gradients. GPT-2 keeps weights as [in, out], its head and vision
+/// transformers as [out, in].
+void add_linear(Cases& list, const std::string& name, std::int64_t rows, std::int64_t in, std::int64_t out,
+                bool in_by_out, Drawn drawn = &Operands::numbers);
+/// q, k and v as a model has them: slices of one product.
+void add_self_attention(Cases& list, const std::string& name, std::int64_t batch, std::int64_t length,
+                        std::int64_t heads, std::int64_t width, const AttentionMask& mask,
+                        Drawn drawn = &Operands::numbers);
+void add_norms(Cases& list, std::int64_t rows, std::int64_t width);
+void add_embedding(Cases& list, std::int64_t tokens, std::int64_t vocabulary, std::int64_t width);
+void add_activation(Cases& list, std::int64_t rows, std::int64_t width, const char* name, Activation kind);
 
 /// A function of some operands, and what they are.
 struct Function {
@@ -29,7 +55,8 @@ struct Function {
     std::function<Tensor(std::span<const Tensor>)> apply;
 };
 
-/// Adds the function, and its gradient with respect to all of its operands that are numbers.
-void add_with_gradient(Cases& list, const Function& f);
+/// Adds the function, and its gradient with respect to all of its operands that are numbers, from one of the result
+/// that is drawn.
+void add_with_gradient(Cases& list, const Function& f, Drawn drawn = &Operands::numbers);
 
 }  // namespace vkf

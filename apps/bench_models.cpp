@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "apps/option_values.h"
 #include "base/random.h"
 #include "models/files/config_json.h"
 #include "models/image_model.h"
@@ -42,8 +43,8 @@ ModelConfig config_of(const Entry& entry) {
     return parse_config_json(entry.config, entry.name);
 }
 
-BenchModel language_model(const Entry& entry, const ModelConfig& config) {
-    const std::int64_t batch = entry.batch, length = entry.length;
+BenchModel language_model(const Entry& entry, const ModelConfig& config, const BatchSize& size) {
+    const std::int64_t batch = size.batch ? size.batch : entry.batch, length = size.length ? size.length : entry.length;
     return {.name = entry.name,
             .title = entry.title,
             .config = config,
@@ -58,8 +59,8 @@ BenchModel language_model(const Entry& entry, const ModelConfig& config) {
                 }};
 }
 
-BenchModel image_model(const Entry& entry, const ModelConfig& config) {
-    const std::int64_t batch = entry.batch, labels = config.size(Dimension::classes);
+BenchModel image_model(const Entry& entry, const ModelConfig& config, const BatchSize& size) {
+    const std::int64_t batch = size.batch ? size.batch : entry.batch, labels = config.size(Dimension::classes);
     Random random(1, "images");
     std::vector<float> images(static_cast<std::size_t>(image_type(config, batch).shape.elements()));
     for (float& number : images) number = 2 * random.uniform() - 1;
@@ -102,22 +103,36 @@ std::vector<std::string> bench_model_names(bool generating) {
     return names;
 }
 
-std::vector<BenchModel> bench_models(const std::string& attention) {
+std::vector<BenchModel> bench_models(const std::string& attention, const BatchSize& size) {
     mixer_named(attention);
     std::vector<BenchModel> models;
     for (const Entry& entry : ENTRIES) {
         ModelConfig config = config_of(entry);
         config.attention().set_variant(attention);
-        models.push_back((config.family().images() ? image_model : language_model)(entry, config));
+        models.push_back((config.family().images() ? image_model : language_model)(entry, config, size));
     }
     return models;
 }
 
-std::vector<BenchModel> chosen_models(const std::string& name, const std::string& attention) {
-    std::vector<BenchModel> models = bench_models(attention);
-    if (name.empty()) return models;
-    std::erase_if(models, [&](const BenchModel& model) { return model.name != name; });
-    require(!models.empty(), "--model is '", name, "', wanted ", CLI::detail::join(bench_model_names(), ", "));
+void BatchSize::declare(CLI::App& app, const std::string& of_batch, const std::string& of_block) {
+    app.add_option("--batch-size", batch, of_batch)->type_name("N")->check(whole(1, 1 << 20));
+    app.add_option("--block-size", length, of_block)->type_name("N")->check(whole(1, 1 << 20));
+}
+
+std::vector<BenchModel> chosen_models(const std::string& name, const std::string& attention, const BatchSize& size) {
+    std::vector<BenchModel> models = bench_models(attention, size);
+    if (!name.empty()) {
+        std::erase_if(models, [&](const BenchModel& model) { return model.name != name; });
+        require(!models.empty(), "--model is '", name, "', wanted ", CLI::detail::join(bench_model_names(), ", "));
+    }
+    if (size.length == 0) return models;
+    const auto context = [](const BenchModel& model) {
+        return model.generates() ? model.config.size(Dimension::context) : std::int64_t{0};
+    };
+    const auto longest = std::ranges::max(models, {}, context);
+    require(size.length <= context(longest), "--block-size is ", size.length, ", ", longest.title, " has ",
+            longest.generates() ? text("a context of ", context(longest)) : "no sequences");
+    std::erase_if(models, [&](const BenchModel& model) { return size.length > context(model); });
     return models;
 }
 

@@ -1,6 +1,7 @@
 #include "apps/bench_peak.h"
 
 #include <cstring>
+#include <map>
 #include <vector>
 
 #include "apps/bench_timing.h"
@@ -11,6 +12,7 @@ namespace vkf {
 
 namespace {
 
+constexpr std::uint32_t ROWS = 2, COLUMNS = 4, MATRIX_LINKS = 4;  // eight sums of a subgroup, of as many registers
 constexpr std::uint32_t CHAINS = 12,
                         LINKS = 32;  // as many registers as every device has, and a loop that does not show
 constexpr std::int64_t PARTS = 16;   // of the memory that is moved
@@ -35,6 +37,44 @@ public:
 private:
     std::int64_t threads() const { return static_cast<std::int64_t>(group_ * groups_); }
 
+    std::uint32_t group_;
+    std::uint64_t groups_;
+    std::uint32_t turns_;
+};
+
+/// shaders/peak_matrices*.comp: products of cooperative matrices in registers. Its result means nothing.
+class MatrixProductsOp : public Op {
+public:
+    MatrixProductsOp(const MatrixShape& shape, std::uint32_t group, std::uint64_t groups, std::uint32_t turns)
+        : shape_(shape), group_(group), groups_(groups), turns_(turns) {}
+
+    std::string_view name() const override { return "matrix_products"; }
+    std::vector<TensorType> infer(std::span<const TensorType>) const override {
+        return {{DType::f32, {static_cast<std::int64_t>(group_ * groups_)}}};
+    }
+
+    void lower(Lowering& to) const override {
+        const double subgroups = static_cast<double>(group_ / to.device.subgroup_size * groups_);
+        to.dispatch({.kernel = shape_.element == MatrixElement::bf16 ? "peak_matrices_bf16" : "peak_matrices",
+                     .constants = {{"GROUP", group_},
+                                   {"MATRIX_M", shape_.m},
+                                   {"MATRIX_N", shape_.n},
+                                   {"MATRIX_K", shape_.k},
+                                   {"ROWS", ROWS},
+                                   {"COLUMNS", COLUMNS},
+                                   {"LINKS", MATRIX_LINKS}},
+                     .args = {{"y", to.out[0]}, {"turns", turns_}},
+                     .groups = groups_,
+                     .flops = flops_of_a_turn(shape_) * turns_ * subgroups});
+    }
+
+    /// Of one subgroup.
+    static double flops_of_a_turn(const MatrixShape& of) {
+        return 2.0 * ROWS * COLUMNS * MATRIX_LINKS * of.m * of.n * of.k;
+    }
+
+private:
+    MatrixShape shape_;
     std::uint32_t group_;
     std::uint64_t groups_;
     std::uint32_t turns_;
@@ -84,6 +124,26 @@ std::shared_ptr<const Op> multiply_adds(const DeviceTraits& device) {
     return std::make_shared<MultiplyAddsOp>(group, groups, static_cast<std::uint32_t>(turns));
 }
 
+/// Likewise; a GPU's matrices are taken to be 20 times as fast as its multiply-adds.
+std::shared_ptr<const Op> matrix_products(const DeviceTraits& device, const MatrixShape& shape) {
+    const std::uint32_t most = std::min(device.max_group, device.cpu ? device.subgroup_size : 256);
+    const std::uint32_t subgroups = std::max(most / device.subgroup_size, 1U);
+    const std::uint64_t groups = std::uint64_t{device.compute_units} * (device.cpu ? 4 : 16);
+    const double turn = MatrixProductsOp::flops_of_a_turn(shape) * subgroups * static_cast<double>(groups);
+    const double turns = std::clamp(device.flops_per_second * (device.cpu ? 5e-3 : 0.1) / turn, 4.0, 4096.0);
+    return std::make_shared<MatrixProductsOp>(shape, subgroups * device.subgroup_size, groups,
+                                              static_cast<std::uint32_t>(turns));
+}
+
+/// Of each element the largest shape.
+std::map<MatrixElement, MatrixShape> largest_shapes(const std::vector<MatrixShape>& list) {
+    const auto volume = [](const MatrixShape& of) { return of.m * of.n * of.k; };
+    std::map<MatrixElement, MatrixShape> made;
+    for (const MatrixShape& at : list)
+        if (MatrixShape& best = made.try_emplace(at.element, at).first->second; volume(at) > volume(best)) best = at;
+    return made;
+}
+
 /// Elements to move: parts of about a millisecond each, together far larger than caches if the device has the room.
 std::int64_t moved(const DeviceInfo& info, const DeviceTraits& device) {
     constexpr double least = 128 << 20;
@@ -117,12 +177,27 @@ Peak measure_peak(Device& device, double seconds) {
             return std::vector{y};
         };
     });
-    return {arithmetic.flops / arithmetic.seconds.least, memory.bytes / memory.seconds.least,
-            device_traits.cpu ? memcpy_bytes_per_second(seconds) : 0.0};
+    Peak made{arithmetic.flops / arithmetic.seconds.least, memory.bytes / memory.seconds.least,
+              device_traits.cpu ? memcpy_bytes_per_second(seconds) : 0.0};
+    for (const auto& [element, shape_of] : largest_shapes(device.info().matrices)) {
+        const auto prepare = [&, matrix = shape_of](Operands& operands) -> Repetition {
+            return [&, matrix] { return operands.graph().add(matrix_products(device_traits, matrix), {}); };
+        };
+        try {
+            const Measurement products = timed(device, seconds, prepare);
+            made.matrices[to_string(element)] = products.flops / products.seconds.least;
+        } catch (const Error&) {
+            // A driver may list matrices that it cannot compile. Then there is no such roof.
+        }
+    }
+    return made;
 }
 
 Peak higher(const Peak& a, const Peak& b) {
-    return {std::max(a.flops, b.flops), std::max(a.bytes, b.bytes), std::max(a.memcpy_bytes, b.memcpy_bytes)};
+    Peak made{std::max(a.flops, b.flops), std::max(a.bytes, b.bytes), std::max(a.memcpy_bytes, b.memcpy_bytes),
+              a.matrices};
+    for (const auto& [element, flops] : b.matrices) made.matrices[element] = std::max(made.matrices[element], flops);
+    return made;
 }
 
 }  // namespace vkf

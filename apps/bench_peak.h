@@ -1,4 +1,5 @@
-// The roofs: what a device reaches when a kernel does nothing but multiply and add, or nothing but move memory.
+// The roofs: what a device reaches when a kernel does nothing but multiply and add, in fp32 or by
+// cooperative matrices, or nothing but move memory.
 #pragma once
 
 #include "apps/bench.h"

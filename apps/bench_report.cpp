@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/bench_peak.h"
+#include "apps/facts_document.h"
 #include "apps/interrupts.h"
 #include "apps/roofline.h"
 #include "apps/version.h"
@@ -80,6 +81,7 @@ ordered_json document(const BenchReport& report) {
         ordered_json entry{{"family", m.family}, {"name", m.name}, {"shape", m.shape}};
         if (!m.layout.empty()) entry["layout"] = m.layout;
         if (!m.kernel.empty()) entry["kernel"] = m.kernel;
+        if (!m.element.empty()) entry["element"] = m.element;
         entry["seconds"] = {{"median", m.seconds.median},
                             {"min", m.seconds.least},
                             {"max", m.seconds.most},
@@ -99,7 +101,9 @@ ordered_json document(const BenchReport& report) {
     }
     ordered_json peak{{"gflops", report.peak.flops * 1e-9}, {"gb_per_s", report.peak.bytes * 1e-9}};
     if (report.peak.memcpy_bytes > 0) peak["memcpy_gb_per_s"] = report.peak.memcpy_bytes * 1e-9;
+    for (const auto& [element, flops] : report.peak.matrices) peak["matrix_gflops"][element] = flops * 1e-9;
     ordered_json root = document(report.head);
+    if (report.facts) root["device"].update(document(*report.facts));
     root["precision"] = report.precision;
     root["kernels"] = report.kernels;
     root["peak"] = std::move(peak);
@@ -130,12 +134,24 @@ std::vector<std::vector<std::string>> rows_of(const BenchReport& report) {
     return rows;
 }
 
+namespace {
+
+/// "; matrices of bf16: 12.3 GFLOP/s; …"
+std::string matrix_peaks(const Peak& peak) {
+    std::string list;
+    for (const auto& [element, flops] : peak.matrices)
+        list += text("; matrices of ", element, ": ", giga(flops), " GFLOP/s");
+    return list;
+}
+
+}  // namespace
+
 std::string heading(const BenchReport& report) {
     return text(heading(report.head), ", ", report.precision, ", kernels ", report.kernels,
                 "\npeak: ", giga(report.peak.flops), " GFLOP/s, ", giga(report.peak.bytes), " GB/s",
                 report.peak.memcpy_bytes > 0 ? text("; memcpy by one thread: ", giga(report.peak.memcpy_bytes), " GB/s")
                                              : std::string(),
-                "\n");
+                matrix_peaks(report.peak), "\n");
 }
 
 std::string markdown(const std::vector<std::vector<std::string>>& rows) {
@@ -161,6 +177,8 @@ BenchReport read_report(const std::filesystem::path& path) {
                                   root.at("peak").at("gb_per_s").get<double>() * 1e9,
                                   root.at("peak").value("memcpy_gb_per_s", 0.0) * 1e9},
                          .measurements = {}};
+        for (const auto& [element, gflops] : root.at("peak").value("matrix_gflops", nlohmann::json::object()).items())
+            made.peak.matrices[element] = gflops.get<double>() * 1e9;
         for (const nlohmann::json& entry : root.at("measurements")) {
             const nlohmann::json& seconds = entry.at("seconds");
             made.measurements.push_back(
@@ -171,10 +189,13 @@ BenchReport read_report(const std::filesystem::path& path) {
                  .kernel = entry.value("kernel", ""),
                  .seconds = {seconds.at("median"), seconds.at("min"), seconds.at("max"), seconds.at("samples")},
                  .flops = entry.at("flops"),
-                 .bytes = entry.at("bytes")});
+                 .bytes = entry.at("bytes"),
+                 .element = entry.value("element", "")});
             require(made.measurements.back().seconds.median > 0, path.string(), ": a measurement took no time");
         }
-        require(made.peak.flops > 0 && made.peak.bytes > 0, path.string(), ": the peak is not above 0");
+        const auto above_0 = [](const auto& of) { return of.second > 0; };
+        require(made.peak.flops > 0 && made.peak.bytes > 0 && std::ranges::all_of(made.peak.matrices, above_0),
+                path.string(), ": the peak is not above 0");
         return made;
     } catch (const nlohmann::json::exception& error) {
         throw InputError(wrong, error.what());
@@ -207,6 +228,8 @@ void run_benchmark(const Common& common, const ReportOptions& o,
         work(device, report);
         // Once more: what else the machine does may have disturbed one of them, and nothing raises them.
         report.peak = higher(report.peak, measure_peak(device, o.seconds));
+        if (const auto facts = list_device_facts(); device.info().index < facts.size())
+            report.facts = facts[device.info().index];
         const auto rows = rows_of(report);
         if (!o.out.empty()) write_atomically(o.out, document(report).dump(2) + "\n");
         if (!o.markdown.empty()) write_atomically(o.markdown, heading(report) + "\n" + vkf::markdown(rows));

@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/bench.h"
+#include "vulkan/device_facts.h"
 
 namespace vkf {
 
@@ -33,6 +35,7 @@ struct BenchReport {
     std::string precision = "fp32", kernels = "auto";
     Peak peak;
     std::vector<Measurement> measurements;
+    std::optional<DeviceFacts> facts = {};  // written, not read back
 };
 
 nlohmann::ordered_json document(const BenchReport& report);

@@ -36,14 +36,6 @@ std::function<std::vector<Tensor>(Operands&)> numbers(std::vector<Shape> shapes)
     };
 }
 
-void add_norms(Cases& list, std::int64_t rows, std::int64_t width) {
-    const std::string shape = text(rows, 'x', width);
-    add_with_gradient(list, {"norm", "layer_norm", shape, numbers({{rows, width}, {width}, {width}}),
-                             [](std::span<const Tensor> in) { return layer_norm(in[0], in[1], in[2], 1e-5f); }});
-    add_with_gradient(list, {"norm", "rms_norm", shape, numbers({{rows, width}, {width}}),
-                             [](std::span<const Tensor> in) { return rms_norm(in[0], in[1], 1e-5f); }});
-}
-
 void add_losses(Cases& list, std::int64_t rows, std::int64_t classes) {
     add_with_gradient(list,
                       {"loss", "cross_entropy", text(rows, 'x', classes),
@@ -51,15 +43,6 @@ void add_losses(Cases& list, std::int64_t rows, std::int64_t classes) {
                            return std::vector{operands.numbers({rows, classes}), operands.indices({rows}, classes)};
                        },
                        [](std::span<const Tensor> in) { return cross_entropy(in[0], in[1]); }});
-}
-
-void add_embedding(Cases& list, std::int64_t tokens, std::int64_t vocabulary, std::int64_t width) {
-    add_with_gradient(
-        list, {"embedding", "embedding", text(tokens, " of ", vocabulary, 'x', width),
-               [=](Operands& operands) {
-                   return std::vector{operands.numbers({vocabulary, width}), operands.indices({tokens}, vocabulary)};
-               },
-               [](std::span<const Tensor> in) { return embedding(in[0], in[1]); }});
 }
 
 /// What the attention variants do with a head's output o and its own value v.
@@ -89,6 +72,28 @@ void add_rope(Cases& list, std::int64_t rows, std::int64_t width, std::int64_t h
 
 }  // namespace
 
+void add_norms(Cases& list, std::int64_t rows, std::int64_t width) {
+    const std::string shape = text(rows, 'x', width);
+    add_with_gradient(list, {"norm", "layer_norm", shape, numbers({{rows, width}, {width}, {width}}),
+                             [](std::span<const Tensor> in) { return layer_norm(in[0], in[1], in[2], 1e-5f); }});
+    add_with_gradient(list, {"norm", "rms_norm", shape, numbers({{rows, width}, {width}}),
+                             [](std::span<const Tensor> in) { return rms_norm(in[0], in[1], 1e-5f); }});
+}
+
+void add_embedding(Cases& list, std::int64_t tokens, std::int64_t vocabulary, std::int64_t width) {
+    add_with_gradient(
+        list, {"embedding", "embedding", text(tokens, " of ", vocabulary, 'x', width),
+               [=](Operands& operands) {
+                   return std::vector{operands.numbers({vocabulary, width}), operands.indices({tokens}, vocabulary)};
+               },
+               [](std::span<const Tensor> in) { return embedding(in[0], in[1]); }});
+}
+
+void add_activation(Cases& list, std::int64_t rows, std::int64_t width, const char* name, Activation kind) {
+    add_with_gradient(list, {"elementwise", name, text(rows, 'x', width), numbers({{rows, width}}),
+                             [=](std::span<const Tensor> in) { return activate(in[0], kind); }});
+}
+
 void add_rows(Cases& list) {
     add_norms(list, 768, 128);
     add_norms(list, 8320, 192);
@@ -105,13 +110,9 @@ void add_rows(Cases& list) {
 }
 
 void add_elements(Cases& list) {
-    const auto activation = [&](std::int64_t rows, std::int64_t width, const char* name, Activation kind) {
-        add_with_gradient(list, {"elementwise", name, text(rows, 'x', width), numbers({{rows, width}}),
-                                 [=](std::span<const Tensor> in) { return activate(in[0], kind); }});
-    };
-    activation(768, 512, "gelu_tanh", Activation::gelu_tanh);
-    activation(8320, 384, "gelu", Activation::gelu);
-    activation(1024, 3072, "gelu_tanh", Activation::gelu_tanh);
+    add_activation(list, 768, 512, "gelu_tanh", Activation::gelu_tanh);
+    add_activation(list, 8320, 384, "gelu", Activation::gelu);
+    add_activation(list, 1024, 3072, "gelu_tanh", Activation::gelu_tanh);
     const auto one = [&](const char* name, std::string shape, const std::vector<Shape>& shapes, auto apply) {
         list.push_back({"elementwise", name, std::move(shape), "", [=](Operands& operands) -> Repetition {
                             return [apply, in = numbers(shapes)(operands)] { return std::vector{apply(in)}; };

@@ -1,6 +1,7 @@
 // vkformer bench step: whole training steps, and which ops they spend their time in.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -20,6 +21,7 @@ namespace {
 
 struct Options : ReportOptions {
     std::string model, attention = "standard";
+    BatchSize size;
     bool by_op = false;
 };
 
@@ -59,8 +61,16 @@ std::vector<Measurement> time_ops(Device& device, const BenchModel& model, doubl
     return time_by_op(program, model.title, seconds);
 }
 
+/// What cooperative matrices multiply in a step, if its products may use them.
+std::string product_element(const Common& common, const Device& device) {
+    if (common.activations() == Format::f32 || common.kernels == "subgroup" || common.kernels == "tile") return {};
+    const MatrixElement wanted = common.activations() == Format::bf16 ? MatrixElement::bf16 : MatrixElement::fp16;
+    const auto& matrices = device.info().matrices;
+    return std::ranges::count(matrices, wanted, &MatrixShape::element) > 0 ? to_string(wanted) : "";
+}
+
 void bench_step(const Common& common, const Options& o) {
-    std::vector<BenchModel> models = chosen_models(o.model, o.attention);
+    std::vector<BenchModel> models = chosen_models(o.model, o.attention, o.size);
     run_benchmark(common, o, [&](Device& device, BenchReport& report) {
         Progress progress(common, "bench step", "models", std::ssize(models));
         for (std::size_t i = 0; i < models.size(); ++i) {
@@ -78,6 +88,7 @@ void bench_step(const Common& common, const Options& o) {
             step.name += o.attention == "standard" ? "" : ", " + o.attention;
             step.flops = analysis.flops;
             step.bytes = analysis.traffic();
+            step.element = product_element(common, device);
             report.measurements.push_back(std::move(step));
             if (!o.by_op) continue;
             for (Measurement& op : time_ops(device, model, o.seconds)) report.measurements.push_back(std::move(op));
@@ -95,12 +106,15 @@ void add_bench_step(CLI::App& bench, Common& common) {
     command->add_option("--attention", o->attention, "A variant: standard, belief, belief-star, ...")
         ->type_name("NAME")
         ->capture_default_str();
+    o->size.declare(*command, "Sequences or images in a batch; else each model's own",
+                    "Tokens of a sequence; else each model's own");
     command->add_flag("--by-op", o->by_op, "Also the ops that the step consists of, most time first");
     o->declare(*command);
     command->footer(
         "Examples:\n"
         "  vkformer bench step\n"
         "  vkformer bench step --model small-gpt --attention belief\n"
+        "  vkformer bench step --model gpt2 --batch-size 4 --block-size 128 --precision mixed\n"
         "  vkformer bench step --model vit --by-op --seconds 10 --out step.json");
     command->callback([o, &common] { bench_step(common, *o); });
 }

@@ -32,12 +32,14 @@ struct CaseProgram {
     std::vector<double> seconds(Measurement& work) const {
         std::vector<double> spent(made.ends.size(), 0.0);
         work.flops = work.bytes = 0;
+        work.element.clear();
         for (const NodeTime& node : program.node_times())
             for (std::size_t i = 0; i < spent.size(); ++i) {
                 if (node.node < made.begins[i] || node.node >= made.ends[i]) continue;
                 spent[i] += node.ms * 1e-3;
                 if (i > 0) continue;
                 if (work.flops == 0) work.kernel = node.kernel;
+                if (work.element.empty()) work.element = matrix_element(node.kernel);
                 work.flops += node.flops;
                 work.bytes += node.bytes;
             }
@@ -68,6 +70,7 @@ std::string lacking_memory(const Device& device, const Analysis& analysis) {
 // --- Graphs --------------------------------------------------------------------------------------
 
 CaseGraph::CaseGraph(const Case& c, std::size_t repetitions, Format activations) {
+    graph.activations = activations;
     const Repetition once = c.prepare(operands);
     for (std::size_t i = 0; i < repetitions; ++i) {
         begins.push_back(graph.nodes().size());
@@ -75,7 +78,6 @@ CaseGraph::CaseGraph(const Case& c, std::size_t repetitions, Format activations)
         ends.push_back(graph.nodes().size());
         for (const Tensor& result : results) keep(result);
     }
-    graph.activations = activations;
     run_passes(graph, only_storage_types);
 }
 
@@ -90,6 +92,12 @@ void CaseGraph::keep(Tensor result) {
 Tensor Operands::numbers(const Shape& shape) {
     drawn_.push_back(text("numbers ", made_));
     return graph_.state(text("numbers ", made_++), {DType::f32, shape});
+}
+
+Tensor Operands::activations(const Shape& shape) {
+    drawn_.push_back(text("numbers ", made_));
+    const Format format = shape.width() % 2 == 0 ? graph_.activations : Format::f32;
+    return graph_.state(text("numbers ", made_++), {DType::f32, shape}, format);
 }
 
 Tensor Operands::zeros(const Shape& shape) {

@@ -27,6 +27,8 @@ public:
     /// Numbers drawn from [-1, 1), and zeros; both in the device's own memory, as parameters and gradients are.
     Tensor numbers(const Shape& shape);
     Tensor zeros(const Shape& shape);
+    /// Such numbers in what activations are kept in, as other kernels would have left them.
+    Tensor activations(const Shape& shape);
     /// Whole numbers below `end`, drawn anew for each element.
     Tensor indices(const Shape& shape, std::int64_t end);
     /// A few numbers that the host writes, such as an optimiser's rates.

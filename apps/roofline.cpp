@@ -64,6 +64,10 @@ public:
         }
         const double peak = report.peak.flops * 1e-9, ridge = report.peak.flops / report.peak.bytes;
         double left = ridge / 10, right = ridge * 10, bottom = peak / 10, top = peak;
+        for (const auto& [element, flops] : report.peak.matrices) {
+            top = std::max(top, flops * 1e-9);
+            right = std::max(right, flops / report.peak.bytes * 2);
+        }
         for (const Point& p : points_) {
             left = std::min(left, p.intensity), right = std::max(right, p.intensity);
             bottom = std::min(bottom, p.rate), top = std::max(top, p.rate);
@@ -111,18 +115,26 @@ private:
     }
 
     void roofs() {
-        const double peak = report_.peak.flops * 1e-9, slope = report_.peak.bytes * 1e-9;
+        const double slope = report_.peak.bytes * 1e-9;
+        roof(report_.peak.flops * 1e-9, slope, "");
+        for (const auto& [element, flops] : report_.peak.matrices)
+            roof(flops * 1e-9, slope, " by matrices of " + element);
+    }
+
+    /// A level roof with the slope that leads to it; the first one says how steep that is.
+    void roof(double peak, double slope, const std::string& of) {
         const double start = std::max(x_.low, y_.low / slope), ridge = peak / slope;
         out_ += text("<polyline points=\"", fixed(x_.at(start), 1), ',', fixed(y_.at(start * slope), 1), ' ',
                      fixed(x_.at(ridge), 1), ',', fixed(y_.at(peak), 1), ' ', fixed(x_.to, 1), ',',
                      fixed(y_.at(peak), 1), "\" fill=\"none\" stroke=\"#222\" stroke-width=\"2\"/>\n");
-        write(x_.to - 6, y_.at(peak) - 8, number(peak) + " GFLOP/s", "text-anchor=\"end\" font-weight=\"bold\"");
+        write(x_.to - 6, y_.at(peak) - 8, number(peak) + " GFLOP/s" + of, "text-anchor=\"end\" font-weight=\"bold\"");
         taken_.push_back({x_.to - 110, y_.at(peak) - 22, x_.to, y_.at(peak) + 2});
         for (double x = x_.at(start); x < x_.at(ridge); x += RADIUS) {
             const double y = y_.at(start * slope) +
                              (x - x_.at(start)) * (y_.at(peak) - y_.at(start * slope)) / (x_.at(ridge) - x_.at(start));
             taken_.push_back({x, y - RADIUS, x + RADIUS, y + RADIUS});
         }
+        if (!of.empty()) return;
         // Along the slope, a little above it.
         const double at = std::sqrt(start * ridge);
         const double rise = std::atan2(y_.at(ridge * slope) - y_.at(start * slope), x_.at(ridge) - x_.at(start));

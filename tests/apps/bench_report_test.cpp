@@ -1,0 +1,53 @@
+#include "apps/bench_report.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "tests/scratch.h"
+
+namespace vkf::test {
+
+namespace {
+
+/// 10 s of 100 FLOPs and 1 byte, beside a peak of 20 FLOP/s, 40 by matrices of bf16, and 1 byte/s.
+BenchReport report(const std::string& element) {
+    return {.head = {.device = "GPU", .kind = "discrete GPU", .driver = "a driver", .version = "1", .date = "today"},
+            .precision = "mixed",
+            .peak = {.flops = 20, .bytes = 1, .matrices = {{"bf16", 40}}},
+            .measurements = {{.family = "matmul",
+                              .name = "square",
+                              .shape = "1x1x1",
+                              .layout = "NN",
+                              .kernel = "a kernel",
+                              .seconds = {10, 10, 10, 1},
+                              .flops = 100,
+                              .bytes = 1,
+                              .element = element}}};
+}
+
+double share(const BenchReport& of) {
+    return of.measurements.front().share_of_peak(of.peak);
+}
+
+}  // namespace
+
+TEST(HostBenchReport, ComparesMatricesWithTheirOwnPeak) {
+    EXPECT_DOUBLE_EQ(share(report("")), 0.5);
+    EXPECT_DOUBLE_EQ(share(report("bf16")), 0.25);
+    EXPECT_DOUBLE_EQ(share(report("fp16")), 0.5);  // whose peak is not known
+    EXPECT_EQ(matrix_element("matmul_tile"), "");
+    EXPECT_EQ(matrix_element("matmul_coopmat"), "fp16");
+    EXPECT_EQ(matrix_element("attention_coopmat2_backward_q_bf16"), "bf16");
+}
+
+TEST(HostBenchReport, IsReadBackAsItWasWritten) {
+    const Scratch scratch;
+    const BenchReport written = report("bf16");
+    write_atomically(scratch.path() / "report.json", document(written).dump());
+    const BenchReport read = read_report(scratch.path() / "report.json");
+    EXPECT_EQ(document(read), document(written));
+    EXPECT_DOUBLE_EQ(share(read), 0.25);
+    EXPECT_NE(heading(read).find("matrices of bf16"), std::string::npos);
+}
+
+}  // namespace vkf::test
