@@ -124,10 +124,12 @@ Shapes shapes(const Gemm& of, bool exact) {
 Arrays operands(const Gemm& of, bool exact) {
     Random random(1, exact ? "exact operands" : "operands");
     Arrays made;
-    for (const auto& [name, shape] : shapes(of, exact)) {
-        const bool factor = name == "a" || name == "b";
-        made[name] = draw(random, shape, name == "a" ? of.a : name == "b" ? of.b : Format::f32, exact && factor);
-    }
+    const Shapes given = shapes(of, exact);
+    made["a"] = draw(random, given.at("a"), of.a, exact);
+    made["b"] = draw(random, given.at("b"), of.b, exact);
+    for (const std::string name : {"row_scale", "bias", "addend"})
+        if (const auto found = given.find(name); found != given.end())
+            made[name] = draw(random, found->second, Format::f32, false);
     if (exact && of.scales_terms)
         for (double& scale : made["row_scale"].at) scale = scale < 0 ? 0.0 : 2.0;
     return made;
