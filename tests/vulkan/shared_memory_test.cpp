@@ -27,13 +27,13 @@ std::uint64_t of(std::string_view kernel, const Constants& constants) {
 }
 
 TEST(HostSharedMemory, IsWhatConstantsMakeOfIt) {
-    // Slices of 16 and 8 columns, their lines four numbers longer than a tile.
+    // Two slices of 16 or 8 columns of each operand, their lines four numbers longer than a tile.
     const auto product = [](std::uint32_t tile, std::uint32_t thread, std::uint32_t slice) {
         return of("matmul_tile",
                   {{"GROUP", (tile / thread) * (tile / thread)}, {"TILE", tile}, {"THREAD", thread}, {"SLICE", slice}});
     };
-    EXPECT_EQ(product(64, 4, 16), 16 * (64 + 4 + 64 + 4) * 4u);
-    EXPECT_EQ(product(128, 8, 8), 8 * (128 + 4 + 128 + 4) * 4u);
+    EXPECT_EQ(product(64, 4, 16), 2 * 16 * (64 + 4 + 64 + 4) * 4u);
+    EXPECT_EQ(product(128, 8, 8), 2 * 8 * (128 + 4 + 128 + 4) * 4u);
 }
 
 TEST(HostSharedMemory, IsNoneOfKernelsThatShareNothing) {
