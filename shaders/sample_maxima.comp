@@ -1,8 +1,8 @@
 #version 460
 // Maxima of each section of each row of logits, for sample_weights and sample.
 //
-// Shapes: x [B, V], rows i32 [B, 18], seen i32 [B, ceil(V / 32)], maxima i32 [B, sections, 3]. A workgroup has a section
-// of `per_section` tokens.
+// Shapes: x [B, V], rows i32 [B, 18], seen i32 [B, ceil(V / 32)], maxima i32 [B, sections, 3]. A workgroup has a
+// section of `per_section` tokens.
 #include "lib/args.glsl"
 #include "lib/ordered.glsl"
 #include "lib/sample_weight.glsl"
