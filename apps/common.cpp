@@ -81,12 +81,14 @@ void with_device(const Common& common, const std::function<void(Device&)>& work)
             common.kernels, ", which rounds what products multiply to 16 bits: wanted --precision mixed beside it");
     TuningProgress shown(common);
     Device device(wanted_device(common));
-    device.attach<Autotuner>(std::make_shared<DeviceAutotuner>(
-        device, AutotunerOptions{.implementation = common.kernels,
-                                 .cache = tuning_cache_place(),
-                                 .tell = [&](const std::string& line) { shown.tell(line); },
-                                 .progress = [&](std::string_view title, std::string_view unit, std::size_t done,
-                                                 std::size_t all) { shown.update(title, unit, done, all); }}));
+    AutotunerOptions options{.implementation = common.kernels,
+                             .cache = tuning_cache_place(),
+                             .tell = [&](const std::string& line) { shown.tell(line); },
+                             .progress = [&](std::string_view title, std::string_view unit, std::size_t done,
+                                             std::size_t all) { shown.update(title, unit, done, all); }};
+    // A CPU device tries out only what the user named.
+    if (device.info().kind == DeviceKind::cpu) options.budget_s = std::numeric_limits<double>::infinity();
+    device.attach<Autotuner>(std::make_shared<DeviceAutotuner>(device, std::move(options)));
     work(device);
     const std::uint64_t messages = device.validation_messages();
     if (messages > 0) throw Error("the validation layers had ", messages, " messages, wanted none");
