@@ -177,7 +177,8 @@ BenchReport read_report(const std::filesystem::path& path) {
                                   root.at("peak").at("gb_per_s").get<double>() * 1e9,
                                   root.at("peak").value("memcpy_gb_per_s", 0.0) * 1e9},
                          .measurements = {}};
-        for (const auto& [element, gflops] : root.at("peak").value("matrix_gflops", nlohmann::json::object()).items())
+        const auto matrices = root.at("peak").value("matrix_gflops", nlohmann::json::object());  // outlives items()
+        for (const auto& [element, gflops] : matrices.items())
             made.peak.matrices[element] = gflops.get<double>() * 1e9;
         for (const nlohmann::json& entry : root.at("measurements")) {
             const nlohmann::json& seconds = entry.at("seconds");

@@ -1,6 +1,8 @@
 #include "apps/bench_timing.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 
 #include "base/random.h"
@@ -78,12 +80,27 @@ CaseGraph::CaseGraph(const Case& c, std::size_t repetitions, Format activations)
         ends.push_back(graph.nodes().size());
         for (const Tensor& result : results) keep(result);
     }
+    // Passes put casts between the nodes, which are known again by what they make.
+    std::vector<Tensor> firsts, lasts;
+    for (std::size_t i = 0; i < repetitions; ++i) {
+        firsts.push_back(graph.nodes()[begins[i]].out[0]);
+        lasts.push_back(graph.nodes()[ends[i] - 1].out[0]);
+    }
     run_passes(graph, only_storage_types);
+    std::map<std::uint32_t, std::size_t> makers;
+    for (std::size_t i = 0; i < graph.nodes().size(); ++i) makers[graph.nodes()[i].out[0].id()] = i;
+    for (std::size_t i = 0; i < repetitions; ++i) {
+        begins[i] = makers.at(firsts[i].id());
+        ends[i] = makers.at(lasts[i].id()) + 1;
+    }
 }
 
 void CaseGraph::keep(Tensor result) {
     if (graph.storage(result).role != Role::transient) return;
-    const Tensor first = slice(reshape(result, {result.elements()}), 0, 0, 1);
+    // What is looked at of a result in 16 bits has to be a pair. Of fp32 operands results are in fp32 too.
+    const auto is_packed = [](const Storage& at) { return at.role == Role::state && at.format != Format::f32; };
+    const std::int64_t few = std::ranges::any_of(graph.storages(), is_packed) && result.elements() % 2 == 0 ? 2 : 1;
+    const Tensor first = slice(reshape(result, {result.elements()}), 0, 0, few);
     graph.output(text("kept ", graph.outputs().size()), scale(first, 1.0f));
 }
 
