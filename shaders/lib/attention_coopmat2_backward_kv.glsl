@@ -86,20 +86,25 @@ void main() {
             }
             const bool some_hidden = !all_visible(mask, start, BLOCK_K, first, ROWS);
             const uvec2 at = batch_head * queries + uvec2(start, mask.queries - 1);
-            ROUNDED_SUM(BLOCK_K, WIDTH) q_block;
-            LOAD(q_block, q, LAYOUT, q_base, q_pitch, uvec2(mask.queries, D), uvec2(start, 0), BLOCK);
-            TILE p = coopMatMulAdd(k_rows, transposed(q_block), TILE(0.0));
+            RIGHT(WIDTH, BLOCK_K) q_columns;
+            LOAD_TRANSPOSED(q_columns, q, LAYOUT, q_base, q_pitch, uvec2(mask.queries, D), uvec2(start, 0), BLOCK);
+            TILE p = coopMatMulAdd(k_rows, q_columns, TILE(0.0));
             coopMatPerElementNV(p, p, probability, at);
             if (some_hidden) coopMatPerElementNV(p, p, seen, uvec2(first, start), counts);
             TILE weight = p;
             if (DROPOUT) coopMatPerElementNV(weight, p, dropped);
-            ROUNDED_SUM(BLOCK_K, WIDTH_V) g_block;
-            LOAD(g_block, g, LAYOUT, g_base, HEADS * D_V, uvec2(mask.queries, D_V), uvec2(start, 0), BLOCK_V);
-            v_sum = coopMatMulAdd(as_weights(weight), as_it_lies(g_block), v_sum);
-            TILE ds = coopMatMulAdd(v_rows, transposed(g_block), TILE(0.0));
+            const uvec2 g_end = uvec2(mask.queries, D_V);
+            RIGHT(BLOCK_K, WIDTH_V) g_rows;
+            LOAD(g_rows, g, LAYOUT, g_base, HEADS * D_V, g_end, uvec2(start, 0), BLOCK_V);
+            v_sum = coopMatMulAdd(as_weights(weight), g_rows, v_sum);
+            RIGHT(WIDTH_V, BLOCK_K) g_columns;
+            LOAD_TRANSPOSED(g_columns, g, LAYOUT, g_base, HEADS * D_V, g_end, uvec2(start, 0), BLOCK_V);
+            TILE ds = coopMatMulAdd(v_rows, g_columns, TILE(0.0));
             coopMatPerElementNV(ds, ds, slope, p, at);
             if (some_hidden) coopMatPerElementNV(ds, ds, of_several, uvec2(first, start), counts);
-            k_sum = coopMatMulAdd(as_weights(ds), as_it_lies(q_block), k_sum);
+            RIGHT(BLOCK_K, WIDTH) q_rows;
+            LOAD(q_rows, q, LAYOUT, q_base, q_pitch, uvec2(mask.queries, D), uvec2(start, 0), BLOCK);
+            k_sum = coopMatMulAdd(as_weights(ds), q_rows, k_sum);
         }
     }
     coopMatPerElementNV(k_sum, k_sum, scaled);

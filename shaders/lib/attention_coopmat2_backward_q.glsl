@@ -88,9 +88,9 @@ void main() {
                 block_word[j] = key_word(batch_head, start + j);
             barrier();
         }
-        ROUNDED_SUM(BLOCK_K, WIDTH) k_block;
-        LOAD(k_block, k, LAYOUT, k_base, k_pitch, uvec2(mask.keys, D), uvec2(start, 0), BLOCK);
-        TILE product = coopMatMulAdd(q_rows, transposed(k_block), TILE(0.0));
+        RIGHT(WIDTH, BLOCK_K) k_columns;
+        LOAD_TRANSPOSED(k_columns, k, LAYOUT, k_base, k_pitch, uvec2(mask.keys, D), uvec2(start, 0), BLOCK);
+        TILE product = coopMatMulAdd(q_rows, k_columns, TILE(0.0));
         RIGHT(WIDTH_V, BLOCK_K) v_columns;
         LOAD_TRANSPOSED(v_columns, v, LAYOUT, v_base, v_pitch, uvec2(mask.keys, D_V), uvec2(start, 0), BLOCK_V);
         TILE ds = coopMatMulAdd(g_rows, v_columns, TILE(0.0));
@@ -98,7 +98,9 @@ void main() {
         if (!all_visible(mask, first, ROWS, start, BLOCK_K))
             coopMatPerElementNV(ds, ds, seen, ivec2(int(first) + mask.shift, start),
                                 ivec3(mask.queries, mask.keys, mask.shift));
-        sum = coopMatMulAdd(as_weights(ds), as_it_lies(k_block), sum);
+        RIGHT(BLOCK_K, WIDTH) k_rows;
+        LOAD(k_rows, k, LAYOUT, k_base, k_pitch, uvec2(mask.keys, D), uvec2(start, 0), BLOCK);
+        sum = coopMatMulAdd(as_weights(ds), k_rows, sum);
     }
     coopMatPerElementNV(sum, sum, scaled);
     STORE(sum, dq, LAYOUT, dq_base, dq_pitch, uvec2(queries, D), uvec2(first, 0), OWN);

@@ -22,11 +22,6 @@
 // lib/matrix_bf16.glsl.
 #define ROUNDING spirv_instruction(extensions = ["SPV_NV_cooperative_matrix2"], capabilities = [5431], id = 115)
 
-// A block that a product wants as it lies and another one transposed is loaded once, as a sum, and given to both by
-// OpCooperativeMatrixConvertNV and OpCooperativeMatrixTransposeNV.
-#define AS_RIGHT spirv_instruction(extensions = ["SPV_NV_cooperative_matrix2"], capabilities = [5431], id = 5293)
-#define TRANSPOSED spirv_instruction(extensions = ["SPV_NV_cooperative_matrix2"], capabilities = [5431], id = 5390)
-
 // For coopMatReduceNV.
 float sum_of(const in float a, const in float b) { return a + b; }
 float larger_of(const in float a, const in float b) { return max(a, b); }
