@@ -64,7 +64,7 @@ std::int64_t constant_bytes(std::initializer_list<const Graph*> graphs) {
     return sum;
 }
 
-/// Where everything would lie if each tensor that is not in the arena had memory of its own behind it.
+/// Places of all tensors, as if each one outside the arena had memory of its own behind it.
 class Layout {
 public:
     Layout(const Graph& graph, const Plan& plan, const std::vector<std::vector<std::int64_t>>& scratches)
@@ -99,7 +99,7 @@ private:
     std::vector<std::int64_t> own_;  // by storage
 };
 
-/// Which dispatches begin phases, as Program will record them.
+/// Marks the dispatches that begin phases, as Program will record them.
 void count_phases(Analysis& into, const Graph& graph, const DeviceTraits& device, const Plan& plan,
                   const std::vector<std::vector<std::int64_t>>& scratches,
                   const std::vector<std::pair<std::size_t, std::vector<Dispatch>>>& lowered) {

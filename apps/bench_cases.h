@@ -30,7 +30,7 @@ void add_large(Cases& list);
 
 // --- A computation at a size of choice -----------------------------------------------------------
 
-/// How operands come to be: &Operands::numbers or &Operands::activations.
+/// Maker of operands: &Operands::numbers or &Operands::activations.
 using Drawn = Tensor (Operands::*)(const Shape&);
 
 /// y [m, n] = op(a) · op(b), summed over k; `layout` says which operand is transposed.

@@ -61,7 +61,7 @@ std::vector<Measurement> time_ops(Device& device, const BenchModel& model, doubl
     return time_by_op(program, model.title, seconds);
 }
 
-/// What cooperative matrices multiply in a step, if its products may use them.
+/// Element type that a step's products multiply by cooperative matrices, if they may use these.
 std::string product_element(const Common& common, const Device& device) {
     if (common.activations() == Format::f32 || common.kernels == "subgroup" || common.kernels == "tile") return {};
     const MatrixElement wanted = common.activations() == Format::bf16 ? MatrixElement::bf16 : MatrixElement::fp16;

@@ -97,7 +97,7 @@ CaseGraph::CaseGraph(const Case& c, std::size_t repetitions, Format activations)
 
 void CaseGraph::keep(Tensor result) {
     if (graph.storage(result).role != Role::transient) return;
-    // What is looked at of a result in 16 bits has to be a pair. Of fp32 operands results are in fp32 too.
+    // A result in 16 bits is kept by a pair of its numbers. Results of fp32 operands are in fp32, too.
     const auto is_packed = [](const Storage& at) { return at.role == Role::state && at.format != Format::f32; };
     const std::int64_t few = std::ranges::any_of(graph.storages(), is_packed) && result.elements() % 2 == 0 ? 2 : 1;
     const Tensor first = slice(reshape(result, {result.elements()}), 0, 0, few);

@@ -1,4 +1,4 @@
-// What a driver says of its device, as JSON.
+// The facts that a driver lists of its device, as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>

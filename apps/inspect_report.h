@@ -31,7 +31,7 @@ struct InspectedModel {
     double items_in_step() const { return items * static_cast<double>(trainer.gradient_accumulation_steps); }
 };
 
-/// What a device tells the ops of a graph.
+/// Traits of the device that a graph is lowered for.
 using TraitsFor = std::function<DeviceTraits(const Graph&)>;
 
 /// Prints the report, or with --json the document. Nothing runs: graphs are made, planned and lowered for a device with

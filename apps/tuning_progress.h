@@ -1,4 +1,4 @@
-// What a device's autotuner says while it tries out kernels.
+// Progress and messages of a device's autotuner while it tries out kernels.
 #pragma once
 
 #include <cstddef>
