@@ -54,8 +54,8 @@ foreach(folder IN ITEMS runtime/ models)
         PATTERN base/windows_text.h EXCLUDE
         PATTERN vulkan/handles.h EXCLUDE PATTERN vulkan/host_pool.h EXCLUDE PATTERN vulkan/instance.h EXCLUDE
         PATTERN vulkan/matrices.h EXCLUDE PATTERN vulkan/physical_device.h EXCLUDE
-        PATTERN vulkan/requirements.h EXCLUDE PATTERN vulkan/shader_objects.h EXCLUDE
-        PATTERN vulkan/specialization.h EXCLUDE)
+        PATTERN vulkan/queue_family.h EXCLUDE PATTERN vulkan/requirements.h EXCLUDE
+        PATTERN vulkan/shader_objects.h EXCLUDE PATTERN vulkan/specialization.h EXCLUDE)
 endforeach()
 
 install(EXPORT vkformer NAMESPACE vkformer:: FILE vkformer-targets.cmake DESTINATION "${package}")
