@@ -1,12 +1,13 @@
 #version 460
-// y = activation(alpha · op(a) · op(b) + bias) + addend for a batch of matrices; op is the identity
-// or the transpose. With ROW_SCALE the rows of a have factors: of all of y but the addend, or of the
-// terms of its sums where a is transposed. Each tile of y lives in the registers of one subgroup: no
-// shared memory, no barrier. Made for CPU devices, right on all.
+// y = activation(alpha · op(a) · op(b) + bias) + aux for a batch of matrices, or that sum times
+// activation'(aux); op is the identity or the transpose. With ROW_SCALE the rows of a have factors: of
+// all of y but an aux that is added, or of the terms of its sums where a is transposed. Each tile of y
+// lives in the registers of one subgroup: no shared memory, no barrier. Made for CPU devices, right on
+// all.
 //
 // Shapes: a [batches, m, k] ([batches, k, m] if TRANSPOSE_A), b [batches, k, n] ([batches, n, k] if
-//   TRANSPOSE_B), y and addend [batches, m, n], bias [n]; *_pitch elements between rows, *_batch
-//   between matrices, row_scale a factor for every rows_per_scale rows. addend may be y itself.
+//   TRANSPOSE_B), y and aux [batches, m, n], bias [n]; *_pitch elements between rows, *_batch
+//   between matrices, row_scale a factor for every rows_per_scale rows. aux may be y itself.
 // Split: with splits > 1 the k axis is cut into chunks and y holds one partial product per chunk,
 //   [batches · splits, m, n], which matmul_sum adds up.
 // Owner: a workgroup is one subgroup and has a tile of ROW_BLOCKS · SUBGROUP rows; lane l owns the
@@ -162,18 +163,20 @@ void main() {
             vec2 shift = vec2(0.0);
             if (BIAS) shift = vec2(bias.at[column], bias.at[second ? column + 1 : column]);
             uint to = part * y_batch + row0 * y_pitch + column;
-            uint from = batch * addend_batch + row0 * addend_pitch + column;
+            uint from = batch * aux_batch + row0 * aux_pitch + column;
             [[unroll]] for (uint r = 0; r < ROWS; ++r) {
                 if (row0 + r < m) {
                     vec2 v = alpha * sum[r * PAIRS + p];
                     if (BIAS) v += shift;
-                    v = vec2(activation(ACTIVATION, v.x), activation(ACTIVATION, v.y));
-                    v *= y_scale(batch, row0 + r);
-                    if (ADDEND) v += load_vec2(LAYOUT_ADDEND, addend, from, second ? from + 1 : from);
+                    vec2 more = vec2(0.0);
+                    if (EPILOGUE != 0) more = load_vec2(LAYOUT_AUX, aux, from, second ? from + 1 : from);
+                    const float factor = y_scale(batch, row0 + r);
+                    v = vec2(finish(EPILOGUE, ACTIVATION, v.x, factor, more.x),
+                             finish(EPILOGUE, ACTIVATION, v.y, factor, more.y));
                     store_some(y, to, v, LAYOUT_Y != SCALAR || second, LAYOUT_Y);
                 }
                 to += y_pitch;
-                from += addend_pitch;
+                from += aux_pitch;
             }
         }
     }

@@ -8,8 +8,8 @@
 
 void store(uint part, uint row, uint column, float sum) {
     const float shift = BIAS ? bias.at[column] : 0.0;
-    const uint from = part / splits * addend_batch + row * addend_pitch + column;
-    y.at[part * y_batch + row * y_pitch + column] = finish(sum, shift, y_scale(part / splits, row), from);
+    const float more = load_aux(part / splits * aux_batch + row * aux_pitch + column);
+    y.at[part * y_batch + row * y_pitch + column] = finish(sum, shift, y_scale(part / splits, row), more);
 }
 
 void main() {

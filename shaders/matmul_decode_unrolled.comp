@@ -12,7 +12,8 @@ uint part;
 
 void store(uint row, uint column, float sum) {
     const float shift = BIAS ? bias.at[column] : 0.0;
-    y.at[part * y_batch + row * y_pitch + column] = finish(sum, shift, y_scale(0, row), row * addend_pitch + column);
+    const float more = load_aux(row * aux_pitch + column);
+    y.at[part * y_batch + row * y_pitch + column] = finish(sum, shift, y_scale(0, row), more);
 }
 
 void main() {

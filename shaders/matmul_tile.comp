@@ -181,9 +181,10 @@ void main() {
                 const uint column = column0 + (j / 4 * SIDE + my_column) * 4 + j % 4;
                 if (column < n) {
                     const bool two = column + 1 < n;
-                    const uint from = batch * addend_batch + row * addend_pitch + column;
-                    vec2 v = vec2(finish(sum[i * THREAD + j], BIAS ? bias.at[column] : 0.0, factor, from), 0.0);
-                    if (two) v.y = finish(sum[i * THREAD + j + 1], BIAS ? bias.at[column + 1] : 0.0, factor, from + 1);
+                    const uint from = batch * aux_batch + row * aux_pitch + column;
+                    const vec2 more = load_aux(from, two);
+                    vec2 v = vec2(finish(sum[i * THREAD + j], BIAS ? bias.at[column] : 0.0, factor, more.x), 0.0);
+                    if (two) v.y = finish(sum[i * THREAD + j + 1], BIAS ? bias.at[column + 1] : 0.0, factor, more.y);
                     store_some(y, part * y_batch + row * y_pitch + column, v, two, LAYOUT_Y);
                 }
             }

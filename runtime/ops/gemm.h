@@ -16,18 +16,27 @@ struct OperandStrides {
     std::int64_t batch, pitch;
 };
 
-/// y = row_scale · activation(alpha · op(a) · op(b) + bias) + addend, or op(row_scale · a) · op(b) where a is
-/// transposed; addend may be y itself.
+/// What a kernel does with one more operand of y's shape, aux, as it writes y; numbered as in
+/// shaders/lib/matmul_epilogue.glsl.
+enum class Epilogue : std::uint32_t {
+    none,   // there is none
+    add,    // y = row_scale · activation(alpha · op(a) · op(b) + bias) + aux
+    slope,  // y = row_scale · (alpha · op(a) · op(b) + bias) · activation'(aux)
+};
+
+/// y = row_scale · activation(alpha · op(a) · op(b) + bias), with op(row_scale · a) instead where a is transposed, or
+/// what `epilogue` makes of it; aux may be y itself.
 struct GemmCall {
     GemmShape shape;
     ArgValue a, b;
-    bool padded_a = false;            // what lies between its rows is nobody's and may be read
-    ArgValue bias = {}, addend = {};  // may be absent
+    bool padded_a = false;         // what lies between its rows is nobody's and may be read
+    ArgValue bias = {}, aux = {};  // may be absent
+    Epilogue epilogue = Epilogue::none;
     RowScale row_scale = {};
     ArgValue y;
-    std::uint32_t layout_a, layout_b, layout_addend = 0, layout_y;  // ops/vector_layout.h
+    std::uint32_t layout_a, layout_b, layout_aux = 0, layout_y;  // ops/vector_layout.h
     OperandStrides a_at, b_at;
-    std::int64_t addend_pitch = 0, y_pitch;  // matrices of these two follow each other
+    std::int64_t aux_pitch = 0, y_pitch;  // matrices of these two follow each other
     float alpha = 1.0f;
     Activation activation = Activation::none;
 };

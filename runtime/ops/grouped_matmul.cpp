@@ -11,7 +11,7 @@ namespace vkf {
 
 namespace {
 
-constexpr std::size_t matmul_inputs = 5;  // a, b, bias, addend, row_scale
+constexpr std::size_t matmul_inputs = 5;  // a, b, bias, aux, row_scale
 constexpr std::size_t most_unrolled = 3;  // products that the kernel's arguments have room for
 constexpr std::string_view unrolled = "matmul_decode_unrolled";
 
@@ -167,7 +167,7 @@ private:
 
 std::optional<GroupKey> group_key(const Node& node) {
     const std::optional<GemmCall> call = gemm_call(*node.op, node.in, Tensor());
-    if (!call || !is_decode(call->shape) || call->shape.batches != 1 || !absent(call->addend) ||
+    if (!call || !is_decode(call->shape) || call->shape.batches != 1 || !absent(call->aux) ||
         !absent(call->row_scale.at) || call->alpha != 1.0f || call->activation != Activation::none)
         return std::nullopt;
     return GroupKey{node.in[0].id(), call->shape.transpose_b, !absent(call->bias)};

@@ -1,5 +1,5 @@
-// row_scale · activation(alpha · op(a) · op(b) + bias) + addend, op the identity or the transpose, for one matrix or a
-// batch.
+// row_scale · activation(alpha · op(a) · op(b) + bias) + aux, or row_scale · (alpha · op(a) · op(b) + bias) ·
+// activation'(aux), op the identity or the transpose, for one matrix or a batch.
 #include "ops/matmul.h"
 
 #include <tuple>
@@ -20,7 +20,7 @@ namespace vkf {
 
 namespace {
 
-enum Operand : std::size_t { left, right, shift, addend, row_scale };
+enum Operand : std::size_t { left, right, shift, aux, row_scale };
 
 /// y's size and how a and b are cut into matrices, given the elements between their rows.
 struct Gemm {
@@ -34,7 +34,8 @@ public:
     /// gradient).
     static Tensor of(Tensor a, Tensor b, const MatmulOptions& options, bool flat) {
         const Tensor scales = options.row_scale ? contiguous(options.row_scale) : Tensor();
-        return add_one(a.graph(), MatmulOp(options, flat), {a, b, options.bias, options.addend, scales});
+        const Tensor more = options.slope_at ? options.slope_at : options.addend;
+        return add_one(a.graph(), MatmulOp(options, flat), {a, b, options.bias, more, scales});
     }
 
     MatmulOp(const MatmulOptions& options, bool flat)
@@ -42,7 +43,10 @@ public:
           transpose_b_(options.transpose_b),
           flat_(flat),
           alpha_(options.alpha),
-          activation_(options.activation) {}
+          activation_(options.activation),
+          epilogue_(options.slope_at ? Epilogue::slope : Epilogue::add) {
+        require(!options.slope_at || !options.addend, "an addend and a place of a slope, wanted one of them");
+    }
 
     std::string_view name() const override { return "matmul"; }
 
@@ -72,14 +76,15 @@ public:
         const auto absent = [&](std::size_t i) { return in[i].shape == Shape{0}; };
         require(absent(shift) || in[shift].shape == Shape{made.shape.n}, "bias is ", in[shift].shape, ", wanted ",
                 Shape{made.shape.n});
-        require(absent(addend) || in[addend].shape == y, "addend is ", in[addend].shape, ", the product ", y);
+        require(absent(aux) || in[aux].shape == y, multiplies() ? "slope_at" : "addend", " is ", in[aux].shape,
+                ", the product ", y);
         require(absent(row_scale) || leads(in[row_scale].shape, a), "row_scale is ", in[row_scale].shape,
                 ", wanted leading extents of ", a, " and ones");
         return {{DType::f32, y}};
     }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
-        if (activation_ != Activation::none) return false;
+        if (takes_activation()) return false;
         const Gemm made = product(in[left].shape, in[right].shape, in[left].shape.width(), in[right].shape.width());
         const auto [batches, m, n, k] = std::tuple(made.shape.batches, made.shape.m, made.shape.n, made.shape.k);
         for (std::int64_t row = 0; row < batches * m; ++row) {
@@ -101,25 +106,28 @@ public:
             for (std::int64_t j = 0; j < n; ++j) {
                 if (!in[shift].at.empty()) y[j] += in[shift].at[static_cast<std::size_t>(j)];
                 if (!transpose_a_) y[j] *= scale_of(row);
-                if (!in[addend].at.empty()) y[j] += in[addend].at[static_cast<std::size_t>(row * n + j)];
+                if (in[aux].at.empty()) continue;
+                const double more = in[aux].at[static_cast<std::size_t>(row * n + j)];
+                y[j] = multiplies() ? y[j] * activation_slope(activation_, more) : y[j] + more;
             }
         }
         return true;
     }
 
     /// A fused activation is for inference: its derivative needs the value before it, which only the plain ops keep.
-    /// Factors of rows are rarely differentiated.
+    /// Factors of rows are rarely differentiated. A slope makes a gradient, of which nobody asks for another.
     std::vector<Tensor> expand(std::span<const Tensor> in) const override {
-        if (activation_ == Activation::none && !in[row_scale]) return {};
+        if (activation_ == Activation::none && !multiplies() && !in[row_scale]) return {};
         const Tensor a = in[row_scale] && transpose_a_ ? mul(in[left], in[row_scale]) : in[left];
         Tensor y = of(a, in[right], {transpose_a_, transpose_b_, alpha_, in[shift]}, flat_);
-        if (activation_ != Activation::none) y = activate(y, activation_);
+        if (takes_activation()) y = activate(y, activation_);
         if (in[row_scale] && !transpose_a_) y = mul(y, in[row_scale]);
-        return {in[addend] ? add(y, in[addend]) : y};
+        if (multiplies()) return {activate_backward(in[aux], y, activation_)};
+        return {in[aux] ? add(y, in[aux]) : y};
     }
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
-        if (activation_ != Activation::none || at.wanted[row_scale]) return std::nullopt;
+        if (takes_activation() || multiplies() || at.wanted[row_scale]) return std::nullopt;
         const Tensor a = at.in[left], b = at.in[right], scales = at.in[row_scale], d = at.d_out[0];
         const bool flat = one_matrix(a.shape(), b.shape());
         // In each of these products the operand on the left has the rows that have factors.
@@ -143,7 +151,7 @@ public:
                 d_in[right] = of(a, d, with(true, false), flat);
         }
         if (at.wanted[shift]) d_in[shift] = column_sum(d, transpose_a_ ? Tensor() : scales);
-        if (at.wanted[addend]) d_in[addend] = d;
+        if (at.wanted[aux]) d_in[aux] = d;
         return d_in;
     }
 
@@ -153,7 +161,7 @@ public:
     }
 
     GemmCall call(std::span<const Tensor> in, Tensor y) const {
-        const Tensor a = in[left], b = in[right], more = in[addend], scales = in[row_scale];
+        const Tensor a = in[left], b = in[right], more = in[aux], scales = in[row_scale];
         Gemm made = product(a.shape(), b.shape(), a.pitch(), b.pitch());
         GemmShape& shape = made.shape;
         const std::int64_t m = shape.m, n = shape.n;
@@ -166,36 +174,49 @@ public:
                 .a = a,
                 .b = b,
                 .bias = optional(in[shift]),
-                .addend = optional(more),
+                .aux = optional(more),
+                .epilogue = more ? epilogue_ : Epilogue::none,
                 .row_scale = row_scale_of(scales, a),
                 .y = optional(y),
                 .layout_a = vector_layout(a, pairs_aligned(a, made.a, transpose_a_ ? m : 0)),
                 .layout_b = vector_layout(b, pairs_aligned(b, made.b, transpose_b_ ? 0 : n)),
-                .layout_addend = vector_layout(more, more && pairs_aligned(more, {m * more_pitch, more_pitch}, n)),
+                .layout_aux = vector_layout(more, more && pairs_aligned(more, {m * more_pitch, more_pitch}, n)),
                 .layout_y = vector_layout(y, n % 2 == 0),
                 .a_at = made.a,
                 .b_at = made.b,
-                .addend_pitch = more_pitch,
+                .aux_pitch = more_pitch,
                 .y_pitch = n,
                 .alpha = alpha_,
                 .activation = activation_};
     }
 
-    /// Each element of the addend is read by the lane that then writes that element of y.
-    bool may_alias(std::size_t, std::size_t input) const override { return input == addend; }
+    /// Each element of aux is read by the lane that then writes that element of y.
+    bool may_alias(std::size_t, std::size_t input) const override { return input == aux; }
     /// A weight's gradient stays whole even where it is only a part that is added to another; so does what the decode
-    /// kernel computes.
+    /// kernel computes. An addend is fp32, a slope is taken at what is kept, in whichever format.
     KernelTraits kernel_traits(std::span<const Tensor> in) const override {
         const Tensor a = in[left], b = in[right];
         const bool decode = is_decode(product(a.shape(), b.shape(), a.pitch(), b.pitch()).shape);
         const std::uint32_t factors = 1u << left | 1u << right;
-        return {.half_in = factors,
+        return {.half_in = factors | (multiplies() ? 1u << aux : 0u),
                 .half_out = decode || transpose_a_ ? 0u : 1u,
-                .widening = 1u << addend,
+                .widening = 1u << aux,
                 .gemm_operands = factors};
     }
 
+    /// The same with kind'(aux) as a last factor; nothing if there is an activation or an aux already.
+    std::optional<MatmulOp> times_slope(std::span<const Tensor> in, Activation kind) const {
+        if (activation_ != Activation::none || in[aux]) return std::nullopt;
+        MatmulOp made = *this;
+        made.activation_ = kind;
+        made.epilogue_ = Epilogue::slope;
+        return made;
+    }
+
 private:
+    bool multiplies() const { return epilogue_ == Epilogue::slope; }
+    bool takes_activation() const { return activation_ != Activation::none && !multiplies(); }
+
     /// Whether all rows of a form one matrix.
     bool one_matrix(const Shape& a, const Shape& b) const {
         if (transpose_a_) return flat_ || (a.rank() == 2 && b.rank() == 2);
@@ -228,7 +249,8 @@ private:
     bool transpose_b_;
     bool flat_;
     float alpha_;
-    Activation activation_;
+    Activation activation_;  // taken of y, or its slope of aux
+    Epilogue epilogue_;      // if there is an aux
 };
 
 }  // namespace
@@ -238,11 +260,19 @@ std::optional<GemmCall> gemm_call(const Op& op, std::span<const Tensor> in, Tens
     return product ? std::optional(product->call(in, y)) : std::nullopt;
 }
 
+std::optional<Node> times_slope(const Node& product, Tensor at, Activation kind) {
+    const auto* op = dynamic_cast<const MatmulOp*>(product.op.get());
+    auto made = op ? op->times_slope(product.in, kind) : std::nullopt;
+    if (!made) return std::nullopt;
+    Node node{std::make_shared<const MatmulOp>(std::move(*made)), product.in, product.out, product.scope};
+    node.in[aux] = at;
+    return node;
+}
+
 void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts_scratch) {
     const GemmShape& shape = of.shape;
     const auto [batches, m, n, k] = std::tuple(shape.batches, shape.m, shape.n, shape.k);
     const bool with_bias = !std::holds_alternative<std::monostate>(of.bias);
-    const bool with_addend = !std::holds_alternative<std::monostate>(of.addend);
     const bool scales_terms = shape.scales_terms();
     const KernelConfig config = gemm_config(to.device, of);
     if (config.kernel == "matmul_unrolled") return append_unrolled(to, of, config, parts_scratch);
@@ -260,7 +290,7 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
                    .args = {{"a", of.a},
                             {"b", of.b},
                             {"bias", split ? ArgValue{} : of.bias},
-                            {"addend", split ? ArgValue{} : of.addend},
+                            {"aux", split ? ArgValue{} : of.aux},
                             {"row_scale", split && !scales_terms ? ArgValue{} : of.row_scale.at},
                             {"y", result},
                             {"m", extent(m)},
@@ -272,11 +302,11 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
                             {"a_pitch", extent(of.a_at.pitch)},
                             {"b_pitch", extent(of.b_at.pitch)},
                             {"y_pitch", extent(split ? n : of.y_pitch)},
-                            {"addend_pitch", extent(of.addend_pitch)},
+                            {"aux_pitch", extent(of.aux_pitch)},
                             {"a_batch", extent(of.a_at.batch)},
                             {"b_batch", extent(of.b_at.batch)},
                             {"y_batch", extent(m * (split ? n : of.y_pitch))},
-                            {"addend_batch", extent(m * of.addend_pitch)},
+                            {"aux_batch", extent(m * of.aux_pitch)},
                             {"rows_per_scale", extent(of.row_scale.rows)},
                             {"alpha", split ? 1.0f : of.alpha}},
                    .groups = static_cast<std::uint64_t>(config.tiles * config.splits),
@@ -286,7 +316,7 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
                  .constants = {{"GROUP", row_group(to.device, n)}},
                  .args = {{"parts", result},
                           {"bias", of.bias},
-                          {"addend", of.addend},
+                          {"aux", of.aux},
                           {"row_scale", scales_terms ? ArgValue{} : of.row_scale.at},
                           {"y", of.y},
                           {"m", extent(m)},
@@ -294,9 +324,9 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
                           {"batches", extent(batches)},
                           {"splits", extent(config.splits)},
                           {"y_pitch", extent(of.y_pitch)},
-                          {"addend_pitch", extent(of.addend_pitch)},
+                          {"aux_pitch", extent(of.aux_pitch)},
                           {"y_batch", extent(m * of.y_pitch)},
-                          {"addend_batch", extent(m * of.addend_pitch)},
+                          {"aux_batch", extent(m * of.aux_pitch)},
                           {"rows_per_scale", extent(of.row_scale.rows)},
                           {"alpha", of.alpha}},
                  .groups = static_cast<std::uint64_t>(batches * m),
@@ -318,9 +348,11 @@ void append_gemm(Lowering& to, const GemmCall& of, std::optional<Scratch>& parts
     }
     Dispatch& last = split ? sum : parts;
     if (split) last.constants.emplace_back("LAYOUT_Y", of.layout_y);
-    if (with_addend) last.constants.emplace_back("LAYOUT_ADDEND", of.layout_addend);
     if (with_bias) last.constants.emplace_back("BIAS", true);
-    if (with_addend) last.constants.emplace_back("ADDEND", true);
+    if (of.epilogue != Epilogue::none) {
+        last.constants.emplace_back("EPILOGUE", static_cast<std::uint32_t>(of.epilogue));
+        last.constants.emplace_back("LAYOUT_AUX", of.layout_aux);
+    }
     if (shape.row_scale) (scales_terms ? parts : last).constants.emplace_back("ROW_SCALE", true);
     if (of.activation != Activation::none)
         last.constants.emplace_back("ACTIVATION", static_cast<std::uint32_t>(of.activation));

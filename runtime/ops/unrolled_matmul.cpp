@@ -190,7 +190,7 @@ void append_unrolled(Lowering& to, const GemmCall& of, const KernelConfig& confi
     const GemmShape& shape = of.shape;
     const std::int64_t m = shape.m, n = shape.n, k = shape.k;
     const Matrix a{of.a, of.a_at.pitch}, b{of.b, of.b_at.pitch}, y{of.y, of.y_pitch};
-    const Matrix addend{of.addend, of.addend_pitch};
+    const Matrix addend{of.aux, of.aux_pitch};
     const auto transposed = [&](const Matrix& x, std::int64_t rows, const Scratch& into) {
         const Matrix made{Section{into, 0, k * rows}, rows};
         append(to, Transpose{rows, k, 0, x, made, {}, {}, vector_layout(rows % 2 == 0), 0});
@@ -208,7 +208,7 @@ void append_unrolled(Lowering& to, const GemmCall& of, const KernelConfig& confi
         rows = n - first < block + transposed_rows ? n - first : block;  // what is left is a whole tile
         const Matrix y_transposed{Section{both, k * m, rows * m}, m};
         append(to, Product{rows, m, k, false, b, a_transposed, y_transposed, {}, {}, first, of.alpha}, config);
-        append(to, Transpose{rows, m, first, y_transposed, y, addend, of.bias, of.layout_y, of.layout_addend});
+        append(to, Transpose{rows, m, first, y_transposed, y, addend, of.bias, of.layout_y, of.layout_aux});
     }
 }
 

@@ -1,19 +1,19 @@
 // What the kernels of matrix products have in common: constants, arguments and the end of each element's computation.
 #include "lib/args.glsl"
-#include "lib/activation.glsl"
+#include "lib/matmul_epilogue.glsl"
 #include "lib/vector_layout.glsl"
 
 layout(constant_id = 2) const bool TRANSPOSE_A = false;
 layout(constant_id = 3) const bool TRANSPOSE_B = false;
 layout(constant_id = 4) const bool BIAS = false;
-layout(constant_id = 5) const bool ADDEND = false;
+layout(constant_id = 5) const uint EPILOGUE = 0;
 layout(constant_id = 6) const uint ACTIVATION = 0;
 // How pairs along rows lie: SCALAR unless pitch, batch, offset and width are even. Rows of a may have an odd width if
 // what lies behind their last element is nobody's, and 0 where they are packed.
 layout(constant_id = 20) const uint LAYOUT_A = SCALAR;
 layout(constant_id = 21) const uint LAYOUT_B = SCALAR;
 layout(constant_id = 22) const uint LAYOUT_Y = SCALAR;
-layout(constant_id = 23) const uint LAYOUT_ADDEND = SCALAR;  // never packed
+layout(constant_id = 23) const uint LAYOUT_AUX = SCALAR;
 layout(constant_id = 25) const bool ROW_SCALE = false;
 
 // With ROW_SCALE the rows of a, as they lie in memory, have factors. They are rows of y, or where a is transposed the
@@ -28,7 +28,7 @@ layout(push_constant) uniform Args {
     In a;
     In b;
     In bias;
-    In addend;
+    In aux;
     In row_scale;
     Out y;
     uint m;
@@ -40,11 +40,11 @@ layout(push_constant) uniform Args {
     uint a_pitch;
     uint b_pitch;
     uint y_pitch;
-    uint addend_pitch;
+    uint aux_pitch;
     uint a_batch;
     uint b_batch;
     uint y_batch;
-    uint addend_batch;
+    uint aux_batch;
     uint rows_per_scale;  // neighbours that share a factor
     float alpha;
     DIGITS
@@ -66,11 +66,21 @@ float k_scale(uint batch, uint term) {
     return SCALE_K ? row_scale.at[(batch * k + term) / rows_per_scale] : 1.0;
 }
 
-// factor · activation(alpha · sum + bias of the column) + addend at its index `from`
-float finish(float sum, float shift, float factor, uint from) {
+// aux at an index: of one element, and of two or one, the other being 0.
+float load_aux(uint from) {
+    float more = 0.0;
+    if (EPILOGUE != 0) more = load_one(aux, from, LAYOUT_AUX);
+    return more;
+}
+vec2 load_aux(uint from, bool two) {
+    vec2 more = vec2(0.0);
+    if (EPILOGUE != 0) more = load_some(aux, from, LAYOUT_AUX != SCALAR || two, LAYOUT_AUX);
+    return more;
+}
+
+// What is stored of an element's sum; `shift` is the bias of its column, `more` is aux there.
+float finish(float sum, float shift, float factor, float more) {
     float v = alpha * sum;
     if (BIAS) v += shift;
-    v = factor * activation(ACTIVATION, v);
-    if (ADDEND) v += addend.at[from];
-    return v;
+    return finish(EPILOGUE, ACTIVATION, v, factor, more);
 }

@@ -263,12 +263,13 @@ void store_sums(uint part, uint row0, uint column0) {
             const uint row = row0 + i / COLUMNS * MATRIX_M + at / (MATRIX_N / 4);
             const uint column = column0 + i % COLUMNS * MATRIX_N + at % (MATRIX_N / 4) * 4;
             const uint there = row < m && column < n ? n - column : 0;
-            const uint from = batch * addend_batch + row * addend_pitch + column;
+            const uint from = batch * aux_batch + row * aux_pitch + column;
             const uint to = part * y_batch + row * y_pitch + column;
             const float factor = y_scale(batch, min(row, m - 1));
-            vec4 v = uintBitsToFloat(slices[mine + at]);
+            vec4 v = uintBitsToFloat(slices[mine + at]), more = vec4(0.0);
+            if (EPILOGUE != 0) more = load_vec4(aux, LAYOUT_AUX, from, there, false);
             [[unroll]] for (uint j = 0; j < 4; ++j)
-                if (j < there) v[j] = finish(v[j], BIAS ? bias.at[column + j] : 0.0, factor, from + j);
+                if (j < there) v[j] = finish(v[j], BIAS ? bias.at[column + j] : 0.0, factor, more[j]);
             store_vec4(y, LAYOUT_Y, to, there, v, ALIGNED_Y);
         }
         shared_barrier();

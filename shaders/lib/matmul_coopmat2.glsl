@@ -3,7 +3,7 @@
 // Shapes, splits: as matmul.comp.
 // Owner: a workgroup has a tile of y, as one accumulator whose elements lie where the driver wants them.
 // Numerics: as matmul_coopmat.glsl; operands of 32 bits are rounded to ELEMENT while they are loaded, those of 16 bits
-//   are of ELEMENT already, and so is a y of 16 bits. The addend is fp32.
+//   are of ELEMENT already, and so is a y of 16 bits. aux is fp32 or of any 16 bits.
 // Why so: inside a and b nothing is clamped, and UNROLLED slices are one body of a loop, so that the driver has few
 //   comparisons and many loads to order. Tiles at an edge, and the last slices, are clamped and come one by one.
 // Factors of a sum's terms are for the other kernels: here operands pass through nobody's hands.
@@ -29,7 +29,7 @@ float finish_element(const in uint row, const in uint column, const in float sum
     const uint i = at.y + row, j = at.z + column;
     if (i >= m || j >= n) return 0.0;  // not stored
     const float shift = BIAS ? bias.at[j] : 0.0;
-    return finish(sum, shift, y_scale(at.x, i), at.x * addend_batch + i * addend_pitch + j);
+    return finish(sum, shift, y_scale(at.x, i), load_aux(at.x * aux_batch + i * aux_pitch + j));
 }
 
 // Adds up the slice of k that begins at `t`.

@@ -52,6 +52,37 @@ OpCase branch(const char* name, Operand x, std::int64_t out) {
             }};
 }
 
+/// A gradient on its way to an activation's argument: nobody asks for its own. No activation's derivative is larger at
+/// any x than at |x|, so magnitudes give its limits as they give those of sums.
+OpCase slope(const char* name, Layout layout, std::int64_t rows, std::int64_t n, std::int64_t k,
+             Activation activation = Activation::gelu) {
+    OpCase made = plain(layout, rows, n, k);
+    made.name = name;
+    made.operands.push_back(normal({rows, n}));
+    for (Operand& operand : made.operands) operand.differentiate = false;
+    made.build = [=](Inputs x) {
+        MatmulOptions how = options(layout);
+        how.activation = activation;
+        how.slope_at = scale(x[2], 1.0f);  // dies here: y may take its memory
+        return std::vector{matmul(x[0], x[1], how)};
+    };
+    return made;
+}
+
+/// With all that may stand beside it.
+OpCase slope_of_branch(const char* name, Shape a, std::int64_t n) {
+    const Shape y = a.with_width(n);
+    OpCase made{name, {fixed(a), fixed({a.width(), n}), fixed({n}), fixed(y), fixed({y[0], 1, 1})}, [](Inputs x) {
+                    return std::vector{matmul(x[0], x[1],
+                                              {.alpha = 0.7f,
+                                               .bias = x[2],
+                                               .activation = Activation::gelu_tanh,
+                                               .slope_at = x[3],
+                                               .row_scale = x[4]})};
+                }};
+    return made;
+}
+
 std::vector<OpCase> mixed_cases() {
     std::vector<OpCase> cases;
     for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
@@ -93,6 +124,15 @@ std::vector<OpCase> mixed_cases() {
                      }});
     cases.push_back(branch("row scale", normal({3, 35, 40}), 50));
     cases.push_back(branch("row scale of a split", normal({3, 9, 600}), 36));
+    cases.push_back(slope("slope", Layout::nn, 79, 50, 46));
+    cases.push_back(slope("slope of odd rows", Layout::nn, 71, 61, 37));
+    cases.push_back(slope("slope NT", Layout::nt, 66, 68, 70, Activation::silu));
+    cases.push_back(slope("slope TN", Layout::tn, 66, 68, 70, Activation::relu));
+    cases.push_back(slope("slope of large tiles", Layout::nn, 257, 136, 64));
+    cases.push_back(slope("slope of a split", Layout::nn, 40, 24, 776));
+    cases.push_back(slope("slope of a split of odd rows", Layout::nn, 40, 23, 771));
+    cases.push_back(slope_of_branch("slope with everything", {3, 35, 40}, 50));
+    cases.push_back(slope_of_branch("slope of a split with everything", {3, 9, 600}, 36));
     cases.push_back({"row scale TN", {normal({77, 40}), normal({77, 36}), fixed({77, 1})}, [](Inputs x) {
                          return std::vector{matmul(x[0], x[1], {.transpose_a = true, .row_scale = x[2]})};
                      }});
@@ -180,7 +220,8 @@ std::vector<OpCase> group_cases() {
     }
     for (OpCase& c : mixed_cases())
         if (c.name == "batch of slices" || c.name == "alpha bias addend" || c.name == "addend in place" ||
-            c.name == "row scale")
+            c.name == "row scale" || c.name == "slope" || c.name == "slope of odd rows" ||
+            c.name == "slope of a split with everything")
             cases.push_back(std::move(c));
     return cases;
 }

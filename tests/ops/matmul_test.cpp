@@ -156,6 +156,65 @@ std::vector<OpCase> unrolled_cases() {
     return cases;
 }
 
+/// A gradient on its way to an activation's argument: nobody asks for its own. Beside the sum's rounding an element has
+/// that of the slope, a few ulp of 1.
+OpCase slope(std::string name, Layout layout, Operand a, Operand b, Activation activation = Activation::gelu) {
+    const std::int64_t m = layout == Layout::tn ? a.type.shape.width() : a.type.shape[-2];
+    const std::int64_t n = layout == Layout::nt ? b.type.shape[-2] : b.type.shape.width();
+    Shape y = a.type.shape.with_width(n);
+    if (layout == Layout::tn) y = Shape{m, n};
+    OpCase made{text("slope ", std::move(name)), {std::move(a), std::move(b), fixed(y)}, [=](Inputs x) {
+                    MatmulOptions how = options(layout);
+                    how.activation = activation;
+                    how.slope_at = x[2];
+                    return std::vector{matmul(x[0], x[1], how)};
+                }};
+    for (Operand& operand : made.operands) operand.differentiate = false;
+    made.ulps = 16.0 + 0.5 * std::sqrt(static_cast<double>(made.operands[1].type.shape.elements() / n));
+    return made;
+}
+
+/// With all that may stand beside it, at a place whose memory y may take.
+OpCase slope_with_everything(std::string name, std::int64_t rows, std::int64_t n, std::int64_t k) {
+    OpCase made = slope(std::move(name), Layout::nn, fixed({2, rows, k}), fixed({k, n}));
+    made.operands.push_back(fixed({n}));
+    made.operands.push_back(fixed({2, 1, 1}));
+    made.build = [](Inputs x) {
+        return std::vector{matmul(x[0], x[1],
+                                  {.alpha = 0.7f,
+                                   .bias = x[3],
+                                   .activation = Activation::gelu,
+                                   .slope_at = scale(x[2], 0.5f),  // dies here
+                                   .row_scale = x[4]})};
+    };
+    return made;
+}
+
+std::vector<OpCase> slope_cases() {
+    std::vector<OpCase> cases;
+    for (const Activation kind : {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu,
+                                  Activation::exp, Activation::none})
+        cases.push_back(slope(text("of ", static_cast<int>(kind)), Layout::nn, fixed({33, 12}), fixed({12, 35}), kind));
+    cases.push_back(slope("NT", Layout::nt, fixed({2, 35, 14}), fixed({70, 14})));
+    cases.push_back(slope("TN", Layout::tn, fixed({19, 33}), fixed({19, 22})));
+    cases.push_back(slope("of a batch", Layout::nn, fixed({3, 5, 7}), fixed({3, 7, 9})));
+    cases.push_back(slope("of whole tiles", Layout::nn, fixed({128, 64}), fixed({64, 192})));
+    cases.push_back(slope("of a split", Layout::nn, fixed({20, 600}), fixed({600, 22})));
+    cases.push_back(slope("of a split of odd rows", Layout::nn, fixed({20, 601}), fixed({601, 23})));
+    cases.push_back(slope("of large ones", Layout::nt, fixed({203, 520}), fixed({322, 520})));  // not unrolled
+    for (const Layout layout : {Layout::nn, Layout::nt}) {
+        const Shape b = layout == Layout::nn ? Shape{130, 1031} : Shape{1031, 130};
+        cases.push_back(slope(text("in decoding ", static_cast<int>(layout)), layout, fixed({2, 130}), fixed(b)));
+    }
+    OpCase slice = slope("at a slice", Layout::nn, fixed({21, 10}), fixed({10, 34}));
+    slice.operands[2].padding = 4;
+    cases.push_back(std::move(slice));
+    cases.push_back(slope_with_everything("with everything", 19, 33, 26));
+    cases.push_back(slope_with_everything("of a split with everything", 10, 22, 600));
+    cases.push_back(slope_with_everything("of few rows with everything", 1, 68, 200));
+    return cases;
+}
+
 std::vector<OpCase> matmul_cases() {
     std::vector<OpCase> cases = unrolled_cases();
     for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
@@ -220,6 +279,7 @@ std::vector<OpCase> matmul_cases() {
                          .gradient_ulps = 96,
                          .finite_differences = kind != Activation::relu});
     for (OpCase& c : row_scale_cases()) cases.push_back(std::move(c));
+    for (OpCase& c : slope_cases()) cases.push_back(std::move(c));
     return cases;
 }
 
@@ -258,6 +318,10 @@ TEST_P(DeviceImplementationsMatmul, Kernels) {
     };
     for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) check_layout(layout);
     check({"matrices that begin anywhere", {normal({3, 65, 6}), normal({3, 6, 67})}, product(Layout::nn)});
+    for (const std::int64_t n : {136, 137}) {
+        check(slope("", Layout::nn, fixed({131, 52}), fixed({52, n})));
+        check(slope_with_everything("of tiles with everything", 70, n, 52));
+    }
     check(scaled("TN in fours", normal({68, 72}), normal({68, 64}), fixed({68, 1}), options(Layout::tn)));
     if (tile == "tile 128") return;
     lowering.max_group = 128;  // several words of a slice for each invocation
@@ -277,6 +341,9 @@ TEST(HostMatmulShapes, RefusesWhatDoesNotFit) {
     EXPECT_THROW(matmul(a, b, {.transpose_a = true, .transpose_b = true}), InputError);
     EXPECT_THROW(matmul(a, wide, {.bias = bias}), InputError);
     EXPECT_THROW(matmul(a, wide, {.addend = wide}), InputError);
+    EXPECT_THROW(matmul(a, wide, {.slope_at = wide}), InputError);
+    const Tensor y = make("y", {4, 7});
+    EXPECT_THROW(matmul(a, wide, {.addend = y, .slope_at = y}), InputError);
     EXPECT_THROW(matmul(a, wide, {.row_scale = make("columns", {1, 5})}), InputError);
     EXPECT_THROW(matmul(batch, make("square", {2, 2}), {.row_scale = make("positions", {1, 5, 1})}), InputError);
 }
