@@ -150,7 +150,7 @@ double Analysis::traffic() const {
 }
 
 Analysis analyse(Graph& graph, const DeviceTraits& given) {
-    run_passes(graph);
+    run_passes(graph, passes_for(given));
     DeviceTraits device = given;
     device.autotuner = nullptr;  // memory and work are the same whichever kernel is chosen
     Analysis made;

@@ -99,7 +99,7 @@ void add_model(WorkList& to, const Device& device, const BenchModel& model, cons
     TrainerConfig config = model.trainer;
     config.activations = precision.activations;
     StepGraphs graphs(model.loss, with_device_defaults(config, device));
-    run_passes(graphs.step);
+    run_passes(graphs.step, passes_for(traits(device, graphs.step)));
     to.add(graphs.step, 0, graphs.step.nodes().size(), [&](const Node& node) {
         const std::string part = part_of(node.scope);
         return CompiledKernel{.precision = precision.name,

@@ -47,10 +47,9 @@ private:
 
     /// The node that makes `term`, adding to it `addend`, which is there before it is; nullopt where it cannot.
     std::optional<Node> with_addend(Tensor term, Tensor addend) const {
-        const auto &maker = uses_.makers[term.id()], &other = uses_.makers[addend.id()];
-        const Role role = graph_.storage(addend).role;
+        const auto& maker = uses_.makers[term.id()];
         if (!maker || graph_.storage(term).role != Role::transient || !uses_.only_read_once(graph_, term)) return {};
-        if (other ? other->node >= maker->node || role == Role::state : role != Role::input) return {};
+        if (!uses_.there_before(graph_, addend, maker->node)) return {};
         Node node = *nodes_[maker->node];
         const auto epilogue = node.op->kernel_traits(node.in).epilogue_add;
         if (!epilogue || epilogue->output != maker->output || node.in[epilogue->addend]) return {};

@@ -17,4 +17,10 @@ Uses::Uses(const Graph& graph)
     }
 }
 
+bool Uses::there_before(const Graph& graph, Tensor value, std::size_t node) const {
+    const Role role = graph.storage(value).role;
+    const auto& maker = makers[value.id()];
+    return maker ? maker->node < node && role != Role::state : role == Role::input;
+}
+
 }  // namespace vkf

@@ -22,6 +22,9 @@ struct Uses {
         return readers[value.id()] == 1 && values_in[graph.value(value).storage].size() == 1;
     }
 
+    /// Whether the value is there before that node, and stays what it is then: a node before it makes it, or the host.
+    bool there_before(const Graph& graph, Tensor value, std::size_t node) const;
+
     std::vector<bool> live;                             // by node
     std::vector<int> readers;                           // by value, among live nodes and outputs
     std::vector<std::vector<std::uint32_t>> values_in;  // by storage: the values' numbers

@@ -91,8 +91,8 @@ DeviceTraits traits(const Device& device, const Graph& graph) {
 
 Program::Program(Device& device, Graph& graph, State& state, const ProgramOptions& options)
     : device_(&device), state_(&state), graph_(&graph), pace_(options.segment_ms), guarded_(options.guarded) {
-    run_passes(graph);
     const DeviceTraits device_traits = options.traits ? *options.traits : traits(device, graph);
+    run_passes(graph, passes_for(device_traits));
     if (device_traits.autotuner) device_traits.autotuner->prepare(device_traits, graph);
     const LiveNodes live = live_nodes(graph);
     std::vector<std::pair<std::size_t, std::vector<Dispatch>>> lowered;

@@ -32,7 +32,7 @@ std::size_t Only::choose(const DeviceTraits&, const TuningProblem& problem) {
 std::vector<KernelRequest> kernels_of(TuningCase& of, DeviceTraits lowering, const std::string& candidate) {
     Only only(candidate);
     const DeviceTraits device = with(std::move(lowering), only);
-    run_passes(of.graph);
+    run_passes(of.graph, passes_for(device));
     const LiveNodes live = live_nodes(of.graph);
     std::vector<KernelRequest> made;
     for (std::size_t i = 0; i < of.graph.nodes().size(); ++i)
