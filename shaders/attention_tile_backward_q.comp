@@ -11,6 +11,10 @@
 #define ARGS In o; In given_delta; In lse; In g; Out delta; Out dq; uint dq_pitch;
 #include "lib/attention_args.glsl"
 
+// Whether lse and delta of the workgroup's rows lie in shared memory. A row's lie in the word after its weights, which
+// only spreads what neighbours read. Xe2's registers have no room for them beside a block at heads of 32.
+const bool BESIDE_WEIGHTS = WHOLE && WEIGHT_PITCH > ACROSS;
+
 shared uint block_word[DROPOUT ? BLOCK_K : 1];
 
 void main() {
@@ -29,8 +33,7 @@ void main() {
     const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D_V;
     const uint g_base = batch * queries * HEADS * D_V + head * D_V, g_pitch = HEADS * D_V;
     vec4 sum[SUMS];
-    float row_lse[HEIGHT];
-    float row_delta[HEIGHT];
+    vec2 row_end[HEIGHT];  // lse, delta
     uint row_word[HEIGHT];
     clear(sum);
     [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
@@ -40,10 +43,11 @@ void main() {
             for (uint word = tile_column() / 4; word < WORDS_V; word += ACROSS)
                 part += dot(load_word(VO, g, g_base, g_pitch, inside, word),
                             load_word(VO, o, g_base, g_pitch, inside, word));
-        row_delta[i] = GIVEN_DELTA ? given_delta.at[batch_head * queries + inside] : join_row(part, false);
-        if (QUERY_LENGTHS && row >= mask.queries) row_delta[i] = 0.0;
-        row_lse[i] = lse.at[batch_head * queries + inside];
-        if (!GIVEN_DELTA && leads_row() && row < queries) delta.at[batch_head * queries + row] = row_delta[i];
+        float row_delta = GIVEN_DELTA ? given_delta.at[batch_head * queries + inside] : join_row(part, false);
+        if (QUERY_LENGTHS && row >= mask.queries) row_delta = 0.0;
+        if (!GIVEN_DELTA && leads_row() && row < queries) delta.at[batch_head * queries + row] = row_delta;
+        row_end[i] = vec2(lse.at[batch_head * queries + inside], row_delta);
+        if (BESIDE_WEIGHTS && leads_row()) own[weights_at(tile_row(i), ACROSS)].xy = row_end[i];
         if (DROPOUT) row_word[i] = query_word(batch_head, row);
     }
 
@@ -77,11 +81,13 @@ void main() {
             if (SLICES > 1) fetch(QK, (s + 1) % SLICES, k, k_base, k_pitch, start, mask.keys, next);
             dot_slice(QK, s, p);
         }
-        [[unroll]] for (uint i = 0; i < HEIGHT; ++i)
+        [[unroll]] for (uint i = 0; i < HEIGHT; ++i) {
+            const vec2 of_row = BESIDE_WEIGHTS ? own[weights_at(tile_row(i), ACROSS)].xy : row_end[i];
             [[unroll]] for (uint j = 0; j < 4; ++j) {
                 if (DROPOUT) ds[i][j] *= kept(row_word[i], block_word[tile_column() + j]);
-                ds[i][j] = weight_below(p[i][j] - row_lse[i]) * (ds[i][j] - row_delta[i]);
+                ds[i][j] = weight_below(p[i][j] - of_row.x) * (ds[i][j] - of_row.y);
             }
+        }
         if (!all_visible(mask, first, ROWS, start, BLOCK_K))
             [[unroll]] for (uint i = 0; i < HEIGHT; ++i)
                 [[unroll]] for (uint j = 0; j < 4; ++j) {

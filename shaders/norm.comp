@@ -3,12 +3,13 @@
 //
 // Shapes: x [rows, WIDTH] with its pitch, y [rows, WIDTH], weight and bias [WIDTH], mean and rstd [rows]. A workgroup
 // takes `per_group` rows one after the other and keeps weight and bias in registers. y may be x.
+// With PREFETCH, for rows of one strip, the next row is on its way while the present one's sums wait at barriers.
 // Saves: mean (with CENTER) and rstd.
 // Numerics: fp32. The mean is corrected by the mean of what it leaves, and the variance is taken
 // about it: rows far from zero lose nothing but the rounding of x itself.
 #version 460
 #include "lib/args.glsl"
-#include "lib/group.glsl"
+#include "lib/group_turns.glsl"
 #include "lib/row_registers.glsl"
 
 layout(constant_id = 5) const bool CENTER = true;
@@ -16,6 +17,7 @@ layout(constant_id = 6) const bool WEIGHT = true;
 layout(constant_id = 7) const bool BIAS = true;
 layout(constant_id = 8) const uint LAYOUT_Y = SCALAR;
 layout(constant_id = 9) const uint LAYOUT_X = SCALAR;
+layout(constant_id = 11) const bool PREFETCH = false;
 
 layout(push_constant) uniform Args {
     In x;
@@ -33,20 +35,29 @@ layout(push_constant) uniform Args {
 void main() {
     const uint first = group_index() * per_group;
     const uint last = min(first + per_group, rows);
+    if (first >= rows) return;
     vec2 v[STRIP], w[STRIP], b[STRIP];
+    uvec2 next[STRIP];
+    if (PREFETCH) fetch_strip(x, first * x_pitch, LAYOUT_X, next);
     if (WEIGHT && STRIPS == 1) load_strip(weight, 0, 0, w);
     if (BIAS && STRIPS == 1) load_strip(bias, 0, 0, b);
 
     for (uint row = first; row < last; ++row) {
         const uint at = row * x_pitch;
         float high = 0.0;
-        if (STRIPS == 1) load_strip(x, at, 0, LAYOUT_X, v);
+        if (PREFETCH) {
+            take_strip(next, LAYOUT_X, v);
+            // In the end the last row once more, in vain: where loads may or may not be, compilers wait for them.
+            fetch_strip(x, min(row + 1, last - 1) * x_pitch, LAYOUT_X, next);
+        } else if (STRIPS == 1) {
+            load_strip(x, at, 0, LAYOUT_X, v);
+        }
         if (CENTER) {
             for (uint s = 0; s < STRIPS; ++s) {
                 if (STRIPS > 1) load_strip(x, at, s, LAYOUT_X, v);
                 [[unroll]] for (uint k = 0; k < STRIP; ++k) high += sum_of(v[k]);
             }
-            high = group_sum(high) / float(WIDTH);
+            high = group_sums(0, vec2(high, 0.0), false).x / float(WIDTH);
         }
 
         float rest = 0.0, squares = 0.0;
@@ -58,8 +69,9 @@ void main() {
                 squares += dot(d, d);
             }
         }
-        const float low = CENTER ? group_sum(rest) / float(WIDTH) : 0.0;
-        const float variance = max(group_sum(squares) / float(WIDTH) - low * low, 0.0);
+        const vec2 sums = group_sums(CENTER ? 1 : row & 1, vec2(squares, rest), CENTER);
+        const float low = CENTER ? sums.y / float(WIDTH) : 0.0;
+        const float variance = max(sums.x / float(WIDTH) - low * low, 0.0);
         const float scale = 1.0 / sqrt(variance + eps);
 
         for (uint s = 0; s < STRIPS; ++s) {

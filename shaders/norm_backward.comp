@@ -5,10 +5,11 @@
 // Shapes: x [rows, WIDTH] with its pitch, d_y, addend and d_x [rows, WIDTH], mean and rstd [rows], partial
 // [groups, WIDTH or 2·WIDTH], weights before biases. A workgroup takes `per_group` rows one after
 // the other, in order. d_x may be d_y, x or addend.
+// With PREFETCH, for rows of one strip, the next row is on its way while the present one's sums wait at a barrier.
 // Numerics: fp32; n from the saved mean, so its error is 2^-24 · |mean| · rstd.
 #version 460
 #include "lib/args.glsl"
-#include "lib/group.glsl"
+#include "lib/group_turns.glsl"
 #include "lib/row_registers.glsl"
 
 layout(constant_id = 5) const bool CENTER = true;
@@ -18,6 +19,7 @@ layout(constant_id = 8) const bool D_BIAS = true;  // only with D_WEIGHT
 layout(constant_id = 9) const uint LAYOUT_DY = SCALAR;
 layout(constant_id = 11) const bool ADDEND = false;
 layout(constant_id = 12) const uint LAYOUT_X = SCALAR;
+layout(constant_id = 13) const bool PREFETCH = false;
 
 layout(push_constant) uniform Args {
     In x;
@@ -52,14 +54,33 @@ void main() {
         more[k] = vec2(0.0);
     }
     if (WEIGHT && STRIPS == 1) load_strip(weight, 0, 0, w);
+    uvec2 next_x[STRIP], next_d[STRIP], next_more[STRIP];
+    float next_center = 0.0, next_scale = 0.0;
+    if (PREFETCH) {
+        fetch_strip(x, first * x_pitch, LAYOUT_X, next_x);
+        fetch_strip(d_y, first * WIDTH, LAYOUT_DY, next_d);
+        if (CENTER) next_center = mean.at[first];
+        next_scale = rstd.at[first];
+        if (ADDEND) fetch_strip(addend, first * WIDTH, LAYOUT, next_more);
+    }
 
     for (uint row = first; row < last; ++row) {
-        const float center = CENTER ? mean.at[row] : 0.0;
-        const float scale = rstd.at[row];
+        const float center = PREFETCH ? next_center : CENTER ? mean.at[row] : 0.0;
+        const float scale = PREFETCH ? next_scale : rstd.at[row];
+        // In the end the last row once more, in vain: where loads may or may not be, compilers wait for them.
+        const uint after = min(row + 1, last - 1);
+        if (PREFETCH) {
+            take_strip(next_x, LAYOUT_X, v);
+            take_strip(next_d, LAYOUT_DY, d);
+            fetch_strip(x, after * x_pitch, LAYOUT_X, next_x);
+            fetch_strip(d_y, after * WIDTH, LAYOUT_DY, next_d);
+            if (CENTER) next_center = mean.at[after];
+            next_scale = rstd.at[after];
+        }
         float g_sum = 0.0, gn_sum = 0.0;
         for (uint s = 0; s < STRIPS; ++s) {
-            load_strip(x, row * x_pitch, s, LAYOUT_X, v);
-            load_strip(d_y, row * WIDTH, s, LAYOUT_DY, d);
+            if (!PREFETCH) load_strip(x, row * x_pitch, s, LAYOUT_X, v);
+            if (!PREFETCH) load_strip(d_y, row * WIDTH, s, LAYOUT_DY, d);
             if (WEIGHT && STRIPS > 1) load_strip(weight, 0, s, w);
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {
                 v[k] = (v[k] - center) * scale;
@@ -68,8 +89,9 @@ void main() {
                 gn_sum += dot(g, v[k]);
             }
         }
-        const float g_mean = CENTER ? group_sum(g_sum) / float(WIDTH) : 0.0;
-        const float gn_mean = group_sum(gn_sum) / float(WIDTH);
+        const vec2 row_sums = group_sums(row & 1, vec2(gn_sum, g_sum), CENTER);
+        const float g_mean = CENTER ? row_sums.y / float(WIDTH) : 0.0;
+        const float gn_mean = row_sums.x / float(WIDTH);
 
         for (uint s = 0; s < STRIPS; ++s) {
             if (STRIPS > 1) {
@@ -78,7 +100,12 @@ void main() {
                 if (WEIGHT) load_strip(weight, 0, s, w);
                 [[unroll]] for (uint k = 0; k < STRIP; ++k) v[k] = (v[k] - center) * scale;
             }
-            if (ADDEND) load_strip(addend, row * WIDTH, s, more);
+            if (ADDEND && PREFETCH) {  // its registers are free again before the row is stored
+                take_strip(next_more, LAYOUT, more);
+                fetch_strip(addend, after * WIDTH, LAYOUT, next_more);
+            } else if (ADDEND) {
+                load_strip(addend, row * WIDTH, s, more);
+            }
             [[unroll]] for (uint k = 0; k < STRIP; ++k) {
                 const vec2 d_row = scale * (d[k] * w[k] - g_mean - v[k] * gn_mean);
                 store_pair(d_x, row * WIDTH, s, k, ADDEND ? d_row + more[k] : d_row);

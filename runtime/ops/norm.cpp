@@ -20,6 +20,14 @@ struct NormKind {
     bool bias;
 };
 
+/// Whether workgroups that take several rows fetch the next one while they add up the present one. `held` is how many
+/// numbers an invocation then has for each that it has of a row, at most; none may go to memory.
+bool prefetches(const DeviceTraits& device, const PairRows& grid, std::int64_t width, std::uint32_t held) {
+    constexpr std::uint32_t others = 32;  // addresses, sums
+    const bool one_strip = width <= 2 * std::int64_t{grid.group} * grid.strip;
+    return !device.cpu && grid.per_group > 1 && one_strip && held * 2 * grid.strip + others <= device.registers;
+}
+
 void require_affine(const TensorType& x, const TensorType& affine, const char* what) {
     require(affine.dtype == DType::f32 && affine.shape == Shape{x.shape.width()}, what, " is ", affine,
             ", the rows of x have ", x.shape.width(), " elements");
@@ -86,7 +94,8 @@ public:
                                    {"WEIGHT", kind_.weight},
                                    {"ADDEND", static_cast<bool>(addend)},
                                    {"D_WEIGHT", parameters_},
-                                   {"D_BIAS", parameters_ && kind_.bias}},
+                                   {"D_BIAS", parameters_ && kind_.bias},
+                                   {"PREFETCH", prefetches(to.device, grid, x.width(), 9)}},
                      .args = {{"x", x},
                               {"weight", kind_.weight ? ArgValue{weight} : ArgValue{}},
                               {"d_y", to.in[2]},
@@ -167,7 +176,12 @@ public:
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0];
         const Tensor weight = kind_.weight ? to.in[1] : Tensor(), bias = kind_.bias ? to.in[2] : Tensor();
-        const PairRows grid = pair_rows(to.device, x.rows(), x.width());
+        // On a GPU as many groups as run at once. Each reads its parameters once, and loads a row while it sums up the
+        // one before.
+        constexpr std::int64_t lanes = 2048;  // of a multiprocessor
+        const std::int64_t group = row_group(to.device, (x.width() + 1) / 2);
+        const std::int64_t most = to.device.cpu ? 0 : std::int64_t{to.device.compute_units} * (lanes / group);
+        const PairRows grid = pair_rows(to.device, x.rows(), x.width(), most);
         to.dispatch({.kernel = "norm",
                      .constants = {{"GROUP", grid.group},
                                    {"WIDTH", extent(x.width())},
@@ -177,7 +191,8 @@ public:
                                    {"LAYOUT_Y", grid.form({to.out[0]})},
                                    {"CENTER", kind_.center},
                                    {"WEIGHT", kind_.weight},
-                                   {"BIAS", kind_.bias}},
+                                   {"BIAS", kind_.bias},
+                                   {"PREFETCH", prefetches(to.device, grid, x.width(), 4)}},
                      .args = {{"x", x},
                               {"weight", kind_.weight ? ArgValue{weight} : ArgValue{}},
                               {"bias", kind_.bias ? ArgValue{bias} : ArgValue{}},

@@ -65,6 +65,22 @@ void load_row(In x, uint at, uint strip, out vec2 values[STRIP]) {
     load_strip(row_in(x, at), row_at(at), strip, values);
 }
 
+// load_strip in two steps, for a row of one strip. What is fetched stays as it lies in memory: converting it would wait
+// until it has come.
+void fetch_strip(In x, uint at, uint form, out uvec2 words[STRIP]) {
+    [[unroll]] for (uint k = 0; k < STRIP; ++k) {
+        const uint c = column(0, k), inside = surely_inside(k) || c < WIDTH ? c : 0;
+        if (packed(form)) words[k] = uvec2(InWord(x).at[(at + inside) / 2], 0);
+        else if (form == VEC2) words[k] = unpackUint2x32(InWide(x).at[(at + inside) / 2]);
+        else words[k] = floatBitsToUint(vec2(x.at[at + min(c, WIDTH - 1)], x.at[at + min(c + 1, WIDTH - 1)]));
+    }
+}
+
+void take_strip(uvec2 words[STRIP], uint form, out vec2 values[STRIP]) {
+    [[unroll]] for (uint k = 0; k < STRIP; ++k)
+        values[k] = in_row(0, k, packed(form) ? unpack(words[k].x, form) : uintBitsToFloat(words[k]));
+}
+
 // Pair k of this lane and strip into y[at .. at + WIDTH).
 void store_pair(Out y, uint at, uint strip, uint k, vec2 value, uint form) {
     const uint c = column(strip, k);
