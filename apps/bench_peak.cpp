@@ -171,7 +171,8 @@ Peak measure_peak(Device& device, double seconds) {
     });
     const Shape shape{moved(device.info(), device_traits)};
     const Measurement memory = timed(device, seconds, [&](Operands& operands) -> Repetition {
-        // A GPU may move zeros with less power, and so faster; on a CPU numbers would take longer than all else here.
+        // A CPU moves zeros as fast as numbers, and to make these takes longer than to move them. A GPU may move zeros
+        // faster, for they take less power.
         const Tensor x = device_traits.cpu ? operands.zeros(shape) : operands.numbers(shape);
         return [x, y = operands.zeros(shape), part = std::int64_t{0}]() mutable {
             y = add_one(x.graph(), MoveOp(part++ % PARTS), {x, y});

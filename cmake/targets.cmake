@@ -44,12 +44,6 @@ function(vkformer_library name folder)
     endif()
 endfunction()
 
-# For targets whose own code takes no time when it runs: options, reports and tests. To optimise what CLI11, JSON and
-# GoogleTest make of it would take a sixth of a build.
-function(vkformer_optimise_less target)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-endfunction()
-
 # What a program of ours says of itself, where systems ask.
 add_library(vkformer_manifest INTERFACE)
 if(WIN32)

@@ -11,8 +11,8 @@
 #define ARGS In o; In given_delta; In lse; In g; Out delta; Out dq; uint dq_pitch;
 #include "lib/attention_args.glsl"
 
-// Whether lse and delta of the workgroup's rows lie in shared memory. A row's lie in the word after its weights, which
-// only spreads what neighbours read. Xe2's registers have no room for them beside a block at heads of 32.
+// Shared memory keeps lse and delta of each row in the word after the row's weights, which is padding against bank
+// conflicts. On Xe2 an invocation's registers cannot hold them beside a block at heads of 32.
 const bool BESIDE_WEIGHTS = WHOLE && WEIGHT_PITCH > ACROSS;
 
 shared uint block_word[DROPOUT ? BLOCK_K : 1];

@@ -16,16 +16,16 @@ struct OperandStrides {
     std::int64_t batch, pitch;
 };
 
-/// What a kernel does with one more operand of y's shape, aux, as it writes y; numbered as in
-/// shaders/lib/matmul_epilogue.glsl.
+/// A product's kernel may read one more operand, aux, which has y's shape. The epilogue says what y is then. The
+/// numbers are those of shaders/lib/matmul_epilogue.glsl.
 enum class Epilogue : std::uint32_t {
-    none,   // there is none
-    add,    // y = row_scale · activation(alpha · op(a) · op(b) + bias) + aux
-    slope,  // y = row_scale · (alpha · op(a) · op(b) + bias) · activation'(aux)
+    none,                 // no aux
+    add,                  // y = row_scale · activation(alpha · op(a) · op(b) + bias) + aux
+    activation_backward,  // y = row_scale · (alpha · op(a) · op(b) + bias) · activation'(aux)
 };
 
-/// y = row_scale · activation(alpha · op(a) · op(b) + bias), with op(row_scale · a) instead where a is transposed, or
-/// what `epilogue` makes of it; aux may be y itself.
+/// y = row_scale · activation(alpha · op(a) · op(b) + bias) without an epilogue, else as Epilogue says. Where a is
+/// transposed, row_scale is a factor of a: op(row_scale · a). aux may be y itself.
 struct GemmCall {
     GemmShape shape;
     ArgValue a, b;

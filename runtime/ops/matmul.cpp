@@ -34,7 +34,7 @@ public:
     /// gradient).
     static Tensor of(Tensor a, Tensor b, const MatmulOptions& options, bool flat) {
         const Tensor scales = options.row_scale ? contiguous(options.row_scale) : Tensor();
-        const Tensor more = options.slope_at ? options.slope_at : options.addend;
+        const Tensor more = options.pre_activation ? options.pre_activation : options.addend;
         return add_one(a.graph(), MatmulOp(options, flat), {a, b, options.bias, more, scales});
     }
 
@@ -44,8 +44,9 @@ public:
           flat_(flat),
           alpha_(options.alpha),
           activation_(options.activation),
-          epilogue_(options.slope_at ? Epilogue::slope : Epilogue::add) {
-        require(!options.slope_at || !options.addend, "an addend and a place of a slope, wanted one of them");
+          epilogue_(options.pre_activation ? Epilogue::activation_backward : Epilogue::add) {
+        require(!options.pre_activation || !options.addend,
+                "addend and pre_activation are both given, wanted one of them");
     }
 
     std::string_view name() const override { return "matmul"; }
@@ -76,8 +77,8 @@ public:
         const auto absent = [&](std::size_t i) { return in[i].shape == Shape{0}; };
         require(absent(shift) || in[shift].shape == Shape{made.shape.n}, "bias is ", in[shift].shape, ", wanted ",
                 Shape{made.shape.n});
-        require(absent(aux) || in[aux].shape == y, multiplies() ? "slope_at" : "addend", " is ", in[aux].shape,
-                ", the product ", y);
+        require(absent(aux) || in[aux].shape == y, takes_derivative() ? "pre_activation" : "addend", " is ",
+                in[aux].shape, ", the product ", y);
         require(absent(row_scale) || leads(in[row_scale].shape, a), "row_scale is ", in[row_scale].shape,
                 ", wanted leading extents of ", a, " and ones");
         return {{DType::f32, y}};
@@ -108,26 +109,26 @@ public:
                 if (!transpose_a_) y[j] *= scale_of(row);
                 if (in[aux].at.empty()) continue;
                 const double more = in[aux].at[static_cast<std::size_t>(row * n + j)];
-                y[j] = multiplies() ? y[j] * activation_slope(activation_, more) : y[j] + more;
+                y[j] = takes_derivative() ? y[j] * activation_slope(activation_, more) : y[j] + more;
             }
         }
         return true;
     }
 
     /// A fused activation is for inference: its derivative needs the value before it, which only the plain ops keep.
-    /// Factors of rows are rarely differentiated. A slope makes a gradient, of which nobody asks for another.
+    /// Factors of rows are rarely differentiated. An activation's backward makes a gradient, which has none itself.
     std::vector<Tensor> expand(std::span<const Tensor> in) const override {
-        if (activation_ == Activation::none && !multiplies() && !in[row_scale]) return {};
+        if (activation_ == Activation::none && !takes_derivative() && !in[row_scale]) return {};
         const Tensor a = in[row_scale] && transpose_a_ ? mul(in[left], in[row_scale]) : in[left];
         Tensor y = of(a, in[right], {transpose_a_, transpose_b_, alpha_, in[shift]}, flat_);
         if (takes_activation()) y = activate(y, activation_);
         if (in[row_scale] && !transpose_a_) y = mul(y, in[row_scale]);
-        if (multiplies()) return {activate_backward(in[aux], y, activation_)};
+        if (takes_derivative()) return {activate_backward(in[aux], y, activation_)};
         return {in[aux] ? add(y, in[aux]) : y};
     }
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
-        if (takes_activation() || multiplies() || at.wanted[row_scale]) return std::nullopt;
+        if (takes_activation() || takes_derivative() || at.wanted[row_scale]) return std::nullopt;
         const Tensor a = at.in[left], b = at.in[right], scales = at.in[row_scale], d = at.d_out[0];
         const bool flat = one_matrix(a.shape(), b.shape());
         // In each of these products the operand on the left has the rows that have factors.
@@ -193,29 +194,29 @@ public:
     /// Each element of aux is read by the lane that then writes that element of y.
     bool may_alias(std::size_t, std::size_t input) const override { return input == aux; }
     /// A weight's gradient stays whole even where it is only a part that is added to another; so does what the decode
-    /// kernel computes. An addend is fp32, a slope is taken at what is kept, in whichever format.
+    /// kernel computes. An addend is fp32; a pre-activation is read as it is stored.
     KernelTraits kernel_traits(std::span<const Tensor> in) const override {
         const Tensor a = in[left], b = in[right];
         const bool decode = is_decode(product(a.shape(), b.shape(), a.pitch(), b.pitch()).shape);
         const std::uint32_t factors = 1u << left | 1u << right;
-        return {.half_in = factors | (multiplies() ? 1u << aux : 0u),
+        return {.half_in = factors | (takes_derivative() ? 1u << aux : 0u),
                 .half_out = decode || transpose_a_ ? 0u : 1u,
                 .widening = 1u << aux,
                 .gemm_operands = factors};
     }
 
-    /// The same with kind'(aux) as a last factor; nothing if there is an activation or an aux already.
-    std::optional<MatmulOp> times_slope(std::span<const Tensor> in, Activation kind) const {
+    /// This product with the factor kind'(aux); nullopt if it has an activation or an aux already.
+    std::optional<MatmulOp> with_activation_backward(std::span<const Tensor> in, Activation kind) const {
         if (activation_ != Activation::none || in[aux]) return std::nullopt;
         MatmulOp made = *this;
         made.activation_ = kind;
-        made.epilogue_ = Epilogue::slope;
+        made.epilogue_ = Epilogue::activation_backward;
         return made;
     }
 
 private:
-    bool multiplies() const { return epilogue_ == Epilogue::slope; }
-    bool takes_activation() const { return activation_ != Activation::none && !multiplies(); }
+    bool takes_derivative() const { return epilogue_ == Epilogue::activation_backward; }
+    bool takes_activation() const { return activation_ != Activation::none && !takes_derivative(); }
 
     /// Whether all rows of a form one matrix.
     bool one_matrix(const Shape& a, const Shape& b) const {
@@ -249,7 +250,7 @@ private:
     bool transpose_b_;
     bool flat_;
     float alpha_;
-    Activation activation_;  // taken of y, or its slope of aux
+    Activation activation_;  // of y, or its derivative at aux
     Epilogue epilogue_;      // if there is an aux
 };
 
@@ -260,12 +261,12 @@ std::optional<GemmCall> gemm_call(const Op& op, std::span<const Tensor> in, Tens
     return product ? std::optional(product->call(in, y)) : std::nullopt;
 }
 
-std::optional<Node> times_slope(const Node& product, Tensor at, Activation kind) {
+std::optional<Node> with_activation_backward(const Node& product, Tensor pre_activation, Activation kind) {
     const auto* op = dynamic_cast<const MatmulOp*>(product.op.get());
-    auto made = op ? op->times_slope(product.in, kind) : std::nullopt;
+    auto made = op ? op->with_activation_backward(product.in, kind) : std::nullopt;
     if (!made) return std::nullopt;
     Node node{std::make_shared<const MatmulOp>(std::move(*made)), product.in, product.out, product.scope};
-    node.in[aux] = at;
+    node.in[aux] = pre_activation;
     return node;
 }
 

@@ -20,8 +20,8 @@ struct NormKind {
     bool bias;
 };
 
-/// Whether workgroups that take several rows fetch the next one while they add up the present one. `held` is how many
-/// numbers an invocation then has for each that it has of a row, at most; none may go to memory.
+/// A workgroup that takes several rows fetches the next row while it sums the present one, if an invocation's registers
+/// hold both. An invocation has 2 · strip elements of each vector of a row's width, and keeps `held` such vectors.
 bool prefetches(const DeviceTraits& device, const PairRows& grid, std::int64_t width, std::uint32_t held) {
     constexpr std::uint32_t others = 32;  // addresses, sums
     const bool one_strip = width <= 2 * std::int64_t{grid.group} * grid.strip;
@@ -95,6 +95,7 @@ public:
                                    {"ADDEND", static_cast<bool>(addend)},
                                    {"D_WEIGHT", parameters_},
                                    {"D_BIAS", parameters_ && kind_.bias},
+                                   // x, d_y and addend, the next row's, weight, d_weight, d_bias
                                    {"PREFETCH", prefetches(to.device, grid, x.width(), 9)}},
                      .args = {{"x", x},
                               {"weight", kind_.weight ? ArgValue{weight} : ArgValue{}},
@@ -176,11 +177,10 @@ public:
     void lower(Lowering& to) const override {
         const Tensor x = to.in[0];
         const Tensor weight = kind_.weight ? to.in[1] : Tensor(), bias = kind_.bias ? to.in[2] : Tensor();
-        // On a GPU as many groups as run at once. Each reads its parameters once, and loads a row while it sums up the
-        // one before.
-        constexpr std::int64_t lanes = 2048;  // of a multiprocessor
+        // A GPU gets as many workgroups as run at once: each reads weight and bias once, and prefetches.
+        constexpr std::int64_t resident = 2048;  // invocations of a multiprocessor
         const std::int64_t group = row_group(to.device, (x.width() + 1) / 2);
-        const std::int64_t most = to.device.cpu ? 0 : std::int64_t{to.device.compute_units} * (lanes / group);
+        const std::int64_t most = to.device.cpu ? 0 : std::int64_t{to.device.compute_units} * (resident / group);
         const PairRows grid = pair_rows(to.device, x.rows(), x.width(), most);
         to.dispatch({.kernel = "norm",
                      .constants = {{"GROUP", grid.group},
@@ -192,6 +192,7 @@ public:
                                    {"CENTER", kind_.center},
                                    {"WEIGHT", kind_.weight},
                                    {"BIAS", kind_.bias},
+                                   // x, the next row's, weight, bias
                                    {"PREFETCH", prefetches(to.device, grid, x.width(), 4)}},
                      .args = {{"x", x},
                               {"weight", kind_.weight ? ArgValue{weight} : ArgValue{}},

@@ -2,21 +2,21 @@
 
 #include "passes/assign_storage_types.h"
 #include "passes/elide_concat.h"
+#include "passes/fuse_activation_backward.h"
 #include "passes/fuse_elementwise.h"
 #include "passes/fuse_epilogue_add.h"
-#include "passes/fuse_epilogue_slope.h"
 #include "passes/group_matmuls.h"
 
 namespace vkf {
 
 PassOptions passes_for(const DeviceTraits& device) {
-    return {.fuse_epilogue_slope = !device.cpu};
+    return {.fuse_activation_backward = !device.cpu};
 }
 
 void run_passes(Graph& graph, const PassOptions& options) {
     if (graph.passes_ran) return;
     if (options.fuse_epilogue_add) fuse_epilogue_add(graph);
-    if (options.fuse_epilogue_slope) fuse_epilogue_slope(graph);
+    if (options.fuse_activation_backward) fuse_activation_backward(graph);
     if (options.group_matmuls) group_matmuls(graph);
     if (options.fuse_elementwise) fuse_elementwise(graph);
     if (options.elide_concat) elide_concat(graph);

@@ -22,7 +22,7 @@ struct Uses {
         return readers[value.id()] == 1 && values_in[graph.value(value).storage].size() == 1;
     }
 
-    /// Whether the value is there before that node, and stays what it is then: a node before it makes it, or the host.
+    /// Whether the node could read the value: an input, or made by an earlier node, and overwritten by none (no state).
     bool there_before(const Graph& graph, Tensor value, std::size_t node) const;
 
     std::vector<bool> live;                             // by node

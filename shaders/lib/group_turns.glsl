@@ -1,6 +1,7 @@
-// Sums over a workgroup for kernels that add up row after row: two at once, each equal to group_sum's to the last bit
-// (lib/group.glsl). That has one place for the subgroups' parts, and passes a barrier before it writes there again. Two
-// places take turns here: the barrier between writing and reading one also divides readers and writers of the other.
+// Sums over a workgroup for kernels that sum row after row: two sums by one reduction, with one barrier. Each equals
+// group_sum (lib/group.glsl) to the last bit. group_sum keeps the subgroups' parts in one buffer, and needs a second
+// barrier before it overwrites that. Here two buffers alternate: the barrier of one sum also separates the reads and
+// writes of the other buffer.
 //
 // The loop over the parts has a constant end, so that their loads need not wait for each other; `precise` keeps the
 // order of additions, which compilers may change in what they have unrolled.
@@ -10,7 +11,7 @@ const uint SUBGROUPS = GROUP / SUBGROUP;
 
 shared vec2 turn_parts[2 * SUBGROUPS];
 
-// Each of x's; without `both`, a constant, of the first alone. `turn` alternates between 0 and 1.
+// Returns the sums of x.x and, if `both` (a constant), of x.y. `turn` alternates between 0 and 1 from call to call.
 vec2 group_sums(uint turn, vec2 x, bool both) {
     if (GROUP == SUBGROUP) return vec2(group_sum(x.x), both ? group_sum(x.y) : 0.0);
     const vec2 part = vec2(subgroupAdd(x.x), both ? subgroupAdd(x.y) : 0.0);

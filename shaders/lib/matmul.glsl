@@ -66,7 +66,7 @@ float k_scale(uint batch, uint term) {
     return SCALE_K ? row_scale.at[(batch * k + term) / rows_per_scale] : 1.0;
 }
 
-// aux at an index: of one element, and of two or one, the other being 0.
+// Loads one element of aux, or two neighbours; without `two` the second is 0. Without an epilogue all are 0.
 float load_aux(uint from) {
     float more = 0.0;
     if (EPILOGUE != 0) more = load_one(aux, from, LAYOUT_AUX);
@@ -78,9 +78,9 @@ vec2 load_aux(uint from, bool two) {
     return more;
 }
 
-// What is stored of an element's sum; `shift` is the bias of its column, `more` is aux there.
-float finish(float sum, float shift, float factor, float more) {
+// Returns the element of y from its sum, the bias of its column, its row's factor, and its element of aux.
+float finish(float sum, float shift, float factor, float aux_element) {
     float v = alpha * sum;
     if (BIAS) v += shift;
-    return finish(EPILOGUE, ACTIVATION, v, factor, more);
+    return finish(EPILOGUE, ACTIVATION, v, factor, aux_element);
 }

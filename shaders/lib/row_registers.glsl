@@ -65,8 +65,8 @@ void load_row(In x, uint at, uint strip, out vec2 values[STRIP]) {
     load_strip(row_in(x, at), row_at(at), strip, values);
 }
 
-// load_strip in two steps, for a row of one strip. What is fetched stays as it lies in memory: converting it would wait
-// until it has come.
+// load_strip in two steps, for a row of one strip: fetch_strip issues the loads, take_strip converts. To convert at
+// once would wait for the loads.
 void fetch_strip(In x, uint at, uint form, out uvec2 words[STRIP]) {
     [[unroll]] for (uint k = 0; k < STRIP; ++k) {
         const uint c = column(0, k), inside = surely_inside(k) || c < WIDTH ? c : 0;

@@ -63,7 +63,7 @@ OpCase slope(const char* name, Layout layout, std::int64_t rows, std::int64_t n,
     made.build = [=](Inputs x) {
         MatmulOptions how = options(layout);
         how.activation = activation;
-        how.slope_at = scale(x[2], 1.0f);  // dies here: y may take its memory
+        how.pre_activation = scale(x[2], 1.0f);  // dies here: y may take its memory
         return std::vector{matmul(x[0], x[1], how)};
     };
     return made;
@@ -77,7 +77,7 @@ OpCase slope_of_branch(const char* name, Shape a, std::int64_t n) {
                                               {.alpha = 0.7f,
                                                .bias = x[2],
                                                .activation = Activation::gelu_tanh,
-                                               .slope_at = x[3],
+                                               .pre_activation = x[3],
                                                .row_scale = x[4]})};
                 }};
     return made;

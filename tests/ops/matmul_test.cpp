@@ -166,7 +166,7 @@ OpCase slope(std::string name, Layout layout, Operand a, Operand b, Activation a
     OpCase made{text("slope ", std::move(name)), {std::move(a), std::move(b), fixed(y)}, [=](Inputs x) {
                     MatmulOptions how = options(layout);
                     how.activation = activation;
-                    how.slope_at = x[2];
+                    how.pre_activation = x[2];
                     return std::vector{matmul(x[0], x[1], how)};
                 }};
     for (Operand& operand : made.operands) operand.differentiate = false;
@@ -184,7 +184,7 @@ OpCase slope_with_everything(std::string name, std::int64_t rows, std::int64_t n
                                   {.alpha = 0.7f,
                                    .bias = x[3],
                                    .activation = Activation::gelu,
-                                   .slope_at = scale(x[2], 0.5f),  // dies here
+                                   .pre_activation = scale(x[2], 0.5f),  // dies here
                                    .row_scale = x[4]})};
     };
     return made;
@@ -341,9 +341,9 @@ TEST(HostMatmulShapes, RefusesWhatDoesNotFit) {
     EXPECT_THROW(matmul(a, b, {.transpose_a = true, .transpose_b = true}), InputError);
     EXPECT_THROW(matmul(a, wide, {.bias = bias}), InputError);
     EXPECT_THROW(matmul(a, wide, {.addend = wide}), InputError);
-    EXPECT_THROW(matmul(a, wide, {.slope_at = wide}), InputError);
+    EXPECT_THROW(matmul(a, wide, {.pre_activation = wide}), InputError);
     const Tensor y = make("y", {4, 7});
-    EXPECT_THROW(matmul(a, wide, {.addend = y, .slope_at = y}), InputError);
+    EXPECT_THROW(matmul(a, wide, {.addend = y, .pre_activation = y}), InputError);
     EXPECT_THROW(matmul(a, wide, {.row_scale = make("columns", {1, 5})}), InputError);
     EXPECT_THROW(matmul(batch, make("square", {2, 2}), {.row_scale = make("positions", {1, 5, 1})}), InputError);
 }

@@ -1,4 +1,4 @@
-#include "passes/fuse_epilogue_slope.h"
+#include "passes/fuse_activation_backward.h"
 
 #include <optional>
 #include <utility>
@@ -12,8 +12,8 @@ namespace vkf {
 
 namespace {
 
-/// The only step of a node that multiplies a gradient by an activation's derivative.
-const ElementStep* slope(const Node& node) {
+/// The step of a node that does nothing but multiply a gradient by an activation's derivative; else null.
+const ElementStep* backward_step(const Node& node) {
     const auto* op = dynamic_cast<const ElementwiseOp*>(node.op.get());
     const bool one = op && op->steps().size() == 1 && op->steps()[0].kind == ElementStep::Kind::slope;
     return one ? &op->steps()[0] : nullptr;
@@ -21,18 +21,19 @@ const ElementStep* slope(const Node& node) {
 
 }  // namespace
 
-void fuse_epilogue_slope(Graph& graph) {
+void fuse_activation_backward(Graph& graph) {
     const Uses uses(graph);
     std::vector<std::optional<Node>> nodes(graph.nodes().begin(), graph.nodes().end());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const ElementStep* step = uses.live[i] ? slope(graph.nodes()[i]) : nullptr;
+        const ElementStep* step = uses.live[i] ? backward_step(graph.nodes()[i]) : nullptr;
         if (!step) continue;
         const Node& node = graph.nodes()[i];
-        const Tensor at = node.in[step->a], gradient = node.in[step->b];
+        const Tensor pre_activation = node.in[step->a], gradient = node.in[step->b];
         const auto& maker = uses.makers[gradient.id()];
         if (!maker || !uses.only_read_once(graph, gradient)) continue;
-        if (!uses.there_before(graph, at, maker->node)) continue;
-        std::optional<Node> product = times_slope(graph.nodes()[maker->node], at, step->activation);
+        if (!uses.there_before(graph, pre_activation, maker->node)) continue;
+        std::optional<Node> product =
+            with_activation_backward(graph.nodes()[maker->node], pre_activation, step->activation);
         if (!product) continue;
         product->out = node.out;
         nodes[maker->node] = std::move(product);

@@ -1,5 +1,5 @@
 // Derivatives of activations in the epilogues of products.
-#include "passes/fuse_epilogue_slope.h"
+#include "passes/fuse_activation_backward.h"
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ void add_mlp(Graph& graph, std::int64_t rows, Activation kind) {
     graph.output("d_first", found[1]);
 }
 
-TEST(HostFuseEpilogueSlope, OnGpusAlone) {
+TEST(HostFuseActivationBackward, OnGpusAlone) {
     for (const Activation kind : {Activation::gelu, Activation::relu}) {
         const std::string backward = kind == Activation::gelu ? "gelu_backward" : "relu_backward";
         Graph of_cpu, of_gpu, plain;
@@ -57,14 +57,14 @@ TEST(HostFuseEpilogueSlope, OnGpusAlone) {
 }
 
 /// The argument is read as it is kept, and what is made is kept as it was without the pass.
-TEST(HostFuseEpilogueSlope, ChangesNoFormat) {
+TEST(HostFuseActivationBackward, ChangesNoFormat) {
     for (const Format format : {Format::bf16, Format::f16}) {
         std::vector<std::int64_t> kept;
         for (const bool fused : {false, true}) {
             Graph graph;
             add_mlp(graph, 20, Activation::gelu);
             graph.activations = format;
-            run_passes(graph, {.fuse_epilogue_slope = fused});
+            run_passes(graph, {.fuse_activation_backward = fused});
             std::int64_t narrow = 0;
             for (const Node& node : graph.nodes()) narrow += node.out[0].format() == format;
             kept.push_back(narrow);
@@ -80,11 +80,11 @@ void expect_apart(const std::function<void(Graph&, Tensor x, Tensor d_y, Tensor 
     const Tensor x = graph.input("x", {DType::f32, {4, 8}}), d_y = graph.input("d_y", {DType::f32, {4, 6}});
     finish(graph, x, d_y, graph.input("b", {DType::f32, {6, 8}}));
     const std::string before = graph.dump();
-    fuse_epilogue_slope(graph);
+    fuse_activation_backward(graph);
     EXPECT_EQ(graph.dump(), before);
 }
 
-TEST(HostFuseEpilogueSlope, StaysWhereTheGradientIsReadTwice) {
+TEST(HostFuseActivationBackward, StaysWhereTheGradientIsReadTwice) {
     expect_apart([](Graph& graph, Tensor x, Tensor d_y, Tensor b) {
         const Tensor d_g = matmul(d_y, b);
         graph.output("d_h", activate_backward(x, d_g, Activation::gelu));
@@ -92,31 +92,31 @@ TEST(HostFuseEpilogueSlope, StaysWhereTheGradientIsReadTwice) {
     });
 }
 
-TEST(HostFuseEpilogueSlope, StaysWhereItsPlaceIsMadeLater) {
+TEST(HostFuseActivationBackward, StaysWhereItsPlaceIsMadeLater) {
     expect_apart([](Graph& graph, Tensor x, Tensor d_y, Tensor b) {
         const Tensor d_g = matmul(d_y, b);
         graph.output("d_h", activate_backward(scale(x, 2.0f), d_g, Activation::gelu));
     });
 }
 
-TEST(HostFuseEpilogueSlope, StaysWhereShapesDiffer) {
+TEST(HostFuseActivationBackward, StaysWhereShapesDiffer) {
     expect_apart([](Graph& graph, Tensor x, Tensor d_y, Tensor b) {
         const Tensor d_g = reshape(matmul(d_y, b), {8, 4});
         graph.output("d_h", activate_backward(reshape(x, {8, 4}), d_g, Activation::gelu));
     });
 }
 
-TEST(HostFuseEpilogueSlope, StaysBehindAnotherEpilogue) {
+TEST(HostFuseActivationBackward, StaysBehindAnotherEpilogue) {
     expect_apart([](Graph& graph, Tensor x, Tensor d_y, Tensor b) {
         graph.output("a", activate_backward(x, matmul(d_y, b, {.addend = x}), Activation::gelu));
         const Tensor squashed = matmul(d_y, b, {.activation = Activation::relu});
         graph.output("b", activate_backward(x, squashed, Activation::gelu));
-        graph.output("c", activate_backward(x, matmul(d_y, b, {.slope_at = x}), Activation::gelu));
+        graph.output("c", activate_backward(x, matmul(d_y, b, {.pre_activation = x}), Activation::gelu));
     });
 }
 
 /// Only a product's result may be multiplied: not the place, which is its maker's.
-TEST(HostFuseEpilogueSlope, IsNotTakenOfTheProduct) {
+TEST(HostFuseActivationBackward, IsNotTakenOfTheProduct) {
     expect_apart([](Graph& graph, Tensor x, Tensor d_y, Tensor b) {
         graph.output("y", activate_backward(matmul(d_y, b), x, Activation::gelu));
     });
@@ -124,9 +124,9 @@ TEST(HostFuseEpilogueSlope, IsNotTakenOfTheProduct) {
 
 /// Kernels give what the interpreter finds in the same graph, rounding where they do: so the derivative is that at the
 /// argument as it is kept.
-class DeviceFuseEpilogueSlope : public ::testing::TestWithParam<Format> {};
+class DeviceFuseActivationBackward : public ::testing::TestWithParam<Format> {};
 
-TEST_P(DeviceFuseEpilogueSlope, GradientsOfAnMlp) {
+TEST_P(DeviceFuseActivationBackward, GradientsOfAnMlp) {
     const Format format = GetParam();
     for (const std::int64_t rows : {3, 37}) {  // as in decoding, and more
         SCOPED_TRACE(testing::Message() << rows << " rows");
@@ -134,7 +134,7 @@ TEST_P(DeviceFuseEpilogueSlope, GradientsOfAnMlp) {
         add_mlp(graph, rows, rows == 3 ? Activation::gelu : Activation::gelu_tanh);
         graph.activations = format;
         const std::size_t before = graph.nodes().size();
-        fuse_epilogue_slope(graph);
+        fuse_activation_backward(graph);
         EXPECT_EQ(graph.nodes().size() + 1, before);
         State state(shared_device());
         Program program(shared_device(), graph, state, {.guarded = true, .traits = traits_of_gpu(shared_device())});
@@ -162,7 +162,8 @@ TEST_P(DeviceFuseEpilogueSlope, GradientsOfAnMlp) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, DeviceFuseEpilogueSlope, ::testing::Values(Format::f32, Format::bf16, Format::f16));
+INSTANTIATE_TEST_SUITE_P(Formats, DeviceFuseActivationBackward,
+                         ::testing::Values(Format::f32, Format::bf16, Format::f16));
 
 }  // namespace
 }  // namespace vkf::test
