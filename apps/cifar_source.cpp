@@ -6,6 +6,7 @@
 #include "apps/interrupts.h"
 #include "apps/progress.h"
 #include "base/file.h"
+#include "base/published.h"
 #include "models/data/corpus.h"
 #include "models/data/md5.h"
 #include "models/files/held_files.h"
@@ -93,8 +94,6 @@ fs::path part_of(const CifarFormat& format, const fs::path& out) {
     return out / text(format.archive, ".part");
 }
 
-using Names = std::span<const fs::path>;  // of files that go when the new ones come
-
 // --- Ways to get the files -----------------------------------------------------------------------
 
 void unpack_file(const fs::path& packed, const fs::path& to) {
@@ -107,7 +106,7 @@ void unpack_file(const fs::path& packed, const fs::path& to) {
     throw Error("cannot write ", to.string(), ": ", outcome.complaint());
 }
 
-void take_loose(const CifarFormat& format, const fs::path& from, const fs::path& out, Names obsolete) {
+void take_loose(const CifarFormat& format, const fs::path& from, ClaimedDirectory& out) {
     const auto fill = [&](const fs::path& folder) {
         for (const CifarFile& file : format.files) {
             const fs::path source = loose_file(from, file, format).value_or(from / file.name);
@@ -120,10 +119,10 @@ void take_loose(const CifarFormat& format, const fs::path& from, const fs::path&
             if (fs::exists(from / name, ignored)) copy_whole(from / name, folder / name);
         verify_labels(format, folder, from);
     };
-    publish_files(out, fill, obsolete);
+    out.publish(fill);
 }
 
-void unpack_archive(const CifarFormat& format, const fs::path& archive, const fs::path& out, Names obsolete) {
+void unpack_archive(const CifarFormat& format, const fs::path& archive, ClaimedDirectory& out) {
     const auto fill = [&](const fs::path& folder) {
         const fs::path all = folder / "all";
         std::error_code error;
@@ -141,7 +140,7 @@ void unpack_archive(const CifarFormat& format, const fs::path& archive, const fs
         fs::remove_all(all, error);
         verify_labels(format, folder, archive);
     };
-    publish_files(out, fill, obsolete);
+    out.publish(fill);
 }
 
 /// Brings the archive, or the rest of it.
@@ -180,11 +179,9 @@ void download(const Common& common, const CifarFormat& format, const fs::path& p
     }
 }
 
-void fetch_archive(const Common& common, const CifarFormat& format, const fs::path& out, Names obsolete) {
-    const fs::path part = part_of(format, out);
+void fetch_archive(const Common& common, const CifarFormat& format, ClaimedDirectory& out) {
+    const fs::path part = part_of(format, out.directory.path());
     std::error_code error;
-    fs::create_directories(out, error);
-    if (error) throw Error("cannot make directory ", out.string(), ": ", error.message());
     const FileLock lock(part);  // nobody else appends to it
     try {
         download(common, format, part);
@@ -197,31 +194,29 @@ void fetch_archive(const Common& common, const CifarFormat& format, const fs::pa
         throw Error("the downloaded ", format.archive, " has md5 ", md5, ", wanted ", format.archive_md5,
                     "; it is removed");
     }
-    unpack_archive(format, part, out, obsolete);
+    unpack_archive(format, part, out);
     fs::remove(part, error);
 }
 
 std::string fetch(const Common& common, const CifarFormat& format, const fs::path& out, bool overwrite) {
-    std::error_code ignored;
-    settle_files(out);
     const bool there =
-        std::ranges::all_of(format.files, [&](const CifarFile& file) { return fs::exists(out / file.name, ignored); });
+        std::ranges::all_of(format.files, [&](const CifarFile& file) { return file_exists(out / file.name); });
     if (there && holds_all(out, format)) {
         verify_there(format, out);
         return out.string();
     }
-    const std::vector<fs::path> obsolete = claim_directory(out, overwrite);
+    ClaimedDirectory claimed = claim_directory(out, overwrite);
     if (const auto archive = find_archive(format)) {
         const std::string md5 = md5_of(*archive, go_on);
         require(md5 == format.archive_md5, archive->string(), ": md5 is ", md5, ", wanted ", format.archive_md5);
-        unpack_archive(format, *archive, out, obsolete);
+        unpack_archive(format, *archive, claimed);
         return archive->string();
     }
     if (const auto loose = find_loose(format)) {
-        take_loose(format, *loose, out, obsolete);
+        take_loose(format, *loose, claimed);
         return loose->string();
     }
-    fetch_archive(common, format, out, obsolete);
+    fetch_archive(common, format, claimed);
     return text(ADDRESS, format.archive);
 }
 

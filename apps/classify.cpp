@@ -35,7 +35,7 @@ using nlohmann::ordered_json;
 
 struct Options {
     std::string model, statistics, maps;
-    bool overwrite = false;
+    bool overwrite = false, verify = true;
     std::vector<std::string> images;
     std::int64_t top = 5;
 };
@@ -179,7 +179,7 @@ void classify(Device& device, const Common& common, const Options& o, const Imag
 }
 
 void run(const Common& common, const Options& o) {
-    const ImageModel model = open_image_model(o.model);
+    const ImageModel model = open_image_model({o.model, {}, o.verify});
     const Size channels = model.config.size(Dimension::channels);
     require(channels == 3, channels.key, " is ", channels.value, ", pictures have 3");
     const Statistics statistics = model.statistics(o.statistics);
@@ -200,6 +200,7 @@ void add_classify(CLI::App& app, Common& common) {
     CLI::App* command = app.add_subcommand("classify", "Name what pictures show, and where the model looks");
     auto options = std::make_shared<Options>();
     command->add_option("--model", options->model, "Model directory of a vision model")->required()->type_name("DIR");
+    add_verify_option(*command, options->verify);
     command->add_option("images", options->images, "PNG or JPEG files")->required()->type_name("IMAGE");
     command->add_option("--top", options->top, "Classes to name")
         ->type_name("N")

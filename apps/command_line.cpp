@@ -86,6 +86,7 @@ void add_commands(CLI::App& app, Common& common) {
     add_forward(app, common);
     add_inspect(app, common);
     add_merge(app, common);
+    add_verify(app, common);
     add_data(app, common);
     add_bench(app, common);
     add_completion(app, common);

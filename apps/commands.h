@@ -17,6 +17,7 @@ void add_generate(CLI::App& app, Common& common);
 void add_forward(CLI::App& app, Common& common);
 void add_inspect(CLI::App& app, Common& common);
 void add_merge(CLI::App& app, Common& common);
+void add_verify(CLI::App& app, Common& common);
 void add_data(CLI::App& app, Common& common);
 void add_bench(CLI::App& app, Common& common);
 /// What describes all of these to shells and to man.

@@ -38,11 +38,11 @@ struct Options {
 };
 
 /// Puts train.bin, val.bin and, if there are characters, chars.json into a directory, all or none, instead of the
-/// `obsolete` ones.
-void publish(const fs::path& out, TokenSpan tokens, const Characters* characters, std::span<const fs::path> obsolete) {
+/// ones that were there.
+void publish(ClaimedDirectory& out, TokenSpan tokens, const Characters* characters) {
     catch_interrupts();
     const std::size_t training = training_share(tokens.size());
-    require(training > 0 && training < tokens.size(), out.string(), ": ", tokens.size(),
+    require(training > 0 && training < tokens.size(), out.directory.path().string(), ": ", tokens.size(),
             " tokens cannot be split into training and validation, wanted at least 2");
     const auto fill = [&](const fs::path& folder) {
         write_tokens(folder / "train.bin", tokens.first(training));
@@ -51,18 +51,19 @@ void publish(const fs::path& out, TokenSpan tokens, const Characters* characters
         if (characters) write_atomically(folder / "chars.json", characters->json());
         stop_if_interrupted();
     };
-    publish_files(out, fill, obsolete);
+    out.publish(fill);
 }
 
 void prepare_text(const Common& common, const Options& o) {
     std::error_code ignored;
-    const fs::path input = fs::is_directory(o.path, ignored) ? "" : o.path;  // of a directory, only texts are read
-    const auto obsolete = claim_directory(o.out, o.overwrite, input);
+    std::vector<fs::path> inputs;
+    if (!fs::is_directory(o.path, ignored)) inputs.emplace_back(o.path);  // of a directory, only texts are read
+    ClaimedDirectory out = claim_directory(o.out, o.overwrite, inputs);
     const std::string words = read_corpus(o.path);
     const Characters characters = Characters::of(words);
     const TokenList list = characters.tokens_of(words);
     const TokenSpan tokens = list;
-    publish(o.out, tokens, &characters, obsolete);
+    publish(out, tokens, &characters);
     print_facts(common, {{"out", o.out},
                          {"train_tokens", training_share(tokens.size())},
                          {"val_tokens", tokens.size() - training_share(tokens.size())},
@@ -103,7 +104,7 @@ private:
 void make_synthetic(const Common& common, const Options& o) {
     constexpr std::int64_t most = 10'000'000;
     require(o.vocab_size <= most, "--vocab-size is ", o.vocab_size, ", wanted at most ", most);
-    const auto obsolete = claim_directory(o.out, o.overwrite);
+    ClaimedDirectory out = claim_directory(o.out, o.overwrite);
     const auto size = static_cast<std::size_t>(o.vocab_size);
     Chain chain(common.seed, size);
     std::vector<std::int32_t> drawn(static_cast<std::size_t>(o.tokens));
@@ -119,7 +120,7 @@ void make_synthetic(const Common& common, const Options& o) {
     for (std::size_t token = 0; token < size; ++token)
         if (visits[token])
             entropy += chain.entropy(token) * static_cast<double>(visits[token]) / static_cast<double>(tokens.size());
-    publish(o.out, tokens, nullptr, obsolete);
+    publish(out, tokens, nullptr);
     print_facts(common, {{"out", o.out},
                          {"train_tokens", training_share(tokens.size())},
                          {"val_tokens", tokens.size() - training_share(tokens.size())},

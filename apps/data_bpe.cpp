@@ -62,8 +62,9 @@ BpeModel learn(const Common& common, const BpeLearner& learner, const Options& o
 void make_tokenizer(const Common& common, const Options& o) {
     const std::vector<fs::path> inputs(o.inputs.begin(), o.inputs.end());
     const std::vector<TextFile> files = text_files(inputs);
-    const std::vector<fs::path> obsolete = claim_directory(o.out, o.overwrite);
-    for (const TextFile& file : files) claim_directory(o.out, o.overwrite, file.path);
+    std::vector<fs::path> read;
+    for (const TextFile& file : files) read.push_back(file.path);
+    ClaimedDirectory out = claim_directory(o.out, o.overwrite, read);
     catch_interrupts();
     BpeLearner learner;
     const std::uint64_t bytes = count_words(common, learner, files, o.text_key);
@@ -77,7 +78,7 @@ void make_tokenizer(const Common& common, const Options& o) {
         write_atomically(folder / "merges.txt", merges_txt(model));
         stop_if_interrupted();
     };
-    publish_files(o.out, fill, obsolete);
+    out.publish(fill);
     print_facts(common, {{"out", o.out},
                          {"bytes", bytes},
                          {"vocab_size", model.tokens.size()},

@@ -88,7 +88,7 @@ void draw_split(const Common& common, const fs::path& folder, bool training, std
 }
 
 void make_synthetic(const Common& common, const Options& o) {
-    const auto obsolete = claim_directory(o.out, o.overwrite);
+    ClaimedDirectory out = claim_directory(o.out, o.overwrite);
     catch_interrupts();
     Progress progress(common, "drawing", "images", o.count + o.test_count);
     std::int64_t done = 0;
@@ -99,7 +99,7 @@ void make_synthetic(const Common& common, const Options& o) {
         for (const std::string_view name : SYNTHETIC_NAMES) names += text(name, '\n');
         write_atomically(folder / CIFAR10.names, names);
     };
-    publish_files(o.out, fill, obsolete);
+    out.publish(fill);
     report(common, "Synthetic images", "", text("seed ", common.seed), o.out, open_cifar(CIFAR10, o.out));
 }
 

@@ -156,11 +156,11 @@ private:
     Tokens tokens_;
 };
 
-/// What the directory to write to may lose: nothing that is read.
-std::vector<fs::path> claim(const Options& o, const SavedTokenizer& tokenizer, const std::vector<TextFile>& files) {
-    std::vector<fs::path> obsolete = claim_directory(o.out, o.overwrite, tokenizer.path);
-    for (const TextFile& file : files) claim_directory(o.out, o.overwrite, file.path);
-    return obsolete;
+/// The directory to write to, which loses nothing that is read.
+ClaimedDirectory claim(const Options& o, const SavedTokenizer& tokenizer, const std::vector<TextFile>& files) {
+    std::vector<fs::path> read{tokenizer.path};
+    for (const TextFile& file : files) read.push_back(file.path);
+    return claim_directory(o.out, o.overwrite, read);
 }
 
 void make_tokens(const Common& common, const Options& o) {
@@ -168,7 +168,7 @@ void make_tokens(const Common& common, const Options& o) {
     const std::vector<TextFile> files = text_files(inputs);
     const SavedTokenizer tokenizer = load_tokenizer(o.tokenizer);
     const auto separator = separator_token(o, tokenizer);
-    const std::vector<fs::path> obsolete = claim(o, tokenizer, files);
+    ClaimedDirectory out = claim(o, tokenizer, files);
     catch_interrupts();
     const std::uint64_t count = count_documents(common, files, o.text_key);
     require(count > 0, o.inputs.front(), o.inputs.size() > 1 ? " and the others" : "",
@@ -191,7 +191,7 @@ void make_tokens(const Common& common, const Options& o) {
         for (const auto& [name, content] : tokenizer.files) write_atomically(folder / name, content);
         stop_if_interrupted();
     };
-    publish_files(o.out, fill, obsolete);
+    out.publish(fill);
     nlohmann::ordered_json facts{{"out", o.out},
                                  {"documents", tally.documents},
                                  {"bytes", tally.bytes},

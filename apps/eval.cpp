@@ -42,6 +42,7 @@ void run(const Common& common, const EvalOptions& o) {
 void add_options(CLI::App& command, EvalOptions& o) {
     command.add_option("--model,model", o.model, "Model directory")->required()->type_name("DIR");
     add_base_option(command, o.base);
+    add_verify_option(command, o.verify);
     command.add_option("--data", o.data, "Text, token file, or a directory of either; a directory of images")
         ->type_name("PATH");
     command.add_option("--split", o.split, "Part of the data; of images val is the test images")

@@ -11,6 +11,7 @@ struct Common;
 
 struct EvalOptions {
     std::string model, base, split = "val";
+    bool verify = true;  // the model's manifest
     std::string data, text, hellaswag;  // what the model is judged by: one of them
     const std::string& subject() const { return !data.empty() ? data : !text.empty() ? text : hellaswag; }
     std::int64_t batch_size = 0;  // 0: 12 sequences, 128 images

@@ -141,7 +141,7 @@ Score evaluate(Device& device, const Common& common, const EvalOptions& o, const
 }  // namespace
 
 void eval_hellaswag(const Common& common, const EvalOptions& o) {
-    const LanguageModel model = open_language_model({o.model, o.base});
+    const LanguageModel model = open_language_model({o.model, o.base, o.verify});
     require(model.family().generates(), "model ", o.model, ": a ", model.family().title,
             " does not continue text, so it has no loss of an ending");
     require(model.tokenizer.has_value(), "model ", o.model, " has no tokenizer, which --hellaswag needs");

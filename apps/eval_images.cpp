@@ -93,7 +93,7 @@ void report(const Common& common, const EvalOptions& o, const ImageSet& set, con
 
 void eval_images(const Common& common, const EvalOptions& o) {
     if (!o.confusion_matrix.empty()) require_output("--confusion-matrix", o.confusion_matrix, {o.model, o.data});
-    const ImageModel model = open_image_model(o.model);
+    const ImageModel model = open_image_model({o.model, {}, o.verify});
     const Statistics statistics = model.statistics(o.statistics);
     const ImageSet set = open_set(o, model);
     const Images& images = o.split == "val" ? set.test : set.train;

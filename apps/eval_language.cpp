@@ -154,7 +154,7 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
 
 void eval_language(const Common& common, const EvalOptions& o) {
     require(!o.stride || whole(o), "--stride is for --all and --text");
-    const LanguageModel model = open_language_model({o.model, o.base});
+    const LanguageModel model = open_language_model({o.model, o.base, o.verify});
     const Subject subject = open_subject(o, model);
     const auto size = static_cast<std::int64_t>(subject.tokens.size());
     const Size context = model.config.size(Dimension::context);

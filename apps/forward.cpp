@@ -30,6 +30,7 @@ namespace fs = std::filesystem;
 
 struct Options {
     std::string model, base, input, output;
+    bool verify = true;
     bool grads = false, allow_nonfinite = false;
 };
 
@@ -68,7 +69,8 @@ std::string wrong_kind(const Safetensors& file, const char* input, const Family&
 }
 
 Case text_case(const Options& options, const Safetensors& file) {
-    const auto model = std::make_shared<const Model>(open_untokenized_model({options.model, options.base}));
+    const auto model =
+        std::make_shared<const Model>(open_untokenized_model({options.model, options.base, options.verify}));
     require(file.contains("tokens"), options.input, ": tensor 'tokens' I64 or I32 [B, T] is missing",
             wrong_kind(file, "images", model->family()));
     const auto& shape = file.at("tokens").shape;
@@ -90,7 +92,7 @@ Case text_case(const Options& options, const Safetensors& file) {
 }
 
 Case image_case(const Options& options, const Safetensors& file) {
-    const auto model = std::make_shared<const ImageModel>(open_image_model(options.model));
+    const auto model = std::make_shared<const ImageModel>(open_image_model({options.model, {}, options.verify}));
     require(file.contains("images"), options.input, ": tensor 'images' F32 [B, C, H, W] is missing",
             wrong_kind(file, "tokens", model->family()));
     const std::vector<std::int64_t>& shape = file.at("images").shape;
@@ -208,6 +210,7 @@ void add_forward(CLI::App& app, Common& common) {
     auto options = std::make_shared<Options>();
     command->add_option("--model", options->model, "Model directory")->required()->type_name("DIR");
     add_base_option(*command, options->base);
+    add_verify_option(*command, options->verify);
     command
         ->add_option("--input", options->input,
                      "safetensors file: tokens I64 or I32 [B, T] and targets, or images F32 [B, C, H, W] and labels")

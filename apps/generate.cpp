@@ -26,6 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Options {
     std::string model, base;
+    bool verify = true;
     PromptOptions prompts;
     ChatOptions chat;
     std::int64_t num_samples = 1;
@@ -157,6 +158,7 @@ void run(Device& device, const Common& common, const Options& options, const Lan
 void add_options(CLI::App& command, Options& o) {
     command.add_option("--model,model", o.model, "Model directory")->required()->type_name("DIR");
     add_base_option(command, o.base);
+    add_verify_option(command, o.verify);
     o.prompts.declare(command);
     o.chat.declare(command);
     command.add_option("--max-new-tokens", o.how.max_new_tokens, "Tokens to add")
@@ -240,7 +242,7 @@ void add_generate(CLI::App& app, Common& common) {
     command->callback([options, command, &common] {
         const auto start = Clock::now();
         validate(options->how.sampling);
-        const LanguageModel model = open_language_model({options->model, options->base});
+        const LanguageModel model = open_language_model({options->model, options->base, options->verify});
         require(model.family().generates(), "model ", options->model, ": a ", model.family().title,
                 " does not continue text");
         require(options->how.stop.empty() || model.tokenizer, "--stop is for models with a tokenizer; ", options->model,

@@ -94,7 +94,7 @@ InspectedModel inspected_directory(const ModelOptions& o, Format activations) {
         const Family& family = family_in({o.model, o.base});
         if (family.images()) {
             require(!o.block_size, "--block-size is for language models, ", o.model, " is a ", family.command);
-            return inspected_image_model(open_image_model(o.model, false).config, o.batch_size);
+            return inspected_image_model(open_image_model({o.model}, false).config, o.batch_size);
         }
         const ModelConfig config = open_untokenized_model({o.model, o.base}, false).config;
         const std::int64_t block = o.block_size.value_or(config.size(Dimension::context));

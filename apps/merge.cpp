@@ -21,14 +21,14 @@ namespace fs = std::filesystem;
 
 struct Options {
     std::string adapters, base, out_dir;
-    bool overwrite = false;
+    bool overwrite = false, verify = true;
 };
 
 void merge(const Common& common, const Options& o) {
-    const LanguageModel model = open_language_model({o.adapters, o.base});
+    const LanguageModel model = open_language_model({o.adapters, o.base, o.verify});
     require(model.config.adapters().has_value(), o.adapters,
             ": holds a whole model, wanted adapters to merge into one");
-    const std::vector<fs::path> obsolete = claim_directory(o.out_dir, o.overwrite);
+    ClaimedDirectory out = claim_directory(o.out_dir, o.overwrite);
     require_apart(o.out_dir, model.path);
     require_apart(o.out_dir, o.adapters);
     const StoredWeights base = StoredWeights::open(model.path / "model.safetensors");
@@ -40,7 +40,7 @@ void merge(const Common& common, const Options& o) {
             for (const auto& [name, content] : model.tokenizer->files) write_atomically(folder / name, content);
         write_safetensors(folder / "model.safetensors", weights);
     };
-    publish_files(o.out_dir, fill, obsolete);
+    out.publish(fill);
     std::uint64_t parameters = 0;
     for (const TensorSource& source : weights) parameters += bytes_of(source.shape, source.type).value_or(0) / 4;
     print_facts(common, {{"out_dir", o.out_dir}, {"base", model.path.string()}, {"parameters", parameters}});
@@ -53,6 +53,7 @@ void add_merge(CLI::App& app, Common& common) {
     auto o = std::make_shared<Options>();
     command->add_option("adapters", o->adapters, "Directory of adapters")->required()->type_name("DIR");
     add_base_option(*command, o->base);
+    add_verify_option(*command, o->verify);
     command->add_option("--out-dir", o->out_dir, "Directory to write to")->required()->type_name("DIR");
     command->add_flag("--overwrite", o->overwrite, "Replace the run, model or data that is there");
     add_common(*command, common);

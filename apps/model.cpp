@@ -6,10 +6,12 @@
 #include "apps/image_options.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/published.h"
 #include "models/adapters.h"
 #include "models/files/adapter_files.h"
 #include "models/files/config_json.h"
 #include "models/files/image_processor.h"
+#include "models/files/manifest.h"
 #include "models/files/stored_weights.h"
 #include "models/files/weights.h"
 
@@ -62,21 +64,25 @@ Model open_model(const ModelPath& path, bool images, bool weights) {
     require(family.images() == images, config.string(), ": 'model_type' is '", family.model_type, "', wanted a ",
             images ? "vision" : "language", " model");
     Model model{whole, read_config_json(config)};
+    const bool adapters = holds_adapters(path.directory);
+    if (weights && path.verify) {
+        require_undamaged(whole);
+        if (adapters) require_undamaged(path.directory);
+    }
     if (weights) check_proportion(model);
-    if (!holds_adapters(path.directory)) return model;
+    if (!adapters) return model;
     require(!images, path.directory.string(), ": adapters are of language models, ", whole.string(), " is none");
     model.config = adapted(std::move(model.config), path.directory / adapter_config_file);
     model.adapters = path.directory / adapter_weights_file;
     return model;
 }
 
-/// A directory in which a whole model is looked for. Finishes a publication that was cut short.
+/// A directory in which a whole model is looked for.
 void require_directory(const fs::path& path) {
     std::error_code ignored;
     require(fs::is_directory(path, ignored), "model ", path.string(),
             fs::exists(path, ignored) ? " is not a directory" : " does not exist",
             ", wanted a directory with config.json and model.safetensors");
-    settle_files(path);
 }
 
 /// Where the adapters of a directory say that their base is: a path, from there or from here.
@@ -93,15 +99,23 @@ fs::path base_of(const fs::path& directory) {
 
 }  // namespace
 
+void add_verify_option(CLI::App& command, bool& verify) {
+    command.add_flag("!--no-verify", verify, "Read the model also if its files are not as its manifest.json says");
+}
+
+void require_undamaged(const fs::path& directory) try {
+    verify_checkpoint(directory);
+} catch (const InputError& error) {
+    throw InputError(error.what(), "; --no-verify reads it all the same");
+}
+
 void add_base_option(CLI::App& command, std::string& base) {
     command.add_option("--base", base, "Of adapters: the model they stand beside (where adapter_config.json says)")
         ->type_name("DIR");
 }
 
 bool holds_adapters(const fs::path& directory) {
-    settle_files(directory);
-    std::error_code ignored;
-    return fs::exists(directory / adapter_config_file, ignored);
+    return file_exists(directory / adapter_config_file);
 }
 
 fs::path whole_model(const ModelPath& path) {
@@ -150,15 +164,14 @@ Model open_untokenized_model(const ModelPath& path, bool weights) {
     return open_model(path, false, weights);
 }
 
-ImageModel open_image_model(const fs::path& path, bool weights) {
+ImageModel open_image_model(const ModelPath& path, bool weights) {
     return {open_model(path, true, weights)};
 }
 
 Statistics ImageModel::statistics(const std::string& name) const {
     if (!name.empty()) return statistics_named(name);
     const fs::path file = path / "preprocessor_config.json";
-    std::error_code ignored;
-    require(fs::exists(file, ignored), file.string(),
+    require(file_exists(file), file.string(),
             " is missing: how images are normalised must be given, --statistics");
     return read_image_processor(file);
 }

@@ -23,12 +23,20 @@ namespace vkf {
 
 /// Where a model is: its directory or, if that holds adapters alone, where the whole model is that they stand beside.
 struct ModelPath {
-    ModelPath(std::filesystem::path at, std::filesystem::path base_at = {})
-        : directory(std::move(at)), base(std::move(base_at)) {}
+    ModelPath(std::filesystem::path at, std::filesystem::path base_at = {}, bool verified = true)
+        : directory(std::move(at)), base(std::move(base_at)), verify(verified) {}
 
     std::filesystem::path directory;
     std::filesystem::path base;  // else adapter_config.json says
+    bool verify = true;          // what is read with weights, where there is a manifest
 };
+
+/// Adds --no-verify, which reads a model without comparing its files with its manifest.
+void add_verify_option(CLI::App& command, bool& verify);
+
+/// Throws InputError naming a file of the directory that is not as its manifest says, and the option that reads it all
+/// the same.
+void require_undamaged(const std::filesystem::path& directory);
 
 /// Adds --base, where the adapters that a command is given stand beside.
 void add_base_option(CLI::App& command, std::string& base);
@@ -66,9 +74,9 @@ struct ImageModel : Model {
 /// kind.
 LanguageModel open_language_model(const ModelPath& path);
 Model open_untokenized_model(const ModelPath& path, bool weights = true);
-ImageModel open_image_model(const std::filesystem::path& path, bool weights = true);
+ImageModel open_image_model(const ModelPath& path, bool weights = true);
 
-/// Whether the directory holds adapters. Finishes a publication that was cut short.
+/// Whether the directory holds adapters.
 bool holds_adapters(const std::filesystem::path& directory);
 /// The directory of the whole model. Throws InputError if it is none, or nobody says where the adapters' base is.
 std::filesystem::path whole_model(const ModelPath& path);

@@ -9,6 +9,7 @@
 #include "apps/model.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/published.h"
 #include "models/files/config_json.h"
 #include "ops/outlier.h"
 
@@ -54,6 +55,7 @@ void RunOptions::declare_run(CLI::App& app) {
            "evaluations without improvement after which to stop; 0: never", whole(0, most_steps));
     flag(app, "--overfit-one-batch", overfit_one_batch,
          "the same batch at every step, which a sound model learns by heart");
+    add_verify_option(app, verify);
     app.add_flag("--dry-run", dry_run,
                  "say what the run would take of memory and time, by a few steps; leaves no file");
 
@@ -161,9 +163,7 @@ Feed RunOptions::training_feed(Feed feed, std::int64_t steps) const {
 
 std::string RunOptions::read_origin(const Common& common) {
     const std::filesystem::path folder = origin(), kept = folder / "train.toml";
-    std::error_code ignored;
-    if (resume) settle_files(folder);
-    require(!resume || holds_adapters(folder) || std::filesystem::exists(folder / "config.json", ignored),
+    require(!resume || holds_adapters(folder) || file_exists(folder / "config.json"),
             folder.string(), " holds no run to resume (config.json is missing): begin one without --resume");
     const std::filesystem::path file = whole_model(folder) / "config.json";
     const Family& found = read_family(file);
@@ -172,7 +172,7 @@ std::string RunOptions::read_origin(const Common& common) {
             found.command, "`");
     if (!resume) return file.string();
     const std::string init = given("--init-from") ? std::filesystem::absolute(init_from).string() : "";
-    if (std::filesystem::exists(kept, ignored)) read_base(kept);
+    if (file_exists(kept)) read_base(kept);
     settle(common);
     const ConfigValue* began = base("init-from");
     require(init.empty() || (began && std::filesystem::absolute(argument(*began)) == init), origin_of("--init-from"),

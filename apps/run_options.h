@@ -55,6 +55,7 @@ public:
     std::int64_t save_total_limit = 0;
     bool overfit_one_batch = false;
     bool dry_run = false;
+    bool verify = true;  // the manifest of what a run starts from
 
     /// Takes what --config gives, and what stands among the options that every command has.
     void settle(const Common& common);

@@ -86,7 +86,8 @@ void train_images(const ImageRunOptions& o, const Common& common) {
     if (o.resume)
         run = RunDirectory::reopen(o.out_dir);
     else
-        claim_directory(o.out_dir, o.overwrite, o.data);  // which create() does, before the long part
+        require_free(o.out_dir, o.overwrite, {o.data});  // as create() does, before the long part
+    if (o.verify && !o.origin().empty()) require_undamaged(o.origin());
     const ImageSet set = o.images(o.data);
     require(set.test.size() > 0, "data ", o.data, ": there are no test images");
     ImageBatches batches(set, set.train, o.batches());

@@ -117,11 +117,11 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
     if (o.resume)
         run = RunDirectory::reopen(o.out_dir);
     else
-        claim_directory(o.out_dir, o.overwrite, o.data);  // which create() does, before the long part
+        require_free(o.out_dir, o.overwrite, {o.data});  // as create() does, before the long part
     require(!o.data.empty(),
             "--data is missing: a directory with train.bin and val.bin or shards, a token file, or text");
     std::optional<LanguageModel> origin;
-    if (!o.origin().empty()) origin = open_language_model({o.origin()});
+    if (!o.origin().empty()) origin = open_language_model({o.origin(), {}, o.verify});
     const TokenDataset data = origin ? open_data(*origin, o.data) : TokenDataset::open(o.data);
     const std::optional<SavedTokenizer>& tokenizer = origin ? origin->tokenizer : data.tokenizer();
     const ModelConfig model = model_config(o, origin, data);

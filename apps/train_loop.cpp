@@ -53,33 +53,38 @@ Evaluation evaluate(const TrainLoop& loop, std::int64_t step, const Common& comm
     });
 }
 
-/// Evaluates, keeps the best model and writes the checkpoint.
-void checkpoint(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress& at, Progress& progress,
-                const Common& common) try {
-    const Evaluation found = evaluate(loop, at.step, common);
-    if (!run.begun()) run.save(trainer, at);  // there is something to keep, and to log to
-    ordered_json line{{"step", at.step}};
-    line.update(found.metrics);
-    run.log(line);
-    for (const std::string& words : found.lines) progress.line(text("step ", at.step, ": ", words));
-    if (at.take_score(found.score)) run.save_best(trainer);
-    run.save(trainer, at);
+/// Writes the checkpoint.
+void save(Trainer& trainer, RunDirectory& run, const RunProgress& at, Progress& progress) try {
+    if (const std::string others = run.save(trainer, at); !others.empty())
+        progress.line(text((run.path() / others).string(), " is there and not of this run: it stays as it is"));
 } catch (const NotFinite& found) {
     throw at_step(at.step, found);
 }
 
-/// The run as it stands.
-void save(Trainer& trainer, RunDirectory& run, const RunProgress& at) try {
-    run.save(trainer, at);
+void save_best(Trainer& trainer, RunDirectory& run, const RunProgress& at) try {
+    run.save_best(trainer, at);
 } catch (const NotFinite& found) {
     throw at_step(at.step, found);
+}
+
+/// Evaluates, keeps the best model and writes the checkpoint.
+void checkpoint(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress& at, Progress& progress,
+                const Common& common) {
+    const Evaluation found = evaluate(loop, at.step, common);
+    if (!run.begun()) save(trainer, run, at, progress);  // there is something to keep, and to log to
+    ordered_json line{{"step", at.step}};
+    line.update(found.metrics);
+    run.log(line);
+    for (const std::string& words : found.lines) progress.line(text("step ", at.step, ": ", words));
+    if (at.take_score(found.score)) save_best(trainer, run, at);
+    save(trainer, run, at, progress);
 }
 
 /// Ctrl-C: the run is kept, unless that would only take another's place.
 void keep(Trainer& trainer, RunDirectory& run, const RunProgress& at, Progress& progress) {
     if (!run.begun() && run.replaces())
         return progress.line(text("interrupted before the first checkpoint; ", run.path().string(), " is as it was"));
-    save(trainer, run, at);
+    save(trainer, run, at, progress);
     progress.line(text("interrupted at step ", at.step, "; go on with --resume"));
 }
 
@@ -187,7 +192,7 @@ void step_until_end(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, 
         const bool over = at.step > first && begun.past(loop.limits.max_minutes);
         if (over || saved.past(loop.limits.save_minutes)) {
             pipeline.drain();
-            save(trainer, run, at);
+            save(trainer, run, at, progress);
             saved = Timer();
         }
         if (over)

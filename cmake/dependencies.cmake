@@ -60,6 +60,14 @@ if(NOT VKFORMER_STB_INCLUDE)
 endif()
 target_include_directories(vkformer_stb SYSTEM INTERFACE "${VKFORMER_STB_INCLUDE}")
 
+# Hashes of manifests.
+find_path(VKFORMER_XXHASH_INCLUDE xxhash.h)
+add_library(vkformer_xxhash INTERFACE)
+if(NOT VKFORMER_XXHASH_INCLUDE)
+    message(FATAL_ERROR "xxHash is missing (xxhash.h): run tools/setup or install it.")
+endif()
+target_include_directories(vkformer_xxhash SYSTEM INTERFACE "${VKFORMER_XXHASH_INCLUDE}")
+
 # train.toml and recipes.
 find_path(VKFORMER_TOML_INCLUDE toml++/toml.h)
 add_library(vkformer_toml INTERFACE)

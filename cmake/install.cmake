@@ -51,7 +51,7 @@ install(TARGETS vkformer_package EXPORT vkformer ARCHIVE DESTINATION "${CMAKE_IN
 foreach(folder IN ITEMS runtime/ models)
     install(DIRECTORY ${folder} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/vkformer"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def"
-        PATTERN base/windows_text.h EXCLUDE
+        PATTERN base/windows_text.h EXCLUDE PATTERN base/os_file_posix.h EXCLUDE
         PATTERN vulkan/handles.h EXCLUDE PATTERN vulkan/host_pool.h EXCLUDE PATTERN vulkan/instance.h EXCLUDE
         PATTERN vulkan/matrices.h EXCLUDE PATTERN vulkan/physical_device.h EXCLUDE
         PATTERN vulkan/queue_family.h EXCLUDE PATTERN vulkan/requirements.h EXCLUDE

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/published.h"
 #include "base/json.h"
 #include "models/field.h"
 
@@ -217,9 +218,9 @@ std::vector<std::int32_t> ChatTemplate::end_tokens() const {
 std::optional<std::string> recognised_chat_template(const fs::path& model) {
     const fs::path jinja = model / "chat_template.jinja", config = model / "tokenizer_config.json";
     std::string found;
-    if (fs::exists(jinja))
+    if (file_exists(jinja))
         found = read_text(jinja);
-    else if (fs::exists(config))
+    else if (file_exists(config))
         found = template_text(parse_json(read_text(config), config.string()), config.string());
     if (found.empty()) return "none";
     for (const ChatFormat& format : FORMATS)

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/published.h"
 #include "models/data/md5.h"
 
 namespace vkf {
@@ -41,9 +42,8 @@ std::vector<std::string> read_names(const fs::path& path) {
 }
 
 std::vector<std::string> class_names(const CifarFormat& format, const fs::path& directory, bool coarse) {
-    std::error_code ignored;
     const fs::path file = directory / (coarse ? format.coarse_names : format.names);
-    if (fs::exists(file, ignored)) return read_names(file);
+    if (file_exists(file)) return read_names(file);
     if (&format == &CIFAR10) return {CIFAR10_NAMES.begin(), CIFAR10_NAMES.end()};
     std::vector<std::string> numbers;
     for (std::size_t i = 0; i < (coarse ? format.coarse_classes : format.classes); ++i)
@@ -52,9 +52,8 @@ std::vector<std::string> class_names(const CifarFormat& format, const fs::path& 
 }
 
 void require_there(const fs::path& path, const CifarFormat& format) {
-    std::error_code ignored;
-    if (fs::exists(path, ignored)) return;
-    const bool packed = fs::exists(path.string() + ".xz", ignored);
+    if (file_exists(path)) return;
+    const bool packed = file_exists(path.string() + ".xz");
     throw InputError(path.string(), ": is missing", packed ? ", only its .xz is there" : "", ", wanted ",
                      format.files.front().name, " to ", format.files.back().name, packed ? " unpacked" : "");
 }

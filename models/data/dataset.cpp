@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/published.h"
 
 namespace vkf {
 namespace fs = std::filesystem;
@@ -28,7 +29,7 @@ TokenDataset TokenDataset::open(const fs::path& path, const Encode& encode) {
     data.path_ = path;
     const fs::path train = path / "train.bin", val = path / "val.bin";
     const bool directory = fs::is_directory(path, ignored);
-    const bool pair = fs::exists(train, ignored) || fs::exists(val, ignored);
+    const bool pair = directory && (file_exists(train) || file_exists(val));
     const TokenShards shards = directory ? find_token_shards(path) : TokenShards{};
     require(!pair || shards.empty(), path.string(), ": has train.bin or val.bin and shards (",
             shards.empty() ? "" : shards.train.front().filename().string(), ", …), wanted one of the two");

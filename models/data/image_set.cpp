@@ -1,6 +1,7 @@
 #include "models/data/image_set.h"
 
 #include "base/error.h"
+#include "base/published.h"
 #include "models/data/cifar.h"
 #include "models/data/image_folder.h"
 
@@ -10,10 +11,9 @@ namespace {
 
 // Any of the files makes a directory CIFAR's, so that what is missing can be named.
 bool holds_any(const fs::path& directory, const CifarFormat& format) {
-    std::error_code ignored;
     for (const CifarFile& file : format.files) {
         const fs::path path = directory / file.name;
-        if (fs::exists(path, ignored) || fs::exists(path.string() + ".xz", ignored)) return true;
+        if (file_exists(path) || file_exists(path.string() + ".xz")) return true;
     }
     return false;
 }
@@ -28,8 +28,7 @@ fs::path unpacked(const fs::path& directory) {
 
 // train.bin alone, or beside val.bin, holds tokens.
 bool holds_cifar100(const fs::path& directory) {
-    std::error_code ignored;
-    return holds_any(directory, CIFAR100) && !fs::exists(directory / "val.bin", ignored);
+    return holds_any(directory, CIFAR100) && !file_exists(directory / "val.bin");
 }
 
 }  // namespace
@@ -51,7 +50,6 @@ ImageSet open_images(const fs::path& path, const ImageOptions& options) {
     require(fs::is_directory(path, ignored), "images ", path.string(), ": is not a directory");
     const fs::path directory = unpacked(path);
     const std::string shown = directory.string();
-    settle_files(directory);
     const bool ten = holds_any(directory, CIFAR10);
     const bool hundred = !ten && holds_cifar100(directory);
     require(hundred || !options.coarse, shown, ": has no coarse labels, wanted CIFAR-100's train.bin and test.bin");
@@ -60,7 +58,7 @@ ImageSet open_images(const fs::path& path, const ImageOptions& options) {
                 options.side);
         return open_cifar(ten ? CIFAR10 : CIFAR100, directory, options.coarse);
     }
-    require(!fs::exists(directory / "val.bin", ignored), shown, ": holds tokens (val.bin), wanted images");
+    require(!file_exists(directory / "val.bin"), shown, ": holds tokens (val.bin), wanted images");
     return open_image_folder(directory, options.side);
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/published.h"
 #include "models/data/tokens.h"
 
 namespace vkf {
@@ -39,11 +40,9 @@ bool is_token_shard(const fs::path& file) {
 
 TokenShards find_token_shards(const fs::path& directory) {
     std::vector<fs::path> files;
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored))
-        if (is_token_shard(entry.path())) files.push_back(entry.path());
+    for (const fs::path& name : published_names(directory))
+        if (is_token_shard(name)) files.push_back(directory / name);
     if (files.empty()) return {};
-    std::ranges::sort(files);
     TokenShards shards;
     for (const fs::path& file : files) {
         const ShardName name = *shard_name(file), first = *shard_name(files.front());

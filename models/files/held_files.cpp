@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/published.h"
 #include "models/data/cifar.h"
 #include "models/data/token_shards.h"
 #include "models/files/adapter_files.h"
+#include "models/files/manifest.h"
 #include "models/files/numbered_checkpoints.h"
 #include "models/tokenizers/load_tokenizer.h"
 
@@ -18,12 +19,14 @@ namespace {
 
 using Kind = HeldFile::Kind;
 
+constexpr const char* index_file = "model.safetensors.index.json";
+
 std::vector<HeldFile> names_of_all() {
     std::vector<HeldFile> all;
     for (const char* name : {"optimizer.safetensors", "train.toml", "metrics.jsonl"}) all.push_back({name, Kind::run});
     for (const char* name :
-         {"config.json", "model.safetensors", "model.safetensors.index.json", "preprocessor_config.json",
-          "special_tokens_map.json", "generation_config.json", adapter_config_file, adapter_weights_file})
+         {"config.json", "model.safetensors", index_file, "preprocessor_config.json", "special_tokens_map.json",
+          "generation_config.json", manifest_file, adapter_config_file, adapter_weights_file})
         all.push_back({name, Kind::model});
     for (const char* name : {"train.bin", "val.bin"}) all.push_back({name, Kind::data});
     for (const CifarFormat* format : {&CIFAR10, &CIFAR100}) {
@@ -58,35 +61,50 @@ bool same(const fs::path& a, const fs::path& b) {
 
 std::vector<HeldFile> held_files(const fs::path& directory) {
     std::vector<HeldFile> found;
-    std::error_code ignored;
     std::vector<fs::path> folders{"", "best"};
     for (const fs::path& checkpoint : numbered_checkpoints(directory)) folders.push_back(checkpoint.filename());
     for (const fs::path& folder : folders) {
-        settle_files(directory / folder);
+        const std::vector<fs::path> names = published_names(directory / folder);
         for (const HeldFile& file : names_of_all())
-            if (fs::is_regular_file(directory / folder / file.name, ignored))
-                found.push_back({folder / file.name, file.kind});
-        for (const fs::directory_entry& entry : fs::directory_iterator(directory / folder, ignored))
-            if (is_token_shard(entry.path())) found.push_back({folder / entry.path().filename(), Kind::data});
+            if (std::ranges::count(names, file.name) > 0) found.push_back({folder / file.name, file.kind});
+        const bool sharded = std::ranges::count(names, fs::path(index_file)) > 0;
+        for (const fs::path& name : names) {
+            if (is_token_shard(name)) found.push_back({folder / name, Kind::data});
+            if (sharded && name.extension() == ".safetensors" && name != "model.safetensors")
+                found.push_back({folder / name, Kind::model});
+        }
     }
     return found;
 }
 
-std::vector<fs::path> claim_directory(const fs::path& directory, bool overwrite, const fs::path& input) {
-    std::vector<fs::path> names;
+void require_free(const fs::path& directory, bool overwrite, const std::vector<fs::path>& inputs) {
     std::error_code ignored;
     for (const HeldFile& file : held_files(directory)) {
         const fs::path path = directory / file.name;
-        const bool empty = fs::file_size(path, ignored) == 0;
+        const bool empty = fs::file_size(published(path), ignored) == 0;
         require(overwrite || empty, directory.string(), " already holds ", words_for(file.kind), " (",
                 file.name.string(), "); --overwrite replaces it",
                 file.kind == Kind::run ? ", train --resume continues it" : "");
-        const bool read = same(path, input) || (file.kind == Kind::data && same(directory, input));
-        require(!read, directory.string(), " holds the data to read (", file.name.string(),
-                "), which --overwrite would replace: wanted another directory");
-        if (std::ranges::find(names, file.name) == names.end()) names.push_back(file.name);
+        for (const fs::path& input : inputs) {
+            const bool read = same(path, input) || (file.kind == Kind::data && same(directory, input));
+            require(!read, directory.string(), " holds the data to read (", file.name.string(),
+                    "), which --overwrite would replace: wanted another directory");
+        }
     }
-    return names;
+}
+
+ClaimedDirectory claim_directory(const fs::path& directory, bool overwrite, const std::vector<fs::path>& inputs) {
+    require_free(directory, overwrite, inputs);  // before anything is put there
+    ClaimedDirectory claimed{ManagedDirectory::claim(directory), {}};
+    require_free(directory, overwrite, inputs);  // now that nobody else writes there
+    claimed.directory.settle();
+    claimed.directory.settle_in("best");
+    for (const fs::path& checkpoint : numbered_checkpoints(directory))
+        claimed.directory.settle_in(checkpoint.filename());
+    for (const HeldFile& file : held_files(directory))
+        if (std::ranges::find(claimed.obsolete, file.name) == claimed.obsolete.end())
+            claimed.obsolete.push_back(file.name);
+    return claimed;
 }
 
 void require_apart(const fs::path& directory, const fs::path& model) {

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/managed_directory.h"
+
 namespace vkf {
 
 /// A file that a directory holds as part of something.
@@ -15,14 +17,26 @@ struct HeldFile {
 };
 
 /// The files of runs, models, data and tokenizers that are in the directory, in its best/ and in its numbered
-/// checkpoints, a run's first. Finishes a publication that was cut short.
+/// checkpoints, a run's first.
 std::vector<HeldFile> held_files(const std::filesystem::path& directory);
 
-/// The names of the files that a fresh model, run or data set replaces, for publish_files. Throws InputError naming one
-/// of them unless --overwrite was given or they are empty, and at any rate if they are what the command reads: `input`,
-/// a data file or directory.
-std::vector<std::filesystem::path> claim_directory(const std::filesystem::path& directory, bool overwrite,
-                                                   const std::filesystem::path& input = {});
+/// Throws InputError naming one of the files that a fresh model, run or data set would replace in the directory, unless
+/// `overwrite` or they are empty; and at any rate if they are what the command reads: `inputs`, data files or
+/// directories.
+void require_free(const std::filesystem::path& directory, bool overwrite,
+                  const std::vector<std::filesystem::path>& inputs = {});
+
+/// A directory into which a fresh model, run or data set will be published.
+struct ClaimedDirectory {
+    ManagedDirectory directory;
+    std::vector<std::filesystem::path> obsolete;  // files that the set takes the place of, named relative to it
+
+    void publish(const ManagedDirectory::Fill& fill) { directory.publish(fill, obsolete); }
+};
+
+/// Opens the directory and takes its lock. Throws as require_free and ManagedDirectory::claim do.
+ClaimedDirectory claim_directory(const std::filesystem::path& directory, bool overwrite,
+                                 const std::vector<std::filesystem::path>& inputs = {});
 
 /// Throws InputError if any of the files that would be replaced in `directory` is of the model directory `model`, which
 /// is needed on.

@@ -1,15 +1,15 @@
 #include "models/files/numbered_checkpoints.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "models/files/adapter_files.h"
 
 namespace vkf {
 
@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view PREFIX = "checkpoint-";
+constexpr std::string_view REMOVED = ".removed-";  // and the name of a checkpoint whose files are being removed
 
 /// The STEP of a folder's name; nothing for other names.
 std::optional<std::int64_t> step_of(const std::string& name) {
@@ -29,26 +30,82 @@ std::optional<std::int64_t> step_of(const std::string& name) {
     return written_so ? std::optional(step) : std::nullopt;
 }
 
-void link_or_copy(const fs::path& from, const fs::path& to) {
+void link_or_copy(const ManagedDirectory& from, const fs::path& name, const os::Folder& to) {
+    if (from.folder().link(name, to, name)) return;
     std::error_code error;
-    fs::create_hard_link(from, to, error);
-    if (error) fs::copy_file(from, to, error);
-    if (error) throw Error("cannot write ", to.string(), ": ", error.message());
+    fs::copy_file(from.path() / name, to.path() / name, error);
+    if (error) throw Error("cannot write ", (to.path() / name).string(), ": ", error.message());
 }
 
-/// What makes it a model goes first: a checkpoint that is half removed is none.
-void remove_checkpoint(const fs::path& checkpoint, const std::vector<fs::path>& files) {
-    std::error_code error;
-    if (fs::exists(checkpoint / "metrics.jsonl", error)) return;  // a run of its own by now
-    settle_files(checkpoint);
-    fs::remove_all(checkpoint / ".saving", error);  // what a kill left
-    for (const char* config : {"config.json", adapter_config_file})
-        if (!error) fs::remove(checkpoint / config, error);
-    for (const fs::path& file : files) {
-        if (!error) fs::remove(checkpoint / file, error);
-        if (error) throw Error("cannot remove ", (checkpoint / file).string(), ": ", error.message());
+void remove_file(const os::Folder& folder, const fs::path& name) {
+    if (!folder.remove(name) && errno != ENOENT)
+        throw Error("cannot remove ", (folder.path() / name).string(), ": ", std::strerror(errno));
+}
+
+/// A folder's manifest, if the run wrote the folder.
+std::optional<Manifest> own_manifest(const os::Folder& folder, const std::string& run) try {
+    if (!folder.valid() || folder.kind("metrics.jsonl")) return {};  // a run of its own by now
+    std::optional<Manifest> manifest = read_manifest(folder);
+    return manifest && manifest->run == run ? manifest : std::nullopt;
+} catch (const InputError&) {
+    return {};  // somebody else's
+}
+
+/// A checkpoint of the run with all of its files.
+struct Checkpoint {
+    fs::path name;
+    Manifest manifest;
+};
+
+std::vector<Checkpoint> own_checkpoints(const ManagedDirectory& directory, const std::string& run) {
+    std::vector<Checkpoint> own;
+    for (const fs::path& path : numbered_checkpoints(directory.path())) {
+        const os::Folder folder = directory.folder().folder(path.filename());
+        auto manifest = own_manifest(folder, run);
+        if (!manifest || step_of(path.filename().string()) != manifest->step) continue;
+        const auto there = [&](const auto& file) { return folder.kind(file.first) == os::Folder::Kind::regular; };
+        if (std::ranges::all_of(manifest->files, there)) own.push_back({path.filename(), *std::move(manifest)});
     }
-    fs::remove(checkpoint, error);  // unless somebody else put something there
+    return own;
+}
+
+/// The manifest goes last: until then the next one who removes checkpoints can go on.
+void remove_files(const os::Folder& parent, const fs::path& name, const Manifest& manifest) {
+    {
+        const os::Folder folder = parent.folder(name);
+        for (const fs::path& file : manifest.names()) remove_file(folder, file);
+    }
+    parent.remove_folder(name);
+}
+
+/// At one moment, unless somebody put something there, which stays.
+void remove_checkpoint(const os::Folder& parent, const Checkpoint& checkpoint) {
+    {
+        const os::Folder folder = parent.folder(checkpoint.name);
+        const std::vector<fs::path> own = checkpoint.manifest.names();
+        const auto is_own = [&](const fs::path& name) { return std::ranges::count(own, name) > 0; };
+        const auto names = folder.names();
+        if (!names || !std::ranges::all_of(*names, is_own)) {
+            remove_file(folder, manifest_file);  // it is no checkpoint of the run's from here on
+            for (const fs::path& file : own) remove_file(folder, file);
+            return;
+        }
+    }
+    const fs::path removed = text(REMOVED, checkpoint.name.string());
+    if (!parent.rename(checkpoint.name, parent, removed))
+        throw Error("cannot remove ", (parent.path() / checkpoint.name).string(), ": ", std::strerror(errno));
+    remove_files(parent, removed, checkpoint.manifest);
+}
+
+/// What a kill left half removed.
+void finish_removals(const os::Folder& parent, const std::string& run) {
+    for (const fs::path& name : parent.names().value_or(std::vector<fs::path>())) {
+        if (!name.string().starts_with(text(REMOVED, PREFIX))) continue;
+        if (const auto manifest = own_manifest(parent.folder(name), run))
+            remove_files(parent, name, *manifest);
+        else
+            parent.remove_folder(name);  // if it is empty
+    }
 }
 
 }  // namespace
@@ -66,14 +123,28 @@ std::vector<fs::path> numbered_checkpoints(const fs::path& directory) {
     return paths;
 }
 
-void keep_numbered(const fs::path& directory, const std::vector<fs::path>& files, std::int64_t step,
-                   std::int64_t limit) {
-    publish_files(directory / text(PREFIX, step), [&](const fs::path& folder) {
-        for (const fs::path& file : files) link_or_copy(directory / file, folder / file);
+std::string numbered_name(std::int64_t step) {
+    return text(PREFIX, step);
+}
+
+bool keep_numbered(ManagedDirectory& run, const Manifest& manifest, std::int64_t limit) {
+    finish_removals(run.folder(), manifest.run);
+    const fs::path name = numbered_name(manifest.step);
+    if (run.folder().kind(name)) {  // of an earlier pass over the same step
+        const auto earlier = own_manifest(run.folder().folder(name), manifest.run);
+        if (!earlier) return false;
+        if (*earlier == manifest) return true;
+        remove_checkpoint(run.folder(), {name, *earlier});
+        if (run.folder().kind(name)) return false;  // somebody put something there
+    }
+    run.publish_folder(name, [&](const fs::path& path) {
+        const os::Folder folder(path);
+        for (const fs::path& file : manifest.names()) link_or_copy(run, file, folder);
     });
-    const std::vector<fs::path> kept = numbered_checkpoints(directory);
+    const std::vector<Checkpoint> kept = own_checkpoints(run, manifest.run);
     for (std::int64_t i = 0; i < std::ssize(kept) - limit; ++i)
-        remove_checkpoint(kept[static_cast<std::size_t>(i)], files);
+        remove_checkpoint(run.folder(), kept[static_cast<std::size_t>(i)]);
+    return true;
 }
 
 }  // namespace vkf

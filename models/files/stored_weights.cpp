@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/published.h"
 #include "models/files/config_keys.h"
 
 namespace vkf {
@@ -32,8 +33,7 @@ std::map<std::string, std::string> read_weight_map(const fs::path& index) {
 StoredWeights StoredWeights::open(const fs::path& file) {
     StoredWeights made;
     const fs::path index = file.string() + ".index.json";
-    std::error_code ignored;
-    if (fs::exists(file, ignored) || !fs::exists(index, ignored)) {
+    if (file_exists(file) || !file_exists(index)) {
         made.path_ = file;
         made.add(Safetensors::open(file));
         return made;
@@ -43,7 +43,7 @@ StoredWeights StoredWeights::open(const fs::path& file) {
     std::set<std::string> shards;
     for (const auto& [name, shard] : shard_of) shards.insert(shard);
     for (const std::string& shard : shards)
-        require(fs::exists(index.parent_path() / shard, ignored), index.string(), ": ", shard,
+        require(file_exists(index.parent_path() / shard), index.string(), ": ", shard,
                 " is missing, wanted all ", shards.size(), " of its files");
     for (const std::string& shard : shards) made.add(Safetensors::open(index.parent_path() / shard));
     for (const auto& [name, shard] : shard_of)

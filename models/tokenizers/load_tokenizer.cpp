@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/published.h"
 #include "base/json.h"
 #include "models/data/text.h"
 #include "models/tokenizers/byte_level_model.h"
@@ -27,7 +28,7 @@ std::optional<std::int32_t> added_token(const BpeModel& model, std::string_view 
 
 // The file's "eos_token": a name, or an object with the name as its "content".
 std::optional<std::int32_t> configured_end(const fs::path& path, const BpeModel& model) {
-    if (!fs::exists(path)) return {};
+    if (!file_exists(path)) return {};
     const std::string file = path.string();
     const nlohmann::json document = parse_json(read_text(path), file);
     const JsonPart entry = JsonPart(document, file)["eos_token"];
@@ -63,7 +64,7 @@ struct TokenizerFormat {
     SavedTokenizer load(const fs::path& directory) const {
         SavedTokenizer saved{read(directory), directory / file, {}};
         for (const std::string_view name : files())
-            if (fs::exists(directory / name)) saved.files[std::string(name)] = read_text(directory / name);
+            if (file_exists(directory / name)) saved.files[std::string(name)] = read_text(directory / name);
         return saved;
     }
 };
@@ -99,7 +100,7 @@ constexpr const char* WANTED =
 
 std::optional<SavedTokenizer> find_tokenizer(const fs::path& directory) {
     for (const TokenizerFormat& format : FORMATS)
-        if (fs::exists(directory / format.file)) return format.load(directory);
+        if (file_exists(directory / format.file)) return format.load(directory);
     return {};
 }
 

@@ -1,14 +1,16 @@
 #include "models/train/run_directory.h"
 
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/published.h"
 #include "base/safetensors.h"
-#include "models/files/held_files.h"
 #include "models/files/numbered_checkpoints.h"
 #include "models/files/weights.h"
 
@@ -44,24 +46,17 @@ std::int64_t integer_in(const Safetensors& file, const std::string& key, std::op
 
 }  // namespace
 
-RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)), lock_(path_ / ".lock") {}
-
 RunDirectory RunDirectory::create(const fs::path& path, bool overwrite, const fs::path& data) {
-    claim_directory(path, overwrite, data);  // before anything is put there
-    std::error_code error;
-    fs::create_directories(path, error);
-    if (error) throw Error(path.string(), ": cannot make the directory: ", error.message());
-    RunDirectory made(path);
-    made.obsolete_ = claim_directory(path, overwrite, data);  // now that nobody else trains there
-    return made;
+    return RunDirectory(claim_directory(path, overwrite, {data}));
 }
 
 RunDirectory RunDirectory::reopen(const fs::path& path) {
     require(fs::is_directory(path), path.string(), " is not a directory: there is no run to resume");
-    RunDirectory made(path);
-    settle_files(path);
-    require(fs::exists(path / "optimizer.safetensors"), path.string(),
+    RunDirectory made({ManagedDirectory::claim(path), {}});
+    made.claimed_.directory.settle();
+    require(file_exists(path / "optimizer.safetensors"), path.string(),
             " holds no run to resume (optimizer.safetensors is missing): begin one without --resume");
+    if (const auto manifest = read_manifest(path)) made.run_ = manifest->run;
     made.begun_ = true;
     return made;
 }
@@ -72,6 +67,7 @@ void RunDirectory::describe(ModelFiles files, const std::string& train_toml, std
     train_toml_ = train_toml;
     numbered_ = numbered;
     weights_ = std::move(weights);
+    if (run_.empty()) run_ = content_hash(train_toml);
 }
 
 void RunDirectory::write_model(const fs::path& folder, const Trainer& trainer,
@@ -83,10 +79,16 @@ void RunDirectory::write_model(const fs::path& folder, const Trainer& trainer,
     write_safetensors(folder / weights_.name, sources);
 }
 
-void RunDirectory::save(const Trainer& trainer, const RunProgress& progress) {
+Manifest RunDirectory::write_manifest(const fs::path& folder, const RunProgress& progress) const {
+    Manifest manifest = make_manifest(folder, run_, progress.step, weights_.config);
+    write_atomically(folder / manifest_file, manifest_text(manifest));
+    return manifest;
+}
+
+std::string RunDirectory::save(const Trainer& trainer, const RunProgress& progress) {
+    Manifest manifest;
     const auto fill = [&](const fs::path& folder) {
         write_model(folder, trainer, trained_names(trainer));
-        if (!begun_) write_atomically(folder / "metrics.jsonl", std::string_view());
         write_atomically(folder / "train.toml", train_toml_);
         std::ostringstream best;
         best << std::hexfloat << progress.best;
@@ -96,25 +98,27 @@ void RunDirectory::save(const Trainer& trainer, const RunProgress& progress) {
                            {"best", best.str()},
                            {"without_improvement", std::to_string(progress.without_improvement)},
                            {"outliers", std::to_string(progress.outliers)}});
+        manifest = write_manifest(folder, progress);
+        if (!begun_) write_atomically(folder / "metrics.jsonl", std::string_view());
     };
-    publish_files(path_, fill, obsolete_);
+    claimed_.publish(fill);
     begun_ = true;
-    obsolete_.clear();
-    if (numbered_ == 0) return;
-    std::vector<fs::path> names{weights_.name, "optimizer.safetensors", "train.toml"};
-    for (const auto& [name, text] : files_) names.emplace_back(name);
-    keep_numbered(path_, names, progress.step, numbered_);
+    claimed_.obsolete.clear();
+    const bool kept = numbered_ == 0 || keep_numbered(claimed_.directory, manifest, numbered_);
+    return kept ? "" : numbered_name(progress.step);
 }
 
-void RunDirectory::save_best(const Trainer& trainer) {
-    publish_files(path_ / "best",
-                  [&](const fs::path& folder) { write_model(folder, trainer, trainer.evaluated_states()); });
+void RunDirectory::save_best(const Trainer& trainer, const RunProgress& progress) {
+    claimed_.directory.publish_in("best", [&](const fs::path& folder) {
+        write_model(folder, trainer, trainer.evaluated_states());
+        write_manifest(folder, progress);
+    });
 }
 
 RunProgress RunDirectory::restore(Trainer& trainer) {
-    load_weights(path_ / weights_.name, trainer.parameters().trained(), trainer.state(),
+    load_weights(path() / weights_.name, trainer.parameters().trained(), trainer.state(),
                  {.prefix = weights_.prefix, .config = weights_.config});
-    const Safetensors file = Safetensors::open(path_ / "optimizer.safetensors");
+    const Safetensors file = Safetensors::open(path() / "optimizer.safetensors");
     RunProgress progress;
     progress.step = integer_in(file, "step");
     progress.evaluated = integer_in(file, "evaluated");
@@ -136,9 +140,11 @@ RunProgress RunDirectory::restore(Trainer& trainer) {
     return progress;
 }
 
-void RunDirectory::cut_metrics(const RunProgress& progress) const {
-    const fs::path path = path_ / "metrics.jsonl";
-    const std::string all = fs::exists(path) ? read_text(path) : std::string();
+void RunDirectory::cut_metrics(const RunProgress& progress) {
+    const fs::path name = "metrics.jsonl", path = this->path() / name;
+    const os::File file = claimed_.directory.folder().open(name, os::Open::read_at_once);
+    require(file.valid() || errno == ENOENT, path.string(), ": is no regular file, wanted one, or none");
+    const std::string all = file.valid() ? read_text(file, path) : std::string();
     std::string kept;
     std::istringstream lines(all);
     for (std::string line; std::getline(lines, line);) {
@@ -152,15 +158,15 @@ void RunDirectory::cut_metrics(const RunProgress& progress) const {
         const auto step = entry["step"].get<std::int64_t>();
         if (entry.contains("val_loss") ? step <= progress.evaluated : step < progress.step) kept += line + "\n";
     }
-    if (kept != all) write_atomically(path, kept);
+    if (kept != all) claimed_.directory.replace(name, kept);
 }
 
 void RunDirectory::log(const nlohmann::ordered_json& line) {
-    require(begun_, path_.string(), ": a line of metrics before the first checkpoint");
-    const std::filesystem::path path = path_ / "metrics.jsonl";
-    if (!metrics_.is_open()) metrics_.open(path, std::ios::app | std::ios::binary);
-    metrics_ << line.dump() << std::endl;
-    if (!metrics_) throw Error(path.string(), ": cannot be written (disk full?)");
+    require(begun_, path().string(), ": a line of metrics before the first checkpoint");
+    const fs::path name = "metrics.jsonl", shown = path() / name;
+    if (!metrics_.valid()) metrics_ = claimed_.directory.folder().open(name, os::Open::append);
+    if (!metrics_.valid()) throw Error("cannot write ", shown.string(), ": ", std::strerror(errno));
+    FileWriter(metrics_, shown).write(line.dump() + "\n");
 }
 
 }  // namespace vkf

@@ -1,15 +1,13 @@
 #include "base/file.h"
 
-#include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/os.h"
+#include "base/published.h"
 
 namespace vkf {
 namespace fs = std::filesystem;
@@ -29,24 +27,34 @@ fs::path folder_of(const fs::path& path) {
     return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// A new file that goes unless told that it has been moved away.
+// The file `.NAME.tmp`, which is nobody else's as long as it is open. It is removed unless it takes the other's place.
 class Temporary {
 public:
-    explicit Temporary(fs::path path) : file(path, os::Open::create), path_(std::move(path)) {}
+    explicit Temporary(const fs::path& target)
+        : target_(target), path_(folder_of(target) / text(".", target.filename().string(), ".tmp")) {
+        file = os::File::locked(path_);
+        // What a kill left is not written on: it may have another name by now, given by somebody else.
+        while (file.valid() && os::status(file.descriptor())->size > 0) {
+            std::error_code ignored;
+            fs::remove(path_, ignored);
+            file = os::File::locked(path_);
+        }
+    }
     Temporary(const Temporary&) = delete;
     Temporary& operator=(const Temporary&) = delete;
     ~Temporary() {
         std::error_code ignored;
-        file.close();  // only then can it be removed everywhere
-        if (made_ && !moved_) fs::remove(path_, ignored);
+        if (file.valid()) fs::remove(path_, ignored);  // while nobody else can have made it anew
     }
-    void moved() { moved_ = true; }
+    void take_the_place(std::error_code& error) {
+        fs::rename(path_, target_, error);
+        if (!error) file = {};
+    }
 
     os::File file;
 
 private:
-    fs::path path_;
-    bool made_ = file.valid(), moved_ = false;
+    fs::path target_, path_;
 };
 
 void write_directly(const fs::path& path, const std::function<void(FileWriter&)>& produce) {
@@ -55,48 +63,6 @@ void write_directly(const fs::path& path, const std::function<void(FileWriter&)>
     FileWriter writer(file, path);
     produce(writer);
     if (!file.close()) throw Error("cannot write ", path.string(), ": ", reason());
-}
-
-void rename_file(const fs::path& from, const fs::path& to) {
-    std::error_code error;
-    fs::rename(from, to, error);
-    if (error) throw Error("cannot write ", to.string(), ": ", error.message());
-}
-
-std::vector<fs::path> files_in(const fs::path& folder) {
-    std::error_code error;
-    std::vector<fs::path> files;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        files.push_back(entry->path());
-    }
-    if (error == std::errc::no_such_file_or_directory) return {};  // somebody else was faster
-    if (error) throw Error("cannot list ", folder.string(), ": ", error.message());
-    std::sort(files.begin(), files.end());
-    return files;
-}
-
-// In a set's folder: the names of the files that go when it comes, a line each.
-constexpr const char* OBSOLETE = ".obsolete";
-
-void remove_obsolete(const fs::path& directory, const fs::path& list) {
-    std::ifstream names(list);  // somebody else may have been faster
-    for (std::string name; std::getline(names, name);) {
-        const fs::path file = directory / name, parent = fs::path(name).parent_path();
-        // The list may come with a directory that somebody else made: it reaches nothing outside.
-        const bool plain = parent.empty() || (parent == parent.filename() && parent != ".." && parent != "." &&
-                                              !fs::is_symlink(directory / parent));
-        if (!plain || fs::path(name).is_absolute()) {
-            throw InputError((directory / ".saved" / OBSOLETE).string(), ": '", name, "' lies outside the directory");
-        }
-        std::error_code error;
-        fs::remove(file, error);
-        if (error && error != std::errc::not_a_directory) {
-            throw Error("cannot remove ", file.string(), ", which a save replaces: ", error.message());
-        }
-        if (!parent.empty() && fs::is_directory(directory / parent, error)) {
-            fs::remove(directory / parent, error);  // if it was the last one there
-        }
-    }
 }
 
 std::string read_to_the_end(int descriptor, const std::string& name) {
@@ -116,7 +82,7 @@ std::string read_to_the_end(int descriptor, const std::string& name) {
 }  // namespace
 
 MappedFile::MappedFile(const fs::path& path) : path_(path) {
-    const os::File file(path, os::Open::read);
+    const os::File file = open_published(path, os::Open::read_at_once);
     const auto status = file.valid() ? os::status(file.descriptor()) : std::nullopt;
     if (!status) throw InputError("cannot read ", path.string(), ": ", reason());
     using Kind = os::FileStatus::Kind;
@@ -143,9 +109,13 @@ MappedFile::~MappedFile() {
 }
 
 std::string read_text(const fs::path& path) {
-    const os::File file(path, os::Open::read);
+    const os::File file = open_published(path, os::Open::read);
     if (!file.valid()) throw InputError("cannot read ", path.string(), ": ", reason());
     return read_to_the_end(file.descriptor(), path.string());
+}
+
+std::string read_text(const os::File& file, const fs::path& shown) {
+    return read_to_the_end(file.descriptor(), shown.string());
 }
 
 std::string read_standard_input() {
@@ -179,19 +149,15 @@ void replace(const fs::path& path, const std::function<void(FileWriter&)>& produ
         throw Error("cannot write ", path.string(), ": it is a directory, wanted a file");
     }
 
-    static std::atomic<unsigned> number = 0;
-    const fs::path temporary =
-        folder_of(target) / text(".", target.filename().string(), ".", os::process_id(), "-", number++, ".tmp");
-    Temporary fresh(temporary);
+    Temporary fresh(target);
+    if (!fresh.file.valid() && errno == EWOULDBLOCK)
+        throw Error("cannot write ", path.string(), ": another process is writing it");
     if (!fresh.file.valid()) throw Error("cannot write ", path.string(), ": ", reason());
     FileWriter writer(fresh.file, path);
     produce(writer);
-    if ((durable && !os::flush(fresh.file)) || !fresh.file.close()) {
-        throw Error("cannot write ", path.string(), ": ", reason());
-    }
-    fs::rename(temporary, target, error);
+    if (durable && !os::flush(fresh.file)) throw Error("cannot write ", path.string(), ": ", reason());
+    fresh.take_the_place(error);
     if (error) throw Error("cannot write ", path.string(), ": ", error.message());
-    fresh.moved();
     if (durable) flush_directory(folder_of(target));
 }
 
@@ -207,64 +173,6 @@ void write_atomically(const fs::path& path, std::string_view content) {
 
 void replace_file(const fs::path& path, const std::function<void(FileWriter&)>& produce) {
     replace(path, produce, false);
-}
-
-void publish_files(const fs::path& directory, const std::function<void(const fs::path&)>& fill,
-                   std::span<const fs::path> obsolete) {
-    const fs::path saving = directory / ".saving";
-    std::error_code error;
-    const bool made = fs::create_directories(directory, error);
-    if (error) throw Error("cannot make directory ", directory.string(), ": ", error.message());
-    settle_files(directory);
-    fs::remove_all(saving, error);  // what a crash left
-    if (!error) fs::create_directory(saving, error);
-    if (error) throw Error("cannot make directory ", saving.string(), ": ", error.message());
-    try {
-        fill(saving);
-        for (const fs::path& file : files_in(saving)) {
-            const fs::path target = directory / file.filename();
-            if (!fs::is_regular_file(fs::symlink_status(file)) || fs::is_directory(target)) {
-                throw Error("cannot write ", target.string(), ": a folder is in the way");
-            }
-            if (!os::flush(file)) throw Error("cannot write ", target.string(), ": ", reason());
-        }
-        std::string leaving;
-        for (const fs::path& name : obsolete) {
-            if (!fs::exists(saving / name)) leaving += name.string() + "\n";
-        }
-        if (!leaving.empty()) write_atomically(saving / OBSOLETE, leaving);
-        flush_directory(saving);
-        rename_file(saving, directory / ".saved");
-    } catch (...) {
-        fs::remove_all(saving, error);
-        if (made) fs::remove(directory, error);  // unless somebody else put something there
-        throw;
-    }
-    flush_directory(directory);
-    settle_files(directory);
-}
-
-void settle_files(const fs::path& directory) {
-    const fs::path saved = directory / ".saved";
-    std::error_code error;
-    if (!fs::is_directory(saved, error)) return;
-    remove_obsolete(directory, saved / OBSOLETE);
-    for (const fs::path& file : files_in(saved)) {
-        if (file.filename() == OBSOLETE) continue;
-        const fs::path target = directory / file.filename();
-        // A reader and the publisher may settle together: who comes second finds the file already moved.
-        fs::rename(file, target, error);
-        if (error && error != std::errc::no_such_file_or_directory) {
-            throw Error("cannot finish the save of ", target.string(), ": ", error.message());
-        }
-    }
-    flush_directory(directory);  // the moves are on disk before the record of them goes
-    fs::remove(saved / OBSOLETE, error);
-    fs::remove(saved, error);
-    if (error && error != std::errc::directory_not_empty) {
-        throw Error("cannot finish the save in ", directory.string(), ": ", error.message());
-    }
-    flush_directory(directory);
 }
 
 std::optional<fs::path> cache_folder() {

@@ -38,6 +38,7 @@ private:
 /// The whole of a file, or of anything else that can be read to an end.
 /// Throws: InputError naming the path.
 std::string read_text(const std::filesystem::path& path);
+std::string read_text(const os::File& file, const std::filesystem::path& shown);
 std::string read_standard_input();
 
 /// Where a producer puts a file's bytes, in any number of chunks; nothing is buffered.
@@ -56,37 +57,20 @@ private:
     std::uint64_t written_ = 0;
 };
 
-/// Replaces a file by what `produce` writes: into a temporary file beside it, flushed to disk, then
-/// renamed over it. On any failure the temporary file is gone and the old file untouched. A killed
-/// process may leave `.NAME.PID-N.tmp`, which nothing reads. (If only the directory cannot be
-/// flushed after the renaming, that is thrown too, but the new file is in place.) A symbolic link
-/// is followed. What is not a regular file (/dev/stdout, a pipe) is written directly.
-/// Throws: Error naming path and reason; whatever `produce` throws.
+/// Replaces a file by what `produce` writes: into the file `.NAME.tmp` beside it, flushed to disk, then renamed over
+/// it. On any failure the temporary file is gone and the old file untouched. A killed process may leave it; the next
+/// writer makes it anew. (If only the directory cannot be flushed after the renaming, that is thrown
+/// too, but the new file is in place.) A symbolic link is followed. What is not a regular file (/dev/stdout, a pipe) is
+/// written directly.
+/// Throws: Error naming path and reason, also if another process is writing the same file; whatever `produce` throws.
 void write_atomically(const std::filesystem::path& path, const std::function<void(FileWriter&)>& produce);
 void write_atomically(const std::filesystem::path& path, std::string_view content);
 /// The same without waiting for the disk: what a crash of the system leaves may be damaged. For caches that are
 /// checked.
 void replace_file(const std::filesystem::path& path, const std::function<void(FileWriter&)>& produce);
 
-/// Puts several files into a directory (made if missing) so that a crash at any moment leaves all old or all new.
-///
-/// `fill` writes plain files into the folder it is given, `DIRECTORY/.saving`. Once they are on
-/// disk that folder is renamed `.saved`: the one moment at which the set becomes valid. Then each
-/// file is renamed into place. Files of the directory that are not in the set stay as they are, but for the
-/// `obsolete` ones, named relative to the directory, which go at the same moment.
-///
-/// The guarantee holds for readers that call settle_files first. Others always see whole files, but
-/// right after a crash, or while a publication runs, they may see some old and some new. One
-/// process publishes into a directory at a time. A failure before `.saved` exists leaves everything
-/// old, and no directory where there was none; after it the set is valid, and the next settle_files or
-/// publish_files finishes it.
-/// Throws: Error naming path and reason; whatever `fill` throws.
-void publish_files(const std::filesystem::path& directory,
-                   const std::function<void(const std::filesystem::path& folder)>& fill,
-                   std::span<const std::filesystem::path> obsolete = {});
-
 /// Keeps other processes out of whatever the file stands for, until it goes out of scope or the process ends. The file
-/// is made if missing and stays, empty. Move-only.
+/// is made if missing and stays. Move-only.
 /// Throws: Error if another process holds the lock, or the file cannot be made.
 class FileLock {
 public:
@@ -99,8 +83,5 @@ private:
 /// Where the program keeps what it can do without: $VKFORMER_CACHE, else vkformer in the user's cache
 /// (os::cache_folder); nothing if the environment names neither. It need not exist.
 std::optional<std::filesystem::path> cache_folder();
-
-/// Finishes a publication that was cut short; otherwise does nothing. Call before reading a published set.
-void settle_files(const std::filesystem::path& directory);
 
 }  // namespace vkf

@@ -11,8 +11,9 @@
 
 namespace vkf::os {
 
-/// How a file is opened: as it is, to be read or to be written; or made, which fails if it is there.
-enum class Open { read, write, create };
+/// How a file is opened: to be read, read_at_once without waiting for whoever writes into a pipe; to be written as it
+/// is; to be written at its end, made if missing; or made, which fails if it is there.
+enum class Open { read, read_at_once, write, append, create };
 
 /// An open file, which is closed in the end, and which programs that we start do not inherit. Move-only.
 class File {
@@ -27,8 +28,10 @@ public:
     }
     ~File() { close(); }
 
-    /// Opens the file, made if missing, so that nobody else can do so by this function until this one is closed or the
-    /// process ends. Not valid, with errno EWOULDBLOCK, if somebody else has it.
+    /// Opens a regular file, made if missing, to be read and written, so that nobody else can do so by this function
+    /// until this one is closed or the process ends. It may be renamed and removed meanwhile; whoever opens its name
+    /// then gets another file. Not valid, with errno EWOULDBLOCK, if somebody else has it; with another reason if the
+    /// name is a link or no regular file. A file system without locks lets everybody have it.
     static File locked(const std::filesystem::path& path);
 
     bool valid() const { return descriptor_ >= 0; }

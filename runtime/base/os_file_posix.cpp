@@ -1,6 +1,5 @@
-#include "base/os_file.h"
+#include "base/os_file_posix.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,21 +11,27 @@ namespace vkf::os {
 
 namespace fs = std::filesystem;
 
-namespace {
+File::File(const fs::path& path, Open how) : descriptor_(::open(path.c_str(), flags_of(how), 0666)) {}
 
-int flags_of(Open how) {
-    return how == Open::read ? O_RDONLY : how == Open::write ? O_WRONLY : O_WRONLY | O_CREAT | O_EXCL;
+File locked_at(int folder, const char* name) {
+    for (;;) {
+        File file(::openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
+        struct stat opened = {}, named = {};
+        if (!file.valid() || ::fstat(file.descriptor(), &opened) != 0) return {};
+        if (!S_ISREG(opened.st_mode) || opened.st_nlink > 1) {  // a second name may be anybody's
+            errno = EEXIST;
+            return {};
+        }
+        if (::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return {};
+        // Whoever held it until now may have renamed or removed it between our opening and our locking.
+        const bool still_there = ::fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+                                 named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+        if (still_there) return file;
+    }
 }
 
-}  // namespace
-
-File::File(const fs::path& path, Open how) : descriptor_(::open(path.c_str(), flags_of(how) | O_CLOEXEC, 0666)) {}
-
 File File::locked(const fs::path& path) {
-    File file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-    if (!file.valid() || ::flock(file.descriptor_, LOCK_EX | LOCK_NB) == 0) return file;
-    errno = EWOULDBLOCK;
-    return {};
+    return locked_at(AT_FDCWD, path.c_str());
 }
 
 bool File::close() {

@@ -33,7 +33,18 @@ int open_file(const fs::path& path, int flags, int sharing) {
 }
 
 int flags_of(Open how) {
-    return how == Open::read ? _O_RDONLY : how == Open::write ? _O_WRONLY : _O_WRONLY | _O_CREAT | _O_EXCL;
+    switch (how) {
+        case Open::read:
+        case Open::read_at_once:
+            return _O_RDONLY;
+        case Open::write:
+            return _O_WRONLY;
+        case Open::append:
+            return _O_WRONLY | _O_CREAT | _O_APPEND;
+        case Open::create:
+            return _O_WRONLY | _O_CREAT | _O_EXCL;
+    }
+    return -1;
 }
 
 HANDLE handle_of(const File& file) {
@@ -44,10 +55,24 @@ HANDLE handle_of(const File& file) {
 
 File::File(const fs::path& path, Open how) : descriptor_(open_file(path, flags_of(how), _SH_DENYNO)) {}
 
+// Others may rename and remove it, but not open it.
 File File::locked(const fs::path& path) {
-    File file(open_file(path, _O_RDWR | _O_CREAT, _SH_DENYRW));
-    if (!file.valid() && ::GetLastError() == ERROR_SHARING_VIOLATION) errno = EWOULDBLOCK;
-    return file;
+    const HANDLE handle = ::CreateFileW(path.c_str(), GENERIC_READ | GENERIC_WRITE, FILE_SHARE_DELETE, nullptr,
+                                        OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL | FILE_FLAG_OPEN_REPARSE_POINT, nullptr);
+    if (handle == INVALID_HANDLE_VALUE) {
+        const DWORD reason = ::GetLastError();
+        errno = reason == ERROR_SHARING_VIOLATION || reason == ERROR_DELETE_PENDING ? EWOULDBLOCK
+                : reason == ERROR_FILE_NOT_FOUND || reason == ERROR_PATH_NOT_FOUND  ? ENOENT
+                                                                                    : EACCES;
+        return {};
+    }
+    BY_HANDLE_FILE_INFORMATION found{};
+    if (!::GetFileInformationByHandle(handle, &found) || (found.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT)) {
+        ::CloseHandle(handle);
+        errno = EEXIST;
+        return {};
+    }
+    return File(::_open_osfhandle(reinterpret_cast<std::intptr_t>(handle), _O_RDWR | _O_BINARY | _O_NOINHERIT));
 }
 
 bool File::close() {

@@ -120,52 +120,5 @@ TEST(HostFile, AReadOnlyDirectoryKeepsItsFile) {
     EXPECT_EQ(files_in(path.parent_path()), 1u);
 }
 
-TEST(HostFile, AListOfWhatGoesReachesNothingOutside) {
-    const Scratch scratch;
-    const fs::path victim = scratch.file("victim", "kept"), model = scratch.path() / "model";
-    scratch.file("other/victim", "kept");
-    scratch.file("model/.saved/a", "new");
-    fs::create_directory_symlink(scratch.path() / "other", model / "best");
-    const std::vector<std::string> outside{"../victim", victim.string(), "best/victim", "a/../../victim"};
-    for (const std::string& name : outside) {
-        scratch.file("model/.saved/.obsolete", name + "\n");
-        SCOPED_TRACE(name);
-        expect_holds(complaint<InputError>([&] { settle_files(model); }), "outside");
-        EXPECT_EQ(read_text(victim), "kept") << name;
-        EXPECT_EQ(read_text(scratch.path() / "other" / "victim"), "kept") << name;
-    }
-}
-
-TEST(HostFile, AKilledPublisherLeavesOneSet) {
-    const Scratch scratch;
-    const std::vector<std::string> names = {"a", "b", "c", "d"};
-    const auto publish = [&](int version) {
-        publish_files(scratch.path(), [&](const fs::path& folder) {
-            for (const auto& name : names) write_atomically(folder / name, text(version));
-        });
-    };
-    publish(0);
-    int version = 0;
-    for (int round = 0; round < 12; ++round) {
-        const pid_t child = ::fork();
-        ASSERT_GE(child, 0);
-        if (child == 0) {
-            try {
-                for (int next = version + 1;; ++next) publish(next);
-            } catch (...) {
-                ::_exit(1);  // a second copy of the tests must not run on
-            }
-        }
-        ::usleep(static_cast<useconds_t>(3000 + 1700 * round));
-        ::kill(child, SIGKILL);
-        ::waitpid(child, nullptr, 0);
-        settle_files(scratch.path());
-        const std::string found = read_text(scratch.path() / "a");
-        for (const auto& name : names) EXPECT_EQ(read_text(scratch.path() / name), found);
-        EXPECT_GE(std::stoi(found), version);
-        version = std::stoi(found);
-    }
-}
-
 }  // namespace
 }  // namespace vkf

@@ -1,4 +1,5 @@
 #include "base/file.h"
+#include "base/managed_directory.h"
 
 #include <iterator>
 #include <vector>
@@ -95,79 +96,6 @@ TEST(HostFile, WritingWhereItCannotBeNamesPathAndReason) {
     expect_holds(attempt(scratch.path() / "none" / "model"), "No such file");
 }
 
-TEST(HostFile, PublishingReplacesASetAndKeepsTheRest) {
-    const Scratch scratch;
-    const fs::path best = scratch.path() / "run" / "best";
-    for (const std::string version : {"old", "new"}) {
-        publish_files(best, [&](const fs::path& folder) {
-            write_atomically(folder / "config.json", version);
-            write_atomically(folder / "model", version);
-        });
-        EXPECT_EQ(read_text(best / "config.json"), version);
-        EXPECT_EQ(read_text(best / "model"), version);
-        write_atomically(best / "metrics", "kept");
-    }
-    EXPECT_EQ(read_text(best / "metrics"), "kept");
-    EXPECT_EQ(files_in(best), 3u);
-}
-
-TEST(HostFile, WhatASetMakesObsoleteGoesWithIt) {
-    const Scratch scratch;
-    for (const char* old : {"model", "chars", "best/model", "best/chars", "notes"}) scratch.file(old, "old");
-    const std::vector<fs::path> obsolete = {"model", "chars", "best/model", "best/chars", "never"};
-    const auto fail = [](const fs::path&) { throw Error("device lost"); };
-    EXPECT_EQ(complaint<Error>([&] { publish_files(scratch.path(), fail, obsolete); }), "device lost");
-    EXPECT_EQ(read_text(scratch.path() / "best" / "chars"), "old");
-    publish_files(
-        scratch.path(), [](const fs::path& folder) { write_atomically(folder / "model", "new"); }, obsolete);
-    EXPECT_EQ(read_text(scratch.path() / "model"), "new");
-    EXPECT_EQ(read_text(scratch.path() / "notes"), "old");
-    EXPECT_EQ(files_in(scratch.path()), 2u);
-
-    scratch.file("chars", "old");  // killed after the set had become valid
-    scratch.file(".saved/model", "newer");
-    scratch.file(".saved/.obsolete", "chars\n");
-    settle_files(scratch.path());
-    EXPECT_EQ(read_text(scratch.path() / "model"), "newer");
-    EXPECT_EQ(files_in(scratch.path()), 2u);
-}
-
-TEST(HostFile, AFailedPublicationLeavesTheOldSet) {
-    const Scratch scratch;
-    scratch.file("model", "old");
-    const auto fail = [](const fs::path& folder) {
-        write_atomically(folder / "model", "new");
-        throw Error("device lost");
-    };
-    EXPECT_EQ(complaint<Error>([&] { publish_files(scratch.path(), fail); }), "device lost");
-    EXPECT_EQ(complaint<Error>([&] { publish_files(scratch.path() / "new", fail); }), "device lost");
-    EXPECT_FALSE(fs::exists(scratch.path() / "new"));
-    const auto nest = [](const fs::path& folder) { fs::create_directory(folder / "sub"); };
-    expect_holds(complaint<Error>([&] { publish_files(scratch.path(), nest); }), "in the way");
-    EXPECT_EQ(read_text(scratch.path() / "model"), "old");
-    EXPECT_EQ(files_in(scratch.path()), 1u);
-}
-
-TEST(HostFile, SettlingFinishesWhatWasValidAndIgnoresWhatWasNot) {
-    const Scratch scratch;
-    scratch.file("a", "new");  // killed after a was moved and before b was
-    scratch.file("b", "old");
-    scratch.file(".saved/b", "new");
-    scratch.file(".saving/a", "half");
-    settle_files(scratch.path());
-    EXPECT_EQ(read_text(scratch.path() / "a"), "new");
-    EXPECT_EQ(read_text(scratch.path() / "b"), "new");
-    EXPECT_FALSE(fs::exists(scratch.path() / ".saved"));
-    settle_files(scratch.path());
-    settle_files(scratch.path() / "none");
-    publish_files(scratch.path(), [](const fs::path& folder) {
-        EXPECT_FALSE(fs::exists(folder / "a"));
-        write_atomically(folder / "b", "newer");
-    });
-    EXPECT_EQ(read_text(scratch.path() / "b"), "newer");
-    EXPECT_EQ(files_in(scratch.path()), 2u);
-}
-
 TEST(HostFile, NamesMayHoldSpacesLettersOfAnyScriptAndMoreThan260Characters) {
     const Scratch scratch;
     const fs::path odd = scratch.path() / "a folder, äöü ß 模型 𝄞" / "a file.txt";
@@ -175,8 +103,9 @@ TEST(HostFile, NamesMayHoldSpacesLettersOfAnyScriptAndMoreThan260Characters) {
     while (deep.string().size() < 600) deep /= "fünfzig Zeichen sind für eine Stufe genug, und mehr";
     for (const fs::path& path : {odd, deep / "model"}) {
         SCOPED_TRACE(path.string());
-        publish_files(path.parent_path(),
-                      [&](const fs::path& folder) { write_atomically(folder / path.filename(), "old"); });
+        ManagedDirectory::claim(path.parent_path()).publish([&](const fs::path& folder) {
+            write_atomically(folder / path.filename(), "old");
+        });
         write_atomically(path, "new");
         EXPECT_EQ(read_text(path), "new");
         EXPECT_EQ(MappedFile(path.string()).bytes().size(), 3u);  // texts are paths, too

@@ -39,11 +39,18 @@ protected:
         for (const auto& path : numbered_checkpoints(scratch_.path())) names.push_back(path.filename().string());
         return names;
     }
-    void keep(std::int64_t step, std::int64_t limit) {
-        write_atomically(scratch_.path() / "config.json", "c");
-        write_atomically(scratch_.path() / "model.safetensors", std::to_string(step));
-        keep_numbered(scratch_.path(), {"config.json", "model.safetensors"}, step, limit);
+    bool keep(std::int64_t step, std::int64_t limit, const std::string& name = "ours") {
+        Manifest manifest;
+        ManagedDirectory run = ManagedDirectory::claim(scratch_.path());
+        run.publish([&](const std::filesystem::path& folder) {
+            write_atomically(folder / "config.json", "c");
+            write_atomically(folder / "model.safetensors", std::to_string(step));
+            manifest = make_manifest(folder, name, step, "config.json");
+            write_atomically(folder / manifest_file, manifest_text(manifest));
+        });
+        return keep_numbered(run, manifest, limit);
     }
+    std::string model_in(const char* folder) const { return read_text(scratch_.path() / folder / "model.safetensors"); }
 
     Scratch scratch_;
 };
@@ -54,8 +61,9 @@ TEST_F(HostNumberedCheckpoints, AreTheLatestByTheirNumbers) {
     scratch_.file("checkpoint-3", "a file");
     for (const std::int64_t step : {8, 9, 10, 100}) keep(step, 2);
     EXPECT_EQ(kept(), (std::vector<std::string>{"checkpoint-10", "checkpoint-100"}));
-    EXPECT_EQ(read_text(scratch_.path() / "checkpoint-10" / "model.safetensors"), "10");
-    EXPECT_EQ(read_text(scratch_.path() / "checkpoint-100" / "model.safetensors"), "100");
+    EXPECT_EQ(model_in("checkpoint-10"), "10");
+    EXPECT_EQ(model_in("checkpoint-100"), "100");
+    EXPECT_TRUE(verify_checkpoint(scratch_.path() / "checkpoint-100"));
     EXPECT_TRUE(std::filesystem::exists(scratch_.path() / "checkpoint-7b" / "f"));
     keep(100, 2);  // once more
     EXPECT_EQ(kept(), (std::vector<std::string>{"checkpoint-10", "checkpoint-100"}));
@@ -70,6 +78,34 @@ TEST_F(HostNumberedCheckpoints, KeepWhatOthersPutThere) {
     EXPECT_EQ(read_text(scratch_.path() / "checkpoint-1" / "notes.txt"), "mine");
     EXPECT_FALSE(std::filesystem::exists(scratch_.path() / "checkpoint-1" / "model.safetensors"));
     EXPECT_EQ(read_text(scratch_.path() / "checkpoint-2" / "model.safetensors"), "2");
+}
+
+TEST_F(HostNumberedCheckpoints, OthersAreNeitherCountedNorRemovedNorReplaced) {
+    keep(1, 1, "another run");
+    scratch_.file("checkpoint-2/model.safetensors", "no manifest");
+    scratch_.file("checkpoint-999999/config.json", "{}");
+    EXPECT_TRUE(keep(3, 2));
+    EXPECT_TRUE(keep(4, 2));
+    EXPECT_FALSE(keep(1, 2));
+    EXPECT_FALSE(keep(2, 2));
+    EXPECT_EQ(kept(), (std::vector<std::string>{"checkpoint-1", "checkpoint-2", "checkpoint-3", "checkpoint-4",
+                                                "checkpoint-999999"}));
+    EXPECT_EQ(model_in("checkpoint-2"), "no manifest");
+    EXPECT_EQ(read_manifest(scratch_.path() / "checkpoint-1")->run, "another run");
+    std::filesystem::remove(scratch_.path() / "checkpoint-3" / "model.safetensors");
+    EXPECT_TRUE(keep(5, 1));  // neither is a half one: it does not push a whole one out, and stays
+    EXPECT_EQ(kept().size(), 5u);
+    EXPECT_EQ(model_in("checkpoint-5"), "5");
+}
+
+TEST_F(HostNumberedCheckpoints, ARemovalThatWasCutShortIsFinished) {
+    keep(1, 1);
+    std::filesystem::rename(scratch_.path() / "checkpoint-1", scratch_.path() / ".removed-checkpoint-1");
+    std::filesystem::remove(scratch_.path() / ".removed-checkpoint-1" / "config.json");
+    scratch_.file(".removed-checkpoint-7/model.safetensors", "no manifest");
+    keep(2, 1);
+    EXPECT_FALSE(std::filesystem::exists(scratch_.path() / ".removed-checkpoint-1"));
+    EXPECT_EQ(model_in(".removed-checkpoint-7"), "no manifest");
 }
 
 }  // namespace

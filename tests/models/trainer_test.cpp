@@ -98,7 +98,7 @@ TEST(DeviceTrainer, WhatIsNotFiniteIsNeitherEvaluatedNorSaved) {
     trainer.state().write("wte.weight", spoilt);
     expect_holds(complaint<NotFinite>([&] { trainer.evaluate(feed, 0, 2); }),
                  "wte.weight: element 0 of [17, 24] is nan");
-    expect_holds(complaint<NotFinite>([&] { run.save_best(trainer); }), "wte.weight");
+    expect_holds(complaint<NotFinite>([&] { run.save_best(trainer, {}); }), "wte.weight");
     EXPECT_FALSE(std::filesystem::exists(scratch.path() / "run" / "best"));
 }
 

@@ -1,0 +1,110 @@
+// Put before a program (LD_PRELOAD): counts the calls by which files take and lose their names, and wait for the disk,
+// and spoils one of them. Counted are rename, fsync, link, unlink, remove, rmdir and mkdir in all their forms.
+//     FAULT_AT=N         the N-th call; 0, or nothing, only counts
+//     FAULT=kill         the process is killed before the call; "killed-after": right after it
+//     FAULT=EIO|ENOSPC   the call fails so
+//     FAULT_BELOW=DIR    only calls on names in this directory count, where a call has a path of its own
+//     FAULT_COUNT=FILE   where the count is written at the end
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace {
+
+std::atomic<long> calls = 0;
+
+const char* variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+/// The path behind a name in an open folder, or of an open file; as far as the system tells.
+std::string path_of(int folder, const char* name) {
+    if (name && name[0] == '/') return name;
+    std::string link = "/proc/self/" + (folder < 0 ? std::string("cwd") : "fd/" + std::to_string(folder));
+    char target[PATH_MAX];
+    const ssize_t size = ::readlink(link.c_str(), target, sizeof target);
+    return std::string(target, size < 0 ? 0 : static_cast<std::size_t>(size)) + (name ? std::string("/") + name : "");
+}
+
+/// Makes the call unless it is the one to spoil.
+template <class Call>
+int counted(const std::string& path, Call call) {
+    static const std::string below = variable("FAULT_BELOW"), fault = variable("FAULT");
+    static const long at = std::atol(variable("FAULT_AT"));
+    if (path.find(below) == std::string::npos) return call();
+    if (++calls != at) return call();
+    if (fault == "EIO" || fault == "ENOSPC") {
+        errno = fault == "EIO" ? EIO : ENOSPC;
+        return -1;
+    }
+    if (fault == "killed-after") call();
+    ::kill(::getpid(), SIGKILL);
+    return -1;
+}
+
+template <class Function>
+Function* original(const char* name) {
+    return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+struct AtTheEnd {
+    ~AtTheEnd() {
+        const char* path = variable("FAULT_COUNT");
+        if (!*path) return;
+        if (std::FILE* file = std::fopen(path, "w")) {
+            std::fprintf(file, "%ld\n", calls.load());
+            std::fclose(file);
+        }
+    }
+} at_the_end;
+
+}  // namespace
+
+extern "C" {
+
+int rename(const char* from, const char* to) noexcept {
+    return counted(path_of(-1, to), [&] { return original<decltype(rename)>("rename")(from, to); });
+}
+int renameat(int a, const char* from, int b, const char* to) noexcept {
+    return counted(path_of(b, to), [&] { return original<decltype(renameat)>("renameat")(a, from, b, to); });
+}
+int fsync(int file) {
+    return counted(path_of(file, nullptr), [&] { return original<decltype(fsync)>("fsync")(file); });
+}
+int link(const char* from, const char* to) noexcept {
+    return counted(path_of(-1, to), [&] { return original<decltype(link)>("link")(from, to); });
+}
+int linkat(int a, const char* from, int b, const char* to, int flags) noexcept {
+    return counted(path_of(b, to), [&] { return original<decltype(linkat)>("linkat")(a, from, b, to, flags); });
+}
+int unlink(const char* path) noexcept {
+    return counted(path_of(-1, path), [&] { return original<decltype(unlink)>("unlink")(path); });
+}
+int unlinkat(int folder, const char* path, int flags) noexcept {
+    return counted(path_of(folder, path),
+                   [&] { return original<decltype(unlinkat)>("unlinkat")(folder, path, flags); });
+}
+int remove(const char* path) noexcept {
+    return counted(path_of(-1, path), [&] { return original<decltype(remove)>("remove")(path); });
+}
+int rmdir(const char* path) noexcept {
+    return counted(path_of(-1, path), [&] { return original<decltype(rmdir)>("rmdir")(path); });
+}
+int mkdir(const char* path, mode_t mode) noexcept {
+    return counted(path_of(-1, path), [&] { return original<decltype(mkdir)>("mkdir")(path, mode); });
+}
+int mkdirat(int folder, const char* path, mode_t mode) noexcept {
+    return counted(path_of(folder, path), [&] { return original<decltype(mkdirat)>("mkdirat")(folder, path, mode); });
+}
+}
