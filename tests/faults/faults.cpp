@@ -4,8 +4,9 @@
 //     FAULT=kill         the process is killed before the call; "killed-after": right after it
 //     FAULT=EIO|ENOSPC   the call fails so
 //     FAULT_BELOW=DIR    only calls on names in this directory count, where a call has a path of its own
-//     FAULT_COUNT=FILE   where the count is written at the end
+//     FAULT_COUNT=FILE   where the count is written
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -14,9 +15,7 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
 namespace {
@@ -37,13 +36,23 @@ std::string path_of(int folder, const char* name) {
     return std::string(target, size < 0 ? 0 : static_cast<std::size_t>(size)) + (name ? std::string("/") + name : "");
 }
 
+/// Writes the count, at every call: a program may end without running destructors.
+void tell(long count) {
+    static const int file =
+        *variable("FAULT_COUNT") ? ::open(variable("FAULT_COUNT"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+    const std::string text = std::to_string(count) + "\n";
+    if (file >= 0 && ::pwrite(file, text.data(), text.size(), 0) < 0) std::abort();
+}
+
 /// Makes the call unless it is the one to spoil.
 template <class Call>
 int counted(const std::string& path, Call call) {
     static const std::string below = variable("FAULT_BELOW"), fault = variable("FAULT");
     static const long at = std::atol(variable("FAULT_AT"));
     if (path.find(below) == std::string::npos) return call();
-    if (++calls != at) return call();
+    const long number = ++calls;
+    tell(number);
+    if (number != at) return call();
     if (fault == "EIO" || fault == "ENOSPC") {
         errno = fault == "EIO" ? EIO : ENOSPC;
         return -1;
@@ -57,17 +66,6 @@ template <class Function>
 Function* original(const char* name) {
     return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
-
-struct AtTheEnd {
-    ~AtTheEnd() {
-        const char* path = variable("FAULT_COUNT");
-        if (!*path) return;
-        if (std::FILE* file = std::fopen(path, "w")) {
-            std::fprintf(file, "%ld\n", calls.load());
-            std::fclose(file);
-        }
-    }
-} at_the_end;
 
 }  // namespace
 
