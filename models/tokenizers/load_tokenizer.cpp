@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/published.h"
 #include "base/json.h"
+#include "base/published.h"
 #include "models/data/text.h"
 #include "models/tokenizers/byte_level_model.h"
 #include "models/tokenizers/gpt2_files.h"
