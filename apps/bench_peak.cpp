@@ -15,7 +15,6 @@ namespace {
 constexpr std::uint32_t ROWS = 2, COLUMNS = 4, MATRIX_LINKS = 4;  // eight sums of a subgroup, of as many registers
 constexpr std::uint32_t CHAINS = 12,
                         LINKS = 32;  // as many registers as every device has, and a loop that does not show
-constexpr std::int64_t PARTS = 16;   // of the memory that is moved
 
 /// shaders/peak_flops.comp: multiply-adds in registers. Its result means nothing.
 class MultiplyAddsOp : public Op {
@@ -80,7 +79,12 @@ private:
     std::uint32_t turns_;
 };
 
-/// shaders/peak_bytes.comp: one of the PARTS of y [2·words] becomes that of x, in place.
+/// Parts of the memory that is moved, one at a time.
+std::int64_t parts(const DeviceTraits& device) {
+    return device.cpu ? 16 : 4;
+}
+
+/// shaders/peak_bytes.comp: one of the parts of y [2·words] becomes that of x, in place.
 class MoveOp : public Op {
 public:
     explicit MoveOp(std::int64_t part) : part_(part) {}
@@ -90,7 +94,7 @@ public:
     std::optional<std::size_t> updates(std::size_t) const override { return 1; }
 
     void lower(Lowering& to) const override {
-        const std::int64_t words = to.in[0].elements() / 2 / PARTS;
+        const std::int64_t words = to.in[0].elements() / 2 / parts(to.device);
         const Sweep grid = sweep(to.device, words);
         to.dispatch({.kernel = "peak_bytes",
                      .constants = {{"GROUP", grid.group}},
@@ -144,12 +148,14 @@ std::map<MatrixElement, MatrixShape> largest_shapes(const std::vector<MatrixShap
     return made;
 }
 
-/// Elements to move: parts of about a millisecond each, together far larger than caches if the device has the room.
+/// Elements to move: parts of about a millisecond each, together far larger than caches if the device has the room, but
+/// no more than the host makes and uploads in a second.
 std::int64_t moved(const DeviceInfo& info, const DeviceTraits& device) {
-    constexpr double least = 128 << 20;
+    constexpr double least = 128 << 20, most = 1ll << 31;
+    const auto count = static_cast<double>(parts(device));
     const double room = static_cast<double>(std::min(info.memory_bytes / 8, info.max_buffer_bytes));
-    const double bytes = std::min(std::max(device.bytes_per_second * 0.5e-3 * PARTS, least), room);
-    return static_cast<std::int64_t>(bytes) / (8 * PARTS) * 2 * PARTS;
+    const double bytes = std::min({std::max(device.bytes_per_second * 0.5e-3 * count, least), most, room});
+    return static_cast<std::int64_t>(bytes) / (8 * parts(device)) * 2 * parts(device);
 }
 
 /// Far more than caches hold.
@@ -174,8 +180,8 @@ Peak measure_peak(Device& device, double seconds) {
         // A CPU moves zeros as fast as numbers, and to make these takes longer than to move them. A GPU may move zeros
         // faster, for they take less power.
         const Tensor x = device_traits.cpu ? operands.zeros(shape) : operands.numbers(shape);
-        return [x, y = operands.zeros(shape), part = std::int64_t{0}]() mutable {
-            y = add_one(x.graph(), MoveOp(part++ % PARTS), {x, y});
+        return [x, y = operands.zeros(shape), part = std::int64_t{0}, count = parts(device_traits)]() mutable {
+            y = add_one(x.graph(), MoveOp(part++ % count), {x, y});
             return std::vector{y};
         };
     });

@@ -78,7 +78,7 @@ double packed_units(Format format) {
 }
 
 double packed_least(Format format) {
-    return format == Format::f16 ? std::ldexp(2.0, -24) : 0.0;
+    return format == Format::f16 ? std::ldexp(2.0, -24) : std::ldexp(1.0, -126);
 }
 
 Arrays draw(const OpCase& c) {

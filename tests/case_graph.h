@@ -18,7 +18,7 @@ Format format_under_test();
 /// lies next to the middle between two others may be rounded to either: that is one unit in the last place, and another
 /// by those it was made from.
 double packed_units(Format format);
-/// The same near 0, where fp16's numbers are 2^-24 apart.
+/// The same near 0, where fp16's numbers are 2^-24 apart, and devices may take what is below 2^-126 for 0.
 double packed_least(Format format);
 
 /// A case as a graph: inputs, outputs "y0", …, and for each differentiable operand its gradient "d_x0", … of

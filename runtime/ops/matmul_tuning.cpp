@@ -113,7 +113,7 @@ Array draw(Random& random, const Shape& shape, Format format, bool exact) {
 /// Operands by name; exact ones with nothing for the end of the computation.
 Shapes shapes(const Gemm& of, bool exact) {
     Shapes made{{"a", shape_of_a(of)}, {"b", shape_of_b(of)}};
-    if (of.scales_terms || !exact) made["row_scale"] = shape_of_scales(of);
+    if (of.scales_terms || (!exact && !of.transpose_a)) made["row_scale"] = shape_of_scales(of);
     if (exact) return made;
     made["bias"] = {of.n};
     made["addend"] = matrices(of.batches, of.m, of.n);

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
-#include "program/tuning_attempt.h"
 #include "vulkan/device.h"
 #include "vulkan/kernel.h"
 
@@ -242,8 +242,6 @@ TuningResult DeviceAutotuner::best_of(const DeviceTraits& device, Open& of, std:
     constexpr double quick = 5e-4;  // seconds; a GPU usually takes a twentieth of that
     const TuningProblem& problem = *of.problem;
     std::map<std::string, double> seconds;  // of the correctness case, by those that are right
-    TuningResult best;
-    double most = 0;  // its 10^9 operations a second
     for (const std::string& candidate : candidates) {
         const bool right = attempt(problem, candidate, reason, [&] {
             TuningAttempt small(device_, device, *of.correctness, of.correctness_operands.get(), candidate);
@@ -255,22 +253,65 @@ TuningResult DeviceAutotuner::best_of(const DeviceTraits& device, Open& of, std:
     }
     const auto by_seconds = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto quickest = std::ranges::min_element(seconds, by_seconds);
+    const std::int64_t room = device_.info().memory_bytes / 8;
+    std::map<std::string, double> gflops;
+    std::vector<Contestant> list;
     for (const std::string& candidate : candidates) {
         if (!seconds.contains(candidate)) continue;
-        const bool right = attempt(problem, candidate, reason, [&] {
+        std::int64_t held = 0;
+        for (const Contestant& one : list) held += one.attempt->bytes();
+        if (held > room) race(problem, list, gflops, reason);
+        attempt(problem, candidate, reason, [&] {
             const double times = seconds[candidate] / quickest->second;
             if (seconds[candidate] > quick && times > options_.hopeless)
                 return text("it takes ", std::round(times), " times as long as ", quickest->first);
-            TuningAttempt large(device_, device, *of.timing, of.timing_operands.get(), candidate);
-            std::string wrong = large.mismatch();
-            if (wrong.empty()) best.gflops[candidate] = large.gflops(most);
+            auto large =
+                std::make_unique<TuningAttempt>(device_, device, *of.timing, of.timing_operands.get(), candidate);
+            std::string wrong = large->mismatch();
+            if (wrong.empty()) list.push_back({candidate, std::move(large)});
             return wrong;
         });
-        if (!right || (!best.kernel.empty() && best.gflops[candidate] <= most)) continue;
-        best.kernel = candidate;
-        most = best.gflops[candidate];
     }
-    return best;
+    race(problem, list, gflops, reason);
+    if (list.empty()) return {};
+    return {list.front().candidate, std::move(gflops)};
+}
+
+void DeviceAutotuner::race(const TuningProblem& problem, std::vector<Contestant>& list,
+                           std::map<std::string, double>& gflops, std::string& reason) {
+    constexpr double awake = 0.3, enough = 0.1;  // seconds
+    constexpr int least = 3, most = 15;          // rounds
+    constexpr double behind = 3;
+    for (Contestant& one : list) one.seconds.clear();
+    const auto fastest = [&] {
+        double seconds = std::numeric_limits<double>::infinity();
+        for (const Contestant& one : list)
+            if (!one.seconds.empty()) seconds = std::min(seconds, std::ranges::min(one.seconds));
+        return seconds;
+    };
+    if (list.size() > 1 && device_.info().kind != DeviceKind::cpu)
+        for (const auto start = Clock::now(); Clock::now() - start < std::chrono::duration<double>(awake);)
+            list.front().attempt->once();
+    double spent = 0;
+    for (int round = 0; round < (list.size() > 1 ? most : 1) && (round < least || spent < enough); ++round)
+        for (auto one = list.begin(); one != list.end();) {
+            const bool stays = !one->seconds.empty() && std::ranges::min(one->seconds) > behind * fastest();
+            const bool runs = stays || attempt(problem, one->candidate, reason, [&] {
+                                  one->seconds.push_back(one->attempt->once());
+                                  spent += one->seconds.back();
+                                  return std::string();
+                              });
+            one = runs ? one + 1 : list.erase(one);
+        }
+    const auto best = [&](const Contestant& a, const Contestant& b) { return gflops[a.candidate] < gflops[b.candidate]; };
+    for (Contestant& one : list) {
+        std::ranges::nth_element(one.seconds, one.seconds.begin() + std::ssize(one.seconds) / 2);
+        const double seconds = one.seconds[one.seconds.size() / 2];
+        gflops[one.candidate] = 1e-9 * one.attempt->flops() / std::max(seconds, 1e-9);
+    }
+    if (list.empty()) return;
+    std::swap(list.front(), *std::ranges::max_element(list, best));
+    list.resize(1);
 }
 
 bool DeviceAutotuner::attempt(const TuningProblem& problem, const std::string& candidate, std::string& reason,

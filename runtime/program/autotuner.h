@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "graph/autotuner.h"
+#include "program/tuning_attempt.h"
 #include "program/tuning_cache.h"
 #include "program/tuning_journal.h"
 
@@ -80,6 +81,13 @@ private:
         std::shared_future<TuningOperands> correctness_operands = {}, timing_operands = {};
     };
 
+    /// A candidate that computes right, ready to be timed.
+    struct Contestant {
+        std::string candidate;
+        std::unique_ptr<TuningAttempt> attempt;
+        std::vector<double> seconds = {};
+    };
+
     /// What earlier runs that ended in the middle of a trial say of it.
     void learn_from_journals();
     /// The candidates that may be used, those for CPUs last.
@@ -96,6 +104,11 @@ private:
     /// The best of these; none if none is right. `reason` is what was wrong with the last one.
     TuningResult best_of(const DeviceTraits& device, Open& of, std::span<const std::string> candidates, bool timed,
                          std::string& reason);
+    /// Keeps the fastest by the median of several runs, in which all take turns: a GPU raises its clocks some tenths of
+    /// a second after work begins, and lowers them when it waits. One that is far behind the others stops running.
+    /// `gflops` gets everyone's 10^9 operations a second.
+    void race(const TuningProblem& problem, std::vector<Contestant>& list, std::map<std::string, double>& gflops,
+              std::string& reason);
     /// Lets `work` try a candidate and say what is wrong with it. False, and somebody is told, if something is.
     bool attempt(const TuningProblem& problem, const std::string& candidate, std::string& reason,
                  const std::function<std::string()>& work);

@@ -73,16 +73,9 @@ double TuningAttempt::seconds(double enough) {
     return least;
 }
 
-double TuningAttempt::gflops(double best) {
-    constexpr std::size_t least = 3, most = 25;
-    constexpr double longest = 0.1, hopeless = 10;
-    std::vector<double> samples{once()};
-    const auto rate = [&](double seconds) { return 1e-9 * flops_ / std::max(seconds, 1e-9); };
-    if (double sum = samples.front(); sum < longest && rate(sum) * hopeless > best)
-        for (; samples.size() < least || (samples.size() < most && sum < longest); sum += samples.back())
-            samples.push_back(once());
-    std::ranges::nth_element(samples, samples.begin() + std::ssize(samples) / 2);
-    return rate(samples[samples.size() / 2]);
+std::int64_t TuningAttempt::bytes() const {
+    const MemoryUse& use = program_.memory();
+    return use.arena + use.states + use.constants + use.inputs + use.outputs;
 }
 
 double TuningAttempt::once() {

@@ -37,21 +37,21 @@ public:
     /// five runs, or ten short ones. The first one that takes no longer than `enough` is the last.
     double seconds(double enough);
 
-    /// 10^9 operations a second, by the median of several runs; by the first alone if that takes a tenth of a second,
-    /// or ten times as long as with the best so far, which makes `best` of them.
-    double gflops(double best);
+    /// Seconds that they take in one more run, and the operations of that run.
+    double once();
+    double flops() const { return flops_; }
+
+    /// Bytes of memory that it holds.
+    std::int64_t bytes() const;
 
 private:
-    /// Seconds of one more run.
-    double once();
-
     TuningCase& case_;
     const TuningOperands& operands_;
     Only only_;
     bool stamped_;
     State state_;
     Program program_;
-    double flops_ = 0;  // of what once() has timed
+    double flops_ = 0;
 };
 
 }  // namespace vkf

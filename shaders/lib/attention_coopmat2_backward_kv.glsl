@@ -96,6 +96,7 @@ void main() {
             const uvec2 g_end = uvec2(mask.queries, D_V);
             RIGHT(BLOCK_K, WIDTH_V) g_rows;
             LOAD(g_rows, g, LAYOUT, g_base, HEADS * D_V, g_end, uvec2(start, 0), BLOCK_V);
+            ROUND(weight);
             v_sum = coopMatMulAdd(as_weights(weight), g_rows, v_sum);
             RIGHT(WIDTH_V, BLOCK_K) g_columns;
             LOAD_TRANSPOSED(g_columns, g, LAYOUT, g_base, HEADS * D_V, g_end, uvec2(start, 0), BLOCK_V);
@@ -104,6 +105,7 @@ void main() {
             if (some_hidden) coopMatPerElementNV(ds, ds, of_several, uvec2(first, start), counts);
             RIGHT(BLOCK_K, WIDTH) q_rows;
             LOAD(q_rows, q, LAYOUT, q_base, q_pitch, uvec2(mask.queries, D), uvec2(start, 0), BLOCK);
+            ROUND(ds);
             k_sum = coopMatMulAdd(as_weights(ds), q_rows, k_sum);
         }
     }

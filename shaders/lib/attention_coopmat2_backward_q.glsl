@@ -100,6 +100,7 @@ void main() {
                                 ivec3(mask.queries, mask.keys, mask.shift));
         RIGHT(BLOCK_K, WIDTH) k_rows;
         LOAD(k_rows, k, LAYOUT, k_base, k_pitch, uvec2(mask.keys, D), uvec2(start, 0), BLOCK);
+        ROUND(ds);
         sum = coopMatMulAdd(as_weights(ds), k_rows, sum);
     }
     coopMatPerElementNV(sum, sum, scaled);

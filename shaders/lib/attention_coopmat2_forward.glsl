@@ -96,6 +96,7 @@ void main() {
         if (DROPOUT) coopMatPerElementNV(p, p, dropped);
         RIGHT(BLOCK_K, WIDTH_V) values;
         LOAD(values, v, LAYOUT, v_base, v_pitch, uvec2(mask.keys, D_V), uvec2(start, 0), BLOCK_V);
+        ROUND(p);
         sum = coopMatMulAdd(as_weights(p), values, sum * factor);
     }
 

@@ -19,8 +19,11 @@
 #define ROUNDED_SUM(rows, columns) coopmat<ELEMENT, SCOPE, rows, columns, gl_MatrixUseAccumulator>
 
 // OpFConvert, by CooperativeMatrixConversionsNV also to another use: glslc has no constructors for the type of
-// lib/matrix_bf16.glsl.
+// lib/matrix_bf16.glsl. ROUND comes first: it makes of each fp32 the number that is converted without a rounding.
+#define ROUND(matrix) coopMatPerElementNV(matrix, matrix, nearest_element)
 #define ROUNDING spirv_instruction(extensions = ["SPV_NV_cooperative_matrix2"], capabilities = [5431], id = 115)
+
+float nearest_element(const in uint row, const in uint column, const in float x) { return nearest(x); }
 
 // For coopMatReduceNV.
 float sum_of(const in float a, const in float b) { return a + b; }

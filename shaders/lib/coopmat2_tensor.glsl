@@ -19,7 +19,7 @@ layout(buffer_reference, buffer_reference_align = 16) restrict writeonly buffer 
 spirv_instruction(id = 115) ELEMENT rounded(float x);  // OpFConvert
 
 ELEMENT rounded_wide(const in Wide from, const in uint block[2], const in uint in_block[2]) {
-    return rounded(from.value);
+    return rounded(nearest(from.value));
 }
 
 // Tells compilers what `aligned` promises.
@@ -70,9 +70,10 @@ uint eights(uint elements, const bool aligned) { return aligned ? elements & ~7u
 #define LOAD_COLUMNS_INSIDE(matrix, memory, form, aligned, base, pitch, end, from, extent)                            \
     COLUMNS_BY(UNCLAMPED, matrix, memory, form, aligned, base, pitch, end, from, extent)
 
-// rounded_sum is the kernel's own, for each type of sum that it stores.
+// rounded_sum is the kernel's own, for each type of sum that it stores. The sum may be rounded where it is.
 #define STORE_LINES(matrix, memory, form, aligned, base, pitch, end, from, extent)                                    \
     if (packed(form)) {                                                                                               \
+        ROUND(matrix);                                                                                                \
         SLICE(CLAMPED, eights(pitch, aligned), end, from, extent);                                                    \
         if (aligned) coopMatStoreTensorNV(rounded_sum(matrix), OutAligned(memory).at, eights(base, aligned), slice);  \
         else coopMatStoreTensorNV(rounded_sum(matrix), Out16(memory).at, base, slice);                                \

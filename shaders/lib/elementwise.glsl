@@ -6,7 +6,7 @@
 // An input that is broadcast is read at (i / div) % mod, the same for all; with STRIDED each at Σ i_k · stride_k of its
 // own, over the coordinates i_k of as few axes as there are. EACH neighbours are made at a time: all by one element of
 // such an input, or by as many of it (ALONG).
-// Numerics: fp32, each step rounded by itself unless the device contracts a product and a sum.
+// Numerics: fp32, each step rounded by itself, so that a result is the same in a chain and alone.
 #include "lib/args.glsl"
 #include "lib/activation.glsl"
 #include "lib/vector_layout.glsl"
@@ -96,15 +96,15 @@ vec4 kept(uint i, uint salt, float rate) {
 
 vec4 taken(uint code, vec4 a, vec4 b, uint i) {
     const uint kind = code & 15, how = code >> 4 & 15, first = code >> 16;
-    if (kind == ADD) return a + b;
-    if (kind == SUB) return a - b;
-    if (kind == MUL) return a * b;
-    if (kind == DIV) return a / b;
-    if (kind == SCALE) return uintBitsToFloat(word(first)) * a;
-    if (kind == FILL) return vec4(uintBitsToFloat(word(first)));
-    if (kind == DROPOUT) return a * kept(i, word(first), uintBitsToFloat(word(first + 1)));
-    vec4 v;
-    [[unroll]] for (uint e = 0; e < EACH; ++e)
+    precise vec4 v = vec4(0.0);
+    if (kind == ADD) v = a + b;
+    else if (kind == SUB) v = a - b;
+    else if (kind == MUL) v = a * b;
+    else if (kind == DIV) v = a / b;
+    else if (kind == SCALE) v = uintBitsToFloat(word(first)) * a;
+    else if (kind == FILL) v = vec4(uintBitsToFloat(word(first)));
+    else if (kind == DROPOUT) v = a * kept(i, word(first), uintBitsToFloat(word(first + 1)));
+    else [[unroll]] for (uint e = 0; e < EACH; ++e)
         v[e] = kind == ACTIVATE ? activation(how, a[e]) : activation_slope(how, a[e]) * b[e];
     return v;
 }

@@ -80,7 +80,7 @@ vec2 load_aux(uint from, bool two) {
 
 // Returns the element of y from its sum, the bias of its column, its row's factor, and its element of aux.
 float finish(float sum, float shift, float factor, float aux_element) {
-    float v = alpha * sum;
+    precise float v = alpha * sum;
     if (BIAS) v += shift;
     return finish(EPILOGUE, ACTIVATION, v, factor, aux_element);
 }

@@ -6,8 +6,9 @@ const uint ADD = 1;
 const uint ACTIVATION_BACKWARD = 2;
 
 // Returns factor · activation(v) for v = alpha · sum + bias, with ADD plus aux. With ACTIVATION_BACKWARD it returns
-// factor · v · activation'(aux).
-float finish(uint epilogue, uint kind, float v, float factor, float aux) {
+// factor · v · activation'(aux). `precise`, so that the result is the same whichever kernel has the end of it.
+float finish(uint epilogue, uint kind, float x, float factor, float aux) {
+    precise float v = x;
     if (epilogue == ACTIVATION_BACKWARD) v *= activation_slope(kind, aux);
     else v = activation(kind, v);
     v *= factor;

@@ -8,10 +8,16 @@
 #define ELEMENT spirv_type(extensions = ["SPV_KHR_bfloat16"], capabilities = [5116, 5118], id = 22, 16, 0)
 #define ELEMENT_PAIR BF16X2
 
-// The upper halves of two numbers, after what is rounded away has had its say; NaN stays NaN.
-uint pack(vec2 pair) {
+// Returns two numbers whose upper halves are the bfloat16s nearest to them; NaN stays NaN.
+uvec2 nearest_bits(vec2 pair) {
     const uvec2 bits = floatBitsToUint(pair);
-    const uvec2 rounded = bits + 0x7fff + (bits >> 16 & 1);
-    const uvec2 half_words = mix(rounded, bits | 0x400000, isnan(pair)) >> 16;
+    return mix(bits + 0x7fff + (bits >> 16 & 1), bits | 0x400000, isnan(pair));
+}
+uint pack(vec2 pair) {
+    const uvec2 half_words = nearest_bits(pair) >> 16;
     return half_words.x | half_words.y << 16;
 }
+
+// Returns the bfloat16 nearest to x as an fp32, which OpFConvert then keeps as it is. By itself it may round either
+// way: NVIDIA's driver 580 cuts off.
+float nearest(float x) { return uintBitsToFloat(nearest_bits(vec2(x, 0.0)).x & 0xffff0000u); }

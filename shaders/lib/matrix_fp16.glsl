@@ -12,3 +12,6 @@ spirv_execution_mode(capabilities = [4467], 4462, 16);
 
 uint pack(vec2 pair) { return packFloat2x16(f16vec2(pair)); }
 #define PACK_HALF pack  // for lib/vector_layout.glsl
+
+// OpFConvert rounds to the nearest fp16 by the execution mode above.
+float nearest(float x) { return x; }

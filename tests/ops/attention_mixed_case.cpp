@@ -105,7 +105,8 @@ OpCase op_case(const MixedCase& c) {
 /// How far each output may be from the interpreter's, of the same operands; to first order in what follows by letters.
 ///   s   off by E = scale · Dot::off at most in a row, hence p and the p that backward makes again by a factor e^(2 E):
 ///       numerator and denominator, or s and lse.
-///   p   and ds are rounded: by u = 2^-11 or 2^-8 of themselves, in fp16 below 2^-14 by 2^-25.
+///   p   and ds are rounded: by u = 2^-11 or 2^-8 of themselves, in fp16 below 2^-14 by 2^-25, and below 2^-126 to 0
+///       where the device pleases. What p is below 2^-100 is the device's affair as well (lib/exponential.glsl).
 ///   o   Σ p v is off by what p and v are.
 ///   ds  = p (<g, v> - delta), with delta = <g, o> and the o of above.
 /// Errors of fp32 arithmetic are 2^-24 for each term of a sum and each of a few dozen steps, an exponential's also for
@@ -116,7 +117,7 @@ Arrays limits(const MixedCase& c, const MixedRun& run) {
     const Heads v(run.leaves.at("x2"), c.kv_heads, c.value_width, run.element);
     const Heads g(run.leaves.at("w0"), c.heads, c.value_width, run.element);
     const bool fp16 = run.element == MatrixElement::fp16;
-    const double u = std::ldexp(1.0, fp16 ? -11 : -8), tiny = fp16 ? std::ldexp(1.0, -25) : 0.0;
+    const double u = std::ldexp(1.0, fp16 ? -11 : -8), tiny = std::ldexp(1.0, fp16 ? -25 : -126), faint = std::ldexp(1.0, -100);
     const double step = std::ldexp(1.0, -24), keep = 1 / (1 - static_cast<double>(c.options.dropout));
     const double scale = c.options.scale_for(c.width);
     const auto signless = [&](double x) { return c.options.dropout > 0 ? std::abs(x) : x; };
@@ -159,7 +160,7 @@ Arrays limits(const MixedCase& c, const MixedRun& run) {
                 for (Visible& pair : pairs) {
                     pair.p /= sum;
                     const std::size_t at_v = v.row(b, pair.j, kv);
-                    const double weight = pair.p * keep, most = weight * (1 + off_p) * (1 + u) + tiny;
+                    const double weight = pair.p * keep, most = (weight * (1 + off_p) + faint) * (1 + u) + tiny;
                     for (std::size_t d = 0; d < value_width; ++d) {
                         o[d] += weight * signless(v.at[at_v + d]);
                         off_o.at[out_o + d] += (1 + sums) * most * v.most(at_v + d) - weight * v.size(at_v + d);
@@ -178,10 +179,11 @@ Arrays limits(const MixedCase& c, const MixedRun& run) {
                     const double difference = std::abs(slope - delta) + (c.options.dropout > 0 ? 2 * delta : 0);
                     const double ds = pair.p * difference;
                     const double off_ds =
-                        off_p * ds + pair.p * (1 + off_p) *
-                                         (keep * up.off + off_delta + 4 * step * (std::abs(slope) + std::abs(delta)));
+                        off_p * ds + faint * difference +
+                        (pair.p * (1 + off_p) + faint) *
+                            (keep * up.off + off_delta + 4 * step * (std::abs(slope) + std::abs(delta)));
                     const double most_ds = (ds + off_ds) * (1 + u) + tiny;
-                    const double weight = pair.p * keep, most = weight * (1 + off_p) * (1 + u) + tiny;
+                    const double weight = pair.p * keep, most = (weight * (1 + off_p) + faint) * (1 + u) + tiny;
                     for (std::size_t d = 0; d < width; ++d) {
                         off_q.at[out_q + d] +=
                             scale * ((1 + sums) * most_ds * k.most(at_k + d) - ds * k.size(at_k + d));

@@ -303,9 +303,9 @@ std::map<std::string, std::vector<float>> stepped(const Rule& rule, std::size_t 
         }
     }
     State state(shared_device());
-    DeviceTraits two_units = traits(shared_device());
-    two_units.compute_units = 2;  // then these tensors are cut alike, and SET-Adam's sums over them are the same ones
-    Program program(shared_device(), graph, state, {.guarded = true, .traits = two_units});
+    DeviceTraits many_units = traits(shared_device());
+    many_units.compute_units = 1024;  // all parts are as small as they may be: SET-Adam's sums are the same ones
+    Program program(shared_device(), graph, state, {.guarded = true, .traits = many_units});
     for (const auto& [name, array] : inputs) program.write(name, floats(array.at));
     program.write("rates", step_rates(rate, 0.9, 0.999, 3));
     program.write("clip", std::vector<float>{0.25f});
