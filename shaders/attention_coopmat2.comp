@@ -1,7 +1,6 @@
 #version 460
 //! requires GL_KHR_cooperative_matrix GL_NV_cooperative_matrix2
 // attention.comp by matrices of fp16 that a workgroup holds: see lib/attention_coopmat2_forward.glsl.
-// Not yet run, but as attention_coopmat2_subgroup.comp: of the devices at hand none has matrices of a workgroup.
 #include "lib/args.glsl"
 #include "lib/matrix_fp16.glsl"
 #include "lib/attention_coopmat2_forward.glsl"

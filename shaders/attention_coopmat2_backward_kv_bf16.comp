@@ -3,7 +3,6 @@
 //! spirv-val 2025.2
 // attention_backward_kv.comp by matrices of bfloat16 that a workgroup holds:
 // see lib/attention_coopmat2_backward_kv.glsl.
-// Not yet run, as attention_coopmat2_backward_kv.comp.
 #include "lib/args.glsl"
 #include "lib/matrix_bf16.glsl"
 #include "lib/attention_coopmat2_backward_kv.glsl"

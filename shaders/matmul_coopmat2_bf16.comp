@@ -2,6 +2,5 @@
 //! requires GL_KHR_cooperative_matrix GL_NV_cooperative_matrix2
 //! spirv-val 2025.2
 // The product of matmul.comp by matrices of bfloat16 that a workgroup holds: see lib/matmul_coopmat2.glsl.
-// Not yet run, as matmul_coopmat2.comp.
 #include "lib/matrix_bf16.glsl"
 #include "lib/matmul_coopmat2.glsl"

@@ -208,7 +208,7 @@ std::vector<KernelConfig> in_group_matrices(const DeviceTraits& device, const Ge
     const bool of_subgroup = device.workgroup_matrices == device.subgroup_size;
     const char* of = of_subgroup ? "_subgroup" : device.matrices->element == MatrixElement::bf16 ? "_bf16" : "";
     const std::vector<Tile> tiles =
-        of_subgroup ? std::vector<Tile>{{16, 16}} : std::vector<Tile>{{128, 128}, {128, 256}, {256, 128}};
+        of_subgroup ? std::vector<Tile>{{16, 16}} : std::vector<Tile>{{128, 128}, {128, 256}};
     for (const auto& [m, n] : tiles) {
         if (2 * shape.m <= m || 2 * shape.n <= n) continue;
         list.push_back({text("coopmat2 ", m, 'x', n),

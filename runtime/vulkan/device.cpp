@@ -21,7 +21,8 @@ void check(VkResult result, const char* call) {
         case VK_ERROR_DEVICE_LOST:
             throw Error("the device was lost during ", call, " (a reset or a driver's watchdog)");
         case VK_ERROR_INCOMPATIBLE_DRIVER:
-            throw Error("no Vulkan driver on this machine: install one (Mesa's lavapipe runs on any CPU)");
+            throw Error("no Vulkan driver on this machine: install one (Mesa's lavapipe runs on any CPU; "
+                        "NVIDIA's driver finds no GPU without libEGL.so.1)");
         case VK_ERROR_OUT_OF_DEVICE_MEMORY:
             throw Error("out of device memory in ", call);
         case VK_ERROR_OUT_OF_HOST_MEMORY:

@@ -45,8 +45,12 @@ def described_library(path):
 def find_descriptions(folders, paths):
     """The drivers of the folders that can be opened; NVIDIA's alone, if it is among them."""
     found = [path for folder in folders for path in sorted(Path(folder).glob("*.json"))]
-    usable = [path for path in found if (library := described_library(path)) and opens(OPENS_DRIVER, library, paths)]
-    return [path for path in usable if "nvidia" in path.name] or usable
+    usable = {}  # by library: a driver that is described twice would list each of its devices twice
+    for path in found:
+        library = described_library(path)
+        if library and library not in usable and opens(OPENS_DRIVER, library, paths):
+            usable[library] = path
+    return [path for path in usable.values() if "nvidia" in path.name] or list(usable.values())
 
 
 def find_library(libraries, folders, paths):
