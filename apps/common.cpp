@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "apps/interrupts.h"
 #include "apps/option_values.h"
 #include "apps/tuning_progress.h"
 #include "base/file.h"
@@ -85,11 +86,16 @@ void with_device(const Common& common, const std::function<void(Device&)>& work)
                              .cache = tuning_cache_place(),
                              .tell = [&](const std::string& line) { shown.tell(line); },
                              .progress = [&](std::string_view title, std::string_view unit, std::size_t done,
-                                             std::size_t all) { shown.update(title, unit, done, all); }};
+                                             std::size_t all) { shown.update(title, unit, done, all); },
+                             .interrupted = interrupted};
     // A CPU device tries out only what the user named.
     if (device.info().kind == DeviceKind::cpu) options.budget_s = std::numeric_limits<double>::infinity();
     device.attach<Autotuner>(std::make_shared<DeviceAutotuner>(device, std::move(options)));
-    work(device);
+    try {
+        work(device);
+    } catch (const TuningInterrupted&) {
+        throw Interrupted();
+    }
     const std::uint64_t messages = device.validation_messages();
     if (messages > 0) throw Error("the validation layers had ", messages, " messages, wanted none");
 }

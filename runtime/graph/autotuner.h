@@ -44,6 +44,7 @@ struct TuningProblem {
     /// Of a small size that divides nothing, with operands that have to be rounded; and of about the problem's own
     /// size, to be timed, with operands that are judged without computing all of it in double.
     std::function<std::unique_ptr<TuningCase>()> correctness_case, timing_case;
+    std::string correctness = {};  // names the former, if other problems have the same one
 };
 
 /// Solves such problems for one device.

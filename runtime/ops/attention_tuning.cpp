@@ -266,7 +266,8 @@ TuningProblem tuning_problem(const DeviceTraits& device, const AttentionKind& of
     TuningProblem made{.kind = text(op, ' ', size.batch_heads, " of ", size.q_len, 'x', size.kv_len, 'x',
                                     size.head_width, width_v, mask, elements),
                        .family = text(op, mask, elements),
-                       .candidates = attention_implementations(device, of.size)};
+                       .candidates = attention_implementations(device, of.size),
+                       .correctness = text(op, ' ', size.head_width, width_v, mask, elements)};
     made.correctness_case = [=] {  // a workgroup of rows and a few more, tiles and a part of one
         AttentionKind odd = alike;
         odd.size.q_len = 69;

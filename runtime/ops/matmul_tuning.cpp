@@ -249,7 +249,8 @@ TuningProblem tuning_problem(const DeviceTraits& device, const GemmCall& call, s
         text(name(of.a), 'x', name(of.b), "->", name(of.y), of.even ? "" : " odd", of.scales_terms ? " scaled" : "",
              " by ", device.matrices ? to_string(device.matrices->element) : "fp32");
     TuningProblem made{.kind = text(product, ' ', of.batches, 'x', of.m, 'x', of.n, 'x', of.k, ' ', elements),
-                       .family = text(product, ' ', elements)};
+                       .family = text(product, ' ', elements),
+                       .correctness = text(product, ' ', elements, of.batches > 1 ? " in batches" : "")};
     for (const KernelConfig& at : list) made.candidates.push_back(at.name);
     made.correctness_case = [=] { return make(cut_off(of), false, unit); };
     made.timing_case = [=] { return make(timed(of, device), true, unit); };

@@ -216,7 +216,7 @@ void DeviceAutotuner::make_kernels_of(const DeviceTraits& device, std::span<Open
     journal_.note({"", ""});
     make_kernels_ahead(device_, requests, [&](std::size_t done, std::size_t all) {
         progress("making kernels to try", "kernels", done, all);
-        return !out_of_time();
+        return !out_of_time() && !interrupted();
     });
     journal_.strike_out();
 }
@@ -241,8 +241,13 @@ TuningResult DeviceAutotuner::best_of(const DeviceTraits& device, Open& of, std:
                                       bool timed, std::string& reason) {
     constexpr double quick = 5e-4;  // seconds; a GPU usually takes a twentieth of that
     const TuningProblem& problem = *of.problem;
+    std::map<std::string, double>& known = right_[problem.correctness.empty() ? problem.kind : problem.correctness];
     std::map<std::string, double> seconds;  // of the correctness case, by those that are right
     for (const std::string& candidate : candidates) {
+        if (const auto before = known.find(candidate); timed && before != known.end()) {
+            seconds.insert(*before);
+            continue;
+        }
         const bool right = attempt(problem, candidate, reason, [&] {
             TuningAttempt small(device_, device, *of.correctness, of.correctness_operands.get(), candidate);
             std::string wrong = small.mismatch();
@@ -251,6 +256,7 @@ TuningResult DeviceAutotuner::best_of(const DeviceTraits& device, Open& of, std:
         });
         if (right && !timed) return {candidate, {}};
     }
+    known.insert(seconds.begin(), seconds.end());
     const auto by_seconds = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto quickest = std::ranges::min_element(seconds, by_seconds);
     const std::int64_t room = device_.info().memory_bytes / 8;
@@ -296,28 +302,38 @@ void DeviceAutotuner::race(const TuningProblem& problem, std::vector<Contestant>
     for (int round = 0; round < (list.size() > 1 ? most : 1) && (round < least || spent < enough); ++round)
         for (auto one = list.begin(); one != list.end();) {
             const bool stays = !one->seconds.empty() && std::ranges::min(one->seconds) > behind * fastest();
-            const bool runs = stays || attempt(problem, one->candidate, reason, [&] {
+            const bool runs = stays || withstands(problem, one->candidate, reason, [&] {
                                   one->seconds.push_back(one->attempt->once());
                                   spent += one->seconds.back();
                                   return std::string();
                               });
             one = runs ? one + 1 : list.erase(one);
         }
-    const auto best = [&](const Contestant& a, const Contestant& b) { return gflops[a.candidate] < gflops[b.candidate]; };
+    const auto slower = [&](const Contestant& a, const Contestant& b) {
+        return gflops[a.candidate] < gflops[b.candidate];
+    };
     for (Contestant& one : list) {
         std::ranges::nth_element(one.seconds, one.seconds.begin() + std::ssize(one.seconds) / 2);
         const double seconds = one.seconds[one.seconds.size() / 2];
         gflops[one.candidate] = 1e-9 * one.attempt->flops() / std::max(seconds, 1e-9);
     }
     if (list.empty()) return;
-    std::swap(list.front(), *std::ranges::max_element(list, best));
+    std::swap(list.front(), *std::ranges::max_element(list, slower));
     list.resize(1);
 }
 
 bool DeviceAutotuner::attempt(const TuningProblem& problem, const std::string& candidate, std::string& reason,
                               const std::function<std::string()>& work) {
-    std::string wrong;
+    if (interrupted()) throw TuningInterrupted();
     journal_.note({problem.family, candidate});
+    const bool right = withstands(problem, candidate, reason, work);
+    journal_.strike_out();
+    return right;
+}
+
+bool DeviceAutotuner::withstands(const TuningProblem& problem, const std::string& candidate, std::string& reason,
+                                 const std::function<std::string()>& work) {
+    std::string wrong;
     try {
         wrong = work();
         if (!wrong.empty()) refuse(problem, candidate, wrong);
@@ -340,7 +356,6 @@ bool DeviceAutotuner::attempt(const TuningProblem& problem, const std::string& c
         }
         tell(reason);
     }
-    journal_.strike_out();
     return wrong.empty();
 }
 

@@ -32,12 +32,16 @@ struct AutotunerOptions {
     std::function<void(const std::string& line)> tell = {};  // somebody who wants to know what is left out and why
     /// Somebody who wants to know how far it has come: "trying out kernels", 3 of 25 "computations".
     std::function<void(std::string_view title, std::string_view unit, std::size_t done, std::size_t all)> progress = {};
+    /// Asked between trials: whether to give up. Then a TuningInterrupted is thrown, and no candidate is left out.
+    std::function<bool()> interrupted = {};
     double budget_s = 60;  // for all that is tried through this object
     double hopeless = 20;  // how many times as slow as another candidate one may be at a small size
     /// A run of a trial that takes longer hangs. Without it, 20 on a GPU; a CPU has its own patience, since its driver
     /// compiles while it runs.
     std::optional<double> patience_s = {};
 };
+
+struct TuningInterrupted {};
 
 /// Runs every candidate on operands whose result is known (graph/autotuner.h), with guard bands and poisoned memory
 /// around them, leaves out those that are wrong, that the driver does not take, that lose the device or never end, and
@@ -109,11 +113,15 @@ private:
     /// `gflops` gets everyone's 10^9 operations a second.
     void race(const TuningProblem& problem, std::vector<Contestant>& list, std::map<std::string, double>& gflops,
               std::string& reason);
-    /// Lets `work` try a candidate and say what is wrong with it. False, and somebody is told, if something is.
+    /// Lets `work` try a candidate and say what is wrong with it. False, and somebody is told, if something is. An
+    /// attempt is in the journal while it lasts; what has run before need not be.
     bool attempt(const TuningProblem& problem, const std::string& candidate, std::string& reason,
                  const std::function<std::string()>& work);
+    bool withstands(const TuningProblem& problem, const std::string& candidate, std::string& reason,
+                    const std::function<std::string()>& work);
 
     bool out_of_time() const;
+    bool interrupted() const { return options_.interrupted && options_.interrupted(); }
     void tell(const std::string& line) const;
     void progress(std::string_view title, std::string_view unit, std::size_t done, std::size_t all) const;
     void save() const;
@@ -124,6 +132,7 @@ private:
     bool one_by_one_ = false;  // the making of all kernels at once ended an earlier run
     TuningCache known_;
     std::map<std::string, std::string> untimed_;  // by kind: for this run only
+    std::map<std::string, std::map<std::string, double>> right_;  // seconds, by correctness case and candidate
     TuningJournal journal_;
     std::chrono::duration<double> spent_{};  // before
     Clock::time_point solving_since_;

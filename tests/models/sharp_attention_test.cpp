@@ -117,7 +117,7 @@ double distance(const Arrays& x, const Arrays& wanted, const std::vector<std::st
 }
 
 /// How much more wrong than by rounding queries, keys and values alone, which every implementation has to, the output
-/// maps' gradients are by all that mixed precision rounds; but for weights, where a GPU's matrices take them in 16 bits.
+/// maps' gradients are by all that mixed precision rounds, but for weights, which a GPU's matrices take in 16 bits.
 double excess(const Gpt2Config& model) {
     const DeviceTraits device = traits(shared_device());
     double mixed = 0, inevitable = 0, weights = 0;

@@ -117,7 +117,8 @@ Arrays limits(const MixedCase& c, const MixedRun& run) {
     const Heads v(run.leaves.at("x2"), c.kv_heads, c.value_width, run.element);
     const Heads g(run.leaves.at("w0"), c.heads, c.value_width, run.element);
     const bool fp16 = run.element == MatrixElement::fp16;
-    const double u = std::ldexp(1.0, fp16 ? -11 : -8), tiny = std::ldexp(1.0, fp16 ? -25 : -126), faint = std::ldexp(1.0, -100);
+    const double u = std::ldexp(1.0, fp16 ? -11 : -8), tiny = std::ldexp(1.0, fp16 ? -25 : -126);
+    const double faint = std::ldexp(1.0, -100);
     const double step = std::ldexp(1.0, -24), keep = 1 / (1 - static_cast<double>(c.options.dropout));
     const double scale = c.options.scale_for(c.width);
     const auto signless = [&](double x) { return c.options.dropout > 0 ? std::abs(x) : x; };

@@ -121,6 +121,18 @@ TEST(DeviceAutotuner, GoesOnInTheNextRunWhenTheBudgetIsSpent) {
     EXPECT_EQ(read_tuning_cache(shared_device().info(), place(folder.path)).chosen.size(), 1u);
 }
 
+TEST(DeviceAutotuner, GivesUpBetweenTrialsAndHoldsItAgainstNobody) {
+    const Folder folder;
+    int asked = 0;
+    const std::vector<std::string> list{"tile 64", "tile 128"};
+    EXPECT_THROW(Asked(list, {.cache = place(folder.path), .interrupted = [&] { return ++asked > 2; }}),
+                 TuningInterrupted);
+    const Asked next(list, {.cache = place(folder.path)});
+    EXPECT_EQ(next.y, doubled);
+    EXPECT_EQ(next.told.find("left out"), std::string::npos) << next.told;
+    EXPECT_TRUE(read_tuning_cache(shared_device().info(), place(folder.path)).refused.empty());
+}
+
 TEST(DeviceAutotuner, SolvesAGraphsProblemsTogether) {
     std::vector<std::string> shown;
     DeviceAutotuner tuner(
