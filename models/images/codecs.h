@@ -15,14 +15,14 @@ namespace vkf {
 struct EncodedPicture {
     std::span<const std::byte> bytes;
     const std::string& name;
-    std::int64_t max_pixels;
+    PictureLimits limits;
     std::string_view kind;  // "PNG", for messages
 
     const std::uint8_t* data() const { return reinterpret_cast<const std::uint8_t*>(bytes.data()); }
 
     /// A black picture of the size that the file's header tells.
     /// Throws: InputError if it is larger than allowed.
-    Picture canvas(std::uint64_t width, std::uint64_t height) const;
+    Picture canvas(std::int64_t width, std::int64_t height) const;
     /// Throw InputError: the file ends too early; its decoder refuses it for a reason, which may quote the file.
     [[noreturn]] void refuse_short() const;
     [[noreturn]] void refuse(std::string_view reason) const;

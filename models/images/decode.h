@@ -19,8 +19,7 @@ namespace vkf {
 ///
 /// Width and height are read first. Beside the pixels, decoding takes at most the file's size and 8 bytes a pixel.
 /// Throws: InputError, which begins with `name`, if the file is of another kind, is damaged or cut short, or has more
-/// pixels than `max_pixels` or a side of more than a million.
-Picture decode_picture(std::span<const std::byte> bytes, const std::string& name,
-                       std::int64_t max_pixels = DEFAULT_MAX_PIXELS);
+/// pixels or longer sides than the limits allow.
+Picture decode_picture(std::span<const std::byte> bytes, const std::string& name, const PictureLimits& limits = {});
 
 }  // namespace vkf

@@ -30,13 +30,11 @@ namespace {
 
 constexpr int CHANNELS = 3;
 
-Picture read_picture(const fs::path& path, std::int64_t max_pixels) {
-    return decode_picture(MappedFile(path).bytes(), path.string(), max_pixels);
+Picture read_picture(const fs::path& path, const PictureLimits& limits) {
+    return decode_picture(MappedFile(path).bytes(), path.string(), limits);
 }
 
-Image as_it_is(const Picture& picture, const fs::path& path) {
-    require(std::max(picture.width, picture.height) <= Image::longest_side, path.string(), ": is ", picture.width, 'x',
-            picture.height, ", wanted sides of at most ", Image::longest_side);
+Image as_it_is(const Picture& picture) {
     Image image(picture.width, picture.height);
     std::copy_n(picture.rgb.data(), image.bytes().size(), image.bytes().data());
     return image;
@@ -62,14 +60,14 @@ Image square(const Picture& picture, int side) {
 }  // namespace
 
 Image read_image(const fs::path& path, std::int64_t max_pixels) {
-    return as_it_is(read_picture(path, max_pixels), path);
+    return as_it_is(read_picture(path, {.pixels = max_pixels, .side = Image::longest_side}));
 }
 
 Image read_square_image(const fs::path& path, int side, std::int64_t max_pixels) {
     require(side >= 1 && side <= Image::longest_side, "side ", side, ", wanted 1 to ", Image::longest_side);
-    const Picture picture = read_picture(path, max_pixels);
+    const Picture picture = read_picture(path, {.pixels = max_pixels});
     const bool fits = picture.width == side && picture.height == side;
-    return fits ? as_it_is(picture, path) : square(picture, side);
+    return fits ? as_it_is(picture) : square(picture, side);
 }
 
 void write_png(const fs::path& path, const Image& image) {

@@ -62,10 +62,14 @@ Picture upright(Picture picture, int orientation) {
     const std::uint8_t* first = picture.rgb.data() + (left ? 3 * (width - 1) : 0) + (up ? 3 * width * (height - 1) : 0);
     Picture made{swapped ? picture.height : picture.width, swapped ? picture.width : picture.height,
                  std::vector<std::uint8_t>(picture.rgb.size())};
-    std::uint8_t* to = made.rgb.data();
-    for (std::ptrdiff_t y = 0; y < made.height; ++y)
+    const std::ptrdiff_t by_x = swapped ? down : across, by_y = swapped ? across : down;
+    // Columns are read a few rows at a time, while their pixels are in the processor's cache.
+    constexpr std::ptrdiff_t ROWS = 16;
+    const std::ptrdiff_t pitch = std::ptrdiff_t{3} * made.width;
+    for (std::ptrdiff_t top = 0; top < made.height; top += ROWS)
         for (std::ptrdiff_t x = 0; x < made.width; ++x)
-            to = std::copy_n(first + (swapped ? y * across + x * down : y * down + x * across), 3, to);
+            for (std::ptrdiff_t y = top; y < std::min<std::ptrdiff_t>(top + ROWS, made.height); ++y)
+                std::memcpy(made.rgb.data() + y * pitch + 3 * x, first + y * by_y + x * by_x, 3);
     return made;
 }
 

@@ -10,6 +10,12 @@ namespace vkf {
 /// is 256 MiB of RGB.
 inline constexpr std::int64_t DEFAULT_MAX_PIXELS = 89'478'485;
 
+/// How large a picture may be. Decoders keep whole rows beside the picture, which is why sides have a limit, too.
+struct PictureLimits {
+    std::int64_t pixels = DEFAULT_MAX_PIXELS;
+    std::int64_t side = 1'000'000;
+};
+
 /// RGB with 8 bits, rows from the top, pixels from the left.
 struct Picture {
     int width = 0, height = 0;

@@ -48,9 +48,7 @@ DecodedPicture decode_webp(const EncodedPicture& file) {
     if (WebPInitDecoderConfig(&config) == 0) file.refuse("libwebp has another version than its header");
     check(file, WebPGetFeatures(file.data(), file.bytes.size(), &config.input));
     if (config.input.has_animation != 0) file.refuse("it is an animation");
-    DecodedPicture made{
-        file.canvas(static_cast<std::uint64_t>(config.input.width), static_cast<std::uint64_t>(config.input.height)),
-        exif_orientation(exif(file))};
+    DecodedPicture made{file.canvas(config.input.width, config.input.height), exif_orientation(exif(file))};
     config.output.colorspace = MODE_RGB;
     config.output.is_external_memory = 1;
     config.output.u.RGBA = {made.picture.rgb.data(), 3 * made.picture.width, made.picture.rgb.size()};

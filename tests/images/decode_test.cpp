@@ -21,7 +21,7 @@ using test::Samples;
 const std::string exif_prefix("Exif\0\0", 6);
 
 Picture decode(const std::string& bytes, std::int64_t max_pixels = DEFAULT_MAX_PIXELS) {
-    return decode_picture(std::as_bytes(std::span(bytes)), "file", max_pixels);
+    return decode_picture(std::as_bytes(std::span(bytes)), "file", {.pixels = max_pixels});
 }
 
 std::string refusal(const std::string& bytes) {

@@ -54,7 +54,7 @@ TEST(HostImageFile, LargerImagesAreReadOnlyToBeMadeSmaller) {
     const Scratch scratch;
     const auto path = scratch.path() / "image.png";
     scratch.file("image.png", test::encode_png({8192, 1, 3, std::vector<std::uint8_t>(3 * 8192, 9)}));
-    expect_holds(complaint([&] { read_image(path); }), "image.png: is 8192x1, wanted sides of at most 4096");
+    expect_holds(complaint([&] { read_image(path); }), "image.png: is 8192x1 pixels, wanted sides of 1 to 4096");
     EXPECT_EQ(read_square_image(path, 5).width(), 5);
     expect_holds(complaint([&] { read_square_image(path, 5, 8191); }),
                  "image.png: is 8192x1 pixels, wanted at most 8191 in all (--max-pixels)");
