@@ -15,6 +15,7 @@
 #include "apps/data_preview.h"
 #include "apps/data_tokens.h"
 #include "apps/facts.h"
+#include "apps/image_options.h"
 #include "apps/interrupts.h"
 #include "base/file.h"
 #include "base/random.h"
@@ -34,6 +35,7 @@ struct Options {
     std::string path, out;
     std::int64_t tokens = 1'000'000;
     std::int64_t vocab_size = 64;
+    std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
     bool overwrite = false;
 };
 
@@ -135,7 +137,7 @@ void find(const Common& common, const Options& o) {
 }
 
 void describe(const Common& common, const Options& o) {
-    if (holds_images(o.path)) return print_facts(common, image_facts(o.path));
+    if (holds_images(o.path)) return print_facts(common, image_facts(common, o.path, o.max_pixels));
     const TokenDataset data = TokenDataset::open(o.path);
     const std::size_t size = data.vocabulary_size();
     print_facts(common, {{"path", o.path},
@@ -182,6 +184,7 @@ void add_data(CLI::App& app, Common& common) {
     CLI::App* info =
         add("info", "What a token file, text, or directory of data or images holds", "info data/chars", describe);
     info->add_option("path", o->path, "Token file, text, or directory")->required()->type_name("PATH");
+    add_max_pixels_option(*info, o->max_pixels);
     add_common(*info, common);
     CLI::App* finder =
         add("find", "Where a file or folder of data lies on this machine", "find tinyshakespeare/input.txt", find);

@@ -33,6 +33,7 @@ void run(const Common& common, const EvalOptions& o) {
     }
     only(!o.statistics.empty(), "--statistics", "vision models");
     only(o.coarse_labels, "--coarse-labels", "vision models");
+    only(o.max_pixels != DEFAULT_MAX_PIXELS, "--max-pixels", "vision models");
     only(!o.confusion_matrix.empty(), "--confusion-matrix", "vision models");
     require(!o.limit || !o.hellaswag.empty(), "--limit is for --hellaswag");
     if (!o.hellaswag.empty()) return eval_hellaswag(common, o);
@@ -82,6 +83,7 @@ void add_options(CLI::App& command, EvalOptions& o) {
         ->type_name("FILE.png")
         ->group(vision);
     add_statistics_option(command, o.statistics)->group(vision);
+    add_max_pixels_option(command, o.max_pixels)->group(vision);
     command.add_flag("--coarse-labels", o.coarse_labels, "CIFAR-100's 20 coarse labels")->group(vision);
     const auto no_effect = [&](const char* beside, std::initializer_list<const char*> options) {
         for (const char* option : options) command.get_option(beside)->excludes(command.get_option(option));

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "models/images/picture.h"
+
 namespace vkf {
 
 struct Common;
@@ -27,6 +29,7 @@ struct EvalOptions {
     // vision models
     std::string statistics;  // else those of preprocessor_config.json
     bool coarse_labels = false;
+    std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
     std::string confusion_matrix;  // PNG to write
 };
 
