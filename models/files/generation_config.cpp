@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/published.h"
 #include "models/files/config_keys.h"
 #include "models/files/other_keys.h"
 
@@ -56,7 +57,7 @@ ConfigKeys generation_keys_of(const ConfigKeys& config) {
 GenerationConfig read_generation_config(const fs::path& model) {
     const fs::path file = model / generation_config_file, config = model / "config.json";
     const ConfigKeys of_model = generation_keys_of(ConfigKeys::open(config));
-    const bool separate = fs::exists(file);
+    const bool separate = file_exists(file);
     const ConfigKeys keys = separate ? ConfigKeys::open(file) : of_model;
     require_understood(keys, {}, other_generation_keys());
     GenerationConfig said{.file = separate ? file : config};
@@ -77,7 +78,7 @@ GenerationConfig read_generation_config(const fs::path& model) {
 
 std::optional<std::string> generation_config_text(const fs::path& model) {
     const fs::path file = model / generation_config_file;
-    if (fs::exists(file)) return read_text(file);
+    if (file_exists(file)) return read_text(file);
     const ConfigKeys said = generation_keys_of(ConfigKeys::open(model / "config.json"));
     if (said.size() == 0) return {};
     nlohmann::ordered_json object{{"_from_model_config", true}};
