@@ -63,6 +63,11 @@ void add_options(CLI::App& command, EvalOptions& o) {
     command.add_option("--text", o.text, "Instead of --data: a text, or a directory of texts, as one whole")
         ->type_name("PATH")
         ->group(text);
+    command
+        .add_flag("--parse-special", o.parse_special,
+                  "Names of special tokens in --text, such as <|endoftext|>, are these tokens")
+        ->needs(command.get_option("--text"))
+        ->group(text);
     command.add_option("--stride", o.stride, "Tokens between windows that slide, with --all or --text (--block-size)")
         ->type_name("N")
         ->check(whole(1))

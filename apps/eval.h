@@ -25,6 +25,7 @@ struct EvalOptions {
     bool all = false;
     std::optional<std::int64_t> stride;  // else block_size
     std::optional<std::int64_t> limit;   // tasks
+    bool parse_special = false;          // names of special tokens in a text
 
     // vision models
     std::string statistics;  // else those of preprocessor_config.json

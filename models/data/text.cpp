@@ -55,6 +55,10 @@ void unify_line_ends(std::string& text) {
 
 std::string read_corpus(const fs::path& path) {
     const bool directory = fs::is_directory(path);
+    const bool json = !directory && (path.extension() == ".jsonl" || path.extension() == ".json");
+    require(!json, path.string(),
+            ": is JSON by its name, wanted a text; `vkformer data tokens` makes tokens of the texts ",
+            "that JSON holds");
     std::string text = directory ? read_directory(path) : read_text(path);
     require(!text.empty(), path.string(), directory ? ": holds no text files" : ": is empty", ", wanted text");
     if (!directory) require_utf8(text, path);

@@ -9,6 +9,7 @@
 #include "models/attention/mixer.h"
 #include "models/family.h"
 #include "models/files/config_keys.h"
+#include "models/files/other_keys.h"
 
 namespace vkf {
 
@@ -143,6 +144,14 @@ ordered_json object_of(std::span<const Field> fields) {
     return object;
 }
 
+/// What a configuration may hold beside a model's fields. Earlier versions of Hugging Face's kept defaults of
+/// generation here, which are judged where text is generated.
+std::vector<OtherKey> known_beside_fields() {
+    std::vector<OtherKey> all(other_config_keys().begin(), other_config_keys().end());
+    for (const OtherKey& key : other_generation_keys()) all.push_back({key.name});
+    return all;
+}
+
 const Family& family_of(const ConfigKeys& keys) {
     try {
         return family_named(keys.word("model_type", std::string(families().front()->model_type)));
@@ -171,6 +180,9 @@ ModelConfig parse_config_json(std::string_view text, const std::string& where) {
     ModelConfig config = family.defaults();
     const std::vector<Field> fields = config.fields();
     read_fields(keys, fields);
+    std::vector<std::string_view> read;
+    for (const Field& field : fields) read.push_back(field.key);
+    require_understood(keys, read, known_beside_fields());
     try {
         validate(config);
     } catch (const InputError& error) {

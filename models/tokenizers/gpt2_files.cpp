@@ -48,14 +48,14 @@ std::vector<Merge> read_merges(const fs::path& path, const TokenNames& names) {
 
 }  // namespace
 
-BpeModel read_gpt2_files(const fs::path& vocabulary, const fs::path& merges) {
+BpeModel read_gpt2_files(const fs::path& vocabulary, const fs::path& merges, const TokenSettings& settings) {
     const std::string file = vocabulary.string();
-    const TokenNames names(parse_json(read_text(vocabulary), file), file);
+    TokenNames names(parse_json(read_text(vocabulary), file), file);
     BpeModel model;
-    if (const auto end = names.find(std::string(END_OF_TEXT))) {
-        model.added.push_back({std::string(END_OF_TEXT), *end});
-        model.end_of_text = end;
-    }
+    model.bounds.end = names.find(std::string(END_OF_TEXT));
+    if (model.bounds.end) model.added.push_back({std::string(END_OF_TEXT), *model.bounds.end});
+    settings.add_to(names, model.added);
+    settings.decide(model.bounds, model.added);
     read_byte_level_tokens(model, names.by_number());
     model.merges = read_merges(merges, names);
     model.splits.push_back({Pattern(GPT2_PATTERN, "GPT-2's pattern")});
