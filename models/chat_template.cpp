@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
 #include "models/field.h"
 
 namespace vkf {
@@ -218,9 +218,9 @@ std::optional<std::string> recognised_chat_template(const fs::path& model) {
     const fs::path jinja = model / "chat_template.jinja", config = model / "tokenizer_config.json";
     std::string found;
     if (fs::exists(jinja))
-        found = read_text(jinja);
+        found = read_small_text(jinja);
     else if (fs::exists(config))
-        found = template_text(parse_json(read_text(config), config.string()), config.string());
+        found = template_text(parse_json(read_small_text(config), config.string()), config.string());
     if (found.empty()) return "none";
     for (const ChatFormat& format : FORMATS)
         if (!format.recognised_by.empty() && found.find(format.recognised_by) != found.npos)

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
 #include "models/data/text.h"
 #include "models/tokenizers/byte_level_model.h"
 #include "models/tokenizers/gpt2_files.h"
@@ -29,7 +29,7 @@ std::optional<std::int32_t> added_token(const BpeModel& model, std::string_view 
 std::optional<std::int32_t> configured_end(const fs::path& path, const BpeModel& model) {
     if (!fs::exists(path)) return {};
     const std::string file = path.string();
-    const nlohmann::json document = parse_json(read_text(path), file);
+    const nlohmann::json document = parse_json(read_small_text(path), file);
     const JsonPart entry = JsonPart(document, file)["eos_token"];
     if (entry.is_null()) return {};
     const std::string name = (entry.value().is_object() ? entry["content"] : entry).string();
@@ -63,7 +63,8 @@ struct TokenizerFormat {
     SavedTokenizer load(const fs::path& directory) const {
         SavedTokenizer saved{read(directory), directory / file, {}};
         for (const std::string_view name : files())
-            if (fs::exists(directory / name)) saved.files[std::string(name)] = read_text(directory / name);
+            if (fs::exists(directory / name))
+                saved.files[std::string(name)] = read_small_text(directory / name, VOCABULARY_LIMIT);
         return saved;
     }
 };

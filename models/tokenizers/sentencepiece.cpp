@@ -6,8 +6,8 @@
 #include <charconv>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
 #include "models/tokenizers/word_cache.h"
 
 namespace vkf {
@@ -111,7 +111,7 @@ private:
 };
 
 std::unique_ptr<SentencePiece> SentencePiece::load(const std::filesystem::path& path) {
-    const std::string file = path.string(), content = read_text(path);
+    const std::string file = path.string(), content = read_small_text(path, VOCABULARY_LIMIT);
     const auto processor = std::make_shared<SentencePieceProcessor>();
     const auto status = processor->LoadFromSerializedProto(content);
     const bool loaded = status.ok() && processor->GetPieceSize() > 0;

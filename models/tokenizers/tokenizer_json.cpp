@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <unordered_set>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
 #include "models/tokenizers/byte_level_model.h"
 #include "models/tokenizers/json_part.h"
 #include "models/tokenizers/token_names.h"
@@ -22,6 +23,7 @@ constexpr std::string_view MARK = "\u2581";  // SentencePiece's space
 
 void read_added_tokens(const JsonPart& list, bool normalized, BpeModel& model, TokenNames& names) {
     if (list.is_null()) return;
+    std::unordered_set<std::string> known;
     for (const JsonPart& entry : list.elements()) {
         entry.only({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
         for (const char* unsupported : {"single_word", "lstrip", "rstrip"}) {
@@ -32,8 +34,8 @@ void read_added_tokens(const JsonPart& list, bool normalized, BpeModel& model, T
         const std::string content = entry["content"].string();
         require(!content.empty(), entry["content"].where(), " is empty, wanted the token's name");
         names.add(content, entry["id"].integer(), [&] { return entry["id"].where(); });
-        const bool known = std::ranges::find(model.added, content, &AddedToken::text) != model.added.end();
-        require(!known, entry["content"].where(), ": ", one_line(json(content)), " is added a second time");
+        require(known.insert(content).second, entry["content"].where(), ": ", one_line(json(content)),
+                " is added a second time");
         model.added.push_back({content, names.find(content).value_or(0), entry.flag("special", false)});
     }
 }
@@ -201,7 +203,7 @@ void read_character_tokens(const JsonPart& tree, BpeModel& model, const TokenNam
 
 BpeModel read_tokenizer_json(const std::filesystem::path& path) {
     const std::string file = path.string();
-    const json document = parse_json(read_text(path), file);
+    const json document = parse_json(read_small_text(path, VOCABULARY_LIMIT), file);
     const JsonPart tree(document, file);
     tree.only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
                "decoder", "model"});

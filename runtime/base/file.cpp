@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "base/regular_file.h"
 
 namespace vkf {
 namespace fs = std::filesystem;
@@ -116,7 +117,7 @@ std::string read_to_the_end(int descriptor, const std::string& name) {
 }  // namespace
 
 MappedFile::MappedFile(const fs::path& path) : path_(path) {
-    const os::File file(path, os::Open::read);
+    const os::File file = os::open_at_once(path);
     const auto status = file.valid() ? os::status(file.descriptor()) : std::nullopt;
     if (!status) throw InputError("cannot read ", path.string(), ": ", reason());
     using Kind = os::FileStatus::Kind;
