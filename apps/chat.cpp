@@ -7,6 +7,7 @@
 
 #include "apps/interrupts.h"
 #include "apps/option_values.h"
+#include "apps/raw_output.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "models/conversation.h"
@@ -79,7 +80,7 @@ void chat(Device& device, const Common& common, const ChatOptions& options, cons
             continue;
         }
         const Continuation answer = conversation.answer(Random(common.seed, "sample", turn++), [](const auto& shown) {
-            print(shown);
+            print_as_is(shown);
             return !interrupted();
         });
         print("\n");

@@ -15,6 +15,7 @@
 #include "apps/image_options.h"
 #include "apps/interrupts.h"
 #include "apps/model.h"
+#include "base/plain_text.h"
 #include "models/attention/mixer.h"
 #include "models/image_model.h"
 #include "models/images/attention_map.h"
@@ -187,11 +188,11 @@ void classify(Device& device, const Common& common, const Options& o, const Imag
         const std::vector<double> share = classifier(*image, file);
         if (!o.maps.empty()) write_maps(o, file, classifier.weights());
         auto classes = ordered_json::array();
-        std::string line = file + ":";
+        std::string line = plain_line(file) + ":";
         for (const std::size_t i : ranking(share, static_cast<std::size_t>(o.top))) {
             const std::string label = model.config.label(i);
             classes.push_back({{"class", i}, {"label", label}, {"probability", share[i]}});
-            line += text(classes.size() == 1 ? " " : ", ", label, " ", percent_text(share[i]));
+            line += text(classes.size() == 1 ? " " : ", ", plain_line(label), " ", percent_text(share[i]));
         }
         if (!common.json) print(line + "\n");
         document.push_back({{"image", file}, {"classes", classes}});

@@ -17,6 +17,7 @@
 #include "apps/facts.h"
 #include "apps/image_options.h"
 #include "apps/interrupts.h"
+#include "apps/raw_output.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "models/data/corpus.h"
@@ -133,7 +134,7 @@ void make_synthetic(const Common& common, const Options& o) {
 void find(const Common& common, const Options& o) {
     const std::optional<fs::path> found = find_data(o.path);
     require(found.has_value(), o.path, " is not in ", DATA_FOLDERS);
-    common.json ? print_json({{"path", found->string()}}) : print(found->string() + "\n");
+    common.json ? print_json({{"path", found->string()}}) : print_as_is(found->string() + "\n");
 }
 
 void describe(const Common& common, const Options& o) {

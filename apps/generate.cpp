@@ -16,6 +16,7 @@
 #include "apps/option_values.h"
 #include "apps/progress.h"
 #include "apps/prompts.h"
+#include "apps/raw_output.h"
 #include "models/batch_generation.h"
 #include "vulkan/device.h"
 
@@ -68,9 +69,9 @@ public:
         if (common_.json) return;
         for (; at_ < texts_.size() && texts_[at_].finished(); ++at_) {
             if (progress_) progress_->clear();
-            print(text(at_ > 0 ? "---------------\n" : "", texts_[at_].take_shown(), '\n'));
+            print_as_is(text(at_ > 0 ? "---------------\n" : "", texts_[at_].take_shown(), '\n'));
         }
-        if (texts_.size() == 1 && at_ == 0) print(texts_[0].take_shown());
+        if (texts_.size() == 1 && at_ == 0) print_as_is(texts_[0].take_shown());
     }
     void finish(const GenerationTimes& times) {
         show(times);

@@ -4,9 +4,9 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/published.h"
 #include "base/json.h"
+#include "base/published.h"
+#include "base/small_file.h"
 #include "models/field.h"
 
 namespace vkf {
@@ -259,9 +259,9 @@ std::optional<RecognisedTemplate> recognised_chat_template(const fs::path& model
     const fs::path jinja = model / "chat_template.jinja", config = model / "tokenizer_config.json";
     std::string found;
     if (file_exists(jinja))
-        found = read_text(jinja);
+        found = read_small_text(jinja);
     else if (file_exists(config))
-        found = template_text(parse_json(read_text(config), config.string()), config.string());
+        found = template_text(parse_json(read_small_text(config), config.string()), config.string());
     if (found.empty()) return RecognisedTemplate{"none", {}};
     for (const ChatFormat& format : FORMATS)
         if (!format.recognised_by.empty() && found.find(format.recognised_by) != found.npos)

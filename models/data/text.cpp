@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
 #include "base/utf8.h"
 #include "models/data/files_below.h"
 
@@ -104,7 +105,7 @@ Characters Characters::of(std::string_view text) {
 
 Characters Characters::load(const fs::path& path) {
     const std::string file = path.string();
-    const nlohmann::json tree = parse_json(read_text(path), file);
+    const nlohmann::json tree = parse_json(read_small_text(path), file);
     require(tree.is_object() && tree.value("type", nlohmann::json()) == "chars", file,
             ": wanted an object with \"type\": \"chars\"");
     require(tree.contains("chars") && tree["chars"].is_array() && !tree["chars"].empty(), file,

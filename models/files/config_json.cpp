@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
 #include "models/attention/mixer.h"
 #include "models/family.h"
 #include "models/files/config_keys.h"
@@ -167,7 +167,7 @@ const Family& read_family(const std::filesystem::path& path) {
 }
 
 ModelConfig read_config_json(const std::filesystem::path& path) {
-    return parse_config_json(read_text(path), path.string());
+    return parse_config_json(read_small_text(path), path.string());
 }
 
 ModelConfig parse_config_json(std::string_view text, const std::string& where) {

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/published.h"
+#include "base/small_file.h"
 #include "models/files/config_keys.h"
 #include "models/files/other_keys.h"
 
@@ -78,7 +78,7 @@ GenerationConfig read_generation_config(const fs::path& model) {
 
 std::optional<std::string> generation_config_text(const fs::path& model) {
     const fs::path file = model / generation_config_file;
-    if (file_exists(file)) return read_text(file);
+    if (file_exists(file)) return read_small_text(file);
     const ConfigKeys said = generation_keys_of(ConfigKeys::open(model / "config.json"));
     if (said.size() == 0) return {};
     nlohmann::ordered_json object{{"_from_model_config", true}};

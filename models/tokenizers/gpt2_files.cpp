@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
 #include "base/utf8.h"
 #include "models/tokenizers/byte_level_model.h"
 #include "models/tokenizers/token_names.h"
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view VERSION = "#version";  // begins the first line, in most files
 
 std::vector<Merge> read_merges(const fs::path& path, const TokenNames& names) {
-    const std::string file = path.string(), content = read_text(path);
+    const std::string file = path.string(), content = read_small_text(path, VOCABULARY_LIMIT);
     const auto wrong = invalid_utf8(content);
     require(!wrong, file, ": is not UTF-8 at byte ", wrong.value_or(0));
     const std::size_t first = content.starts_with(VERSION) ? 2 : 1;
@@ -50,7 +50,7 @@ std::vector<Merge> read_merges(const fs::path& path, const TokenNames& names) {
 
 BpeModel read_gpt2_files(const fs::path& vocabulary, const fs::path& merges, const TokenSettings& settings) {
     const std::string file = vocabulary.string();
-    TokenNames names(parse_json(read_text(vocabulary), file), file);
+    TokenNames names(parse_json(read_small_text(vocabulary, VOCABULARY_LIMIT), file), file);
     BpeModel model;
     model.bounds.end = names.find(std::string(END_OF_TEXT));
     if (model.bounds.end) model.added.push_back({std::string(END_OF_TEXT), *model.bounds.end});

@@ -4,8 +4,9 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/json.h"
 #include "base/published.h"
+#include "base/small_file.h"
 #include "models/data/text.h"
 #include "models/tokenizers/byte_level_model.h"
 #include "models/tokenizers/gpt2_files.h"
@@ -51,7 +52,8 @@ struct TokenizerFormat {
         require(said.prefix_space.value_or(space) == space, (directory / TOKENIZER_CONFIG).string(),
                 ": add_prefix_space is ", space ? "false, wanted true" : "true, wanted false", " as in ", file);
         for (const std::string_view name : files())
-            if (file_exists(directory / name)) saved.files[std::string(name)] = read_text(directory / name);
+            if (file_exists(directory / name))
+                saved.files[std::string(name)] = read_small_text(directory / name, VOCABULARY_LIMIT);
         return saved;
     }
 };

@@ -7,8 +7,8 @@
 #include <map>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
 #include "models/tokenizers/protobuf_fields.h"
 #include "models/tokenizers/word_cache.h"
 
@@ -164,7 +164,7 @@ private:
 };
 
 std::unique_ptr<SentencePiece> SentencePiece::load(const std::filesystem::path& path, const TokenSettings& settings) {
-    const std::string file = path.string(), content = read_text(path);
+    const std::string file = path.string(), content = read_small_text(path, VOCABULARY_LIMIT);
     const auto processor = std::make_shared<SentencePieceProcessor>();
     const bool loaded = check_normalizers(content, file) && processor->LoadFromSerializedProto(content).ok() &&
                         processor->GetPieceSize() > 0;

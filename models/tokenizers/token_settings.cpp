@@ -6,9 +6,9 @@
 #include <unordered_set>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/published.h"
+#include "base/small_file.h"
 #include "models/files/config_keys.h"
 #include "models/files/other_keys.h"
 #include "models/tokenizers/json_part.h"
@@ -88,7 +88,7 @@ TokenSettings TokenSettings::read(const fs::path& directory) {
     const auto with = [&](std::string_view name, auto take) {
         if (!file_exists(directory / name)) return;
         const std::string file = (directory / name).string();
-        const json document = parse_json(read_text(directory / name), file);
+        const json document = parse_json(read_small_text(directory / name), file);
         const JsonPart part(document, file);
         if (!document.is_object()) part.refuse("an object");
         take(part);

@@ -5,8 +5,8 @@
 #include <unordered_set>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
 #include "models/tokenizers/byte_level_model.h"
 #include "models/tokenizers/json_part.h"
 #include "models/tokenizers/token_names.h"
@@ -213,7 +213,7 @@ void read_character_tokens(const JsonPart& tree, BpeModel& model, const TokenNam
 
 BpeModel read_tokenizer_json(const std::filesystem::path& path, const TokenSettings& settings) {
     const std::string file = path.string();
-    const json document = parse_json(read_text(path), file);
+    const json document = parse_json(read_small_text(path, VOCABULARY_LIMIT), file);
     const JsonPart tree(document, file);
     tree.only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
                "decoder", "model"});
