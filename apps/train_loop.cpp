@@ -53,31 +53,32 @@ Evaluation evaluate(const TrainLoop& loop, std::int64_t step, const Common& comm
     });
 }
 
-/// Writes the checkpoint.
-void save(Trainer& trainer, RunDirectory& run, const RunProgress& at, Progress& progress) try {
+/// Writes the checkpoint. Throws NotFinite.
+void write(const Trainer& trainer, RunDirectory& run, const RunProgress& at, Progress& progress) {
     if (const std::string others = run.save(trainer, at); !others.empty())
         progress.line(text((run.path() / others).string(), " is there and not of this run: it stays as it is"));
-} catch (const NotFinite& found) {
-    throw at_step(at.step, found);
 }
 
-void save_best(Trainer& trainer, RunDirectory& run, const RunProgress& at) try {
-    run.save_best(trainer, at);
+/// The run as it stands.
+void save(const Trainer& trainer, RunDirectory& run, const RunProgress& at, Progress& progress) try {
+    write(trainer, run, at, progress);
 } catch (const NotFinite& found) {
     throw at_step(at.step, found);
 }
 
 /// Evaluates, keeps the best model and writes the checkpoint.
 void checkpoint(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress& at, Progress& progress,
-                const Common& common) {
+                const Common& common) try {
     const Evaluation found = evaluate(loop, at.step, common);
-    if (!run.begun()) save(trainer, run, at, progress);  // there is something to keep, and to log to
+    if (!run.begun()) write(trainer, run, at, progress);  // there is something to keep, and to log to
     ordered_json line{{"step", at.step}};
     line.update(found.metrics);
     run.log(line);
     for (const std::string& words : found.lines) progress.line(text("step ", at.step, ": ", words));
-    if (at.take_score(found.score)) save_best(trainer, run, at);
-    save(trainer, run, at, progress);
+    if (at.take_score(found.score)) run.save_best(trainer, at);
+    write(trainer, run, at, progress);
+} catch (const NotFinite& found) {
+    throw at_step(at.step, found);
 }
 
 /// Ctrl-C: the run is kept, unless that would only take another's place.

@@ -169,6 +169,7 @@ ManagedDirectory ManagedDirectory::claim(const fs::path& path) {
 ManagedDirectory::~ManagedDirectory() {
     if (!folder_.valid() || !lock_.valid()) return;
     folder_.remove(LOCK);
+    lock_.close();  // on Windows the file goes no sooner
     std::error_code ignored;
     if (made_) fs::remove(folder_.path(), ignored);  // unless there is something in it by now
 }
