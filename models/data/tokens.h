@@ -89,7 +89,7 @@ void write_tokens(const std::filesystem::path& path, TokenSpan tokens);
 
 /// Token files that grow: of uint16 where a vocabulary of `size` fits, in nanoGPT's layout unless its tokens could be
 /// taken for llm.c's header, which they then have; else of uint32. To be used where files are published together
-/// (publish_files): until finish() the file is none.
+/// (base/managed_directory.h): until finish() the file is none.
 /// Throws: Error naming the file and the system's reason; InputError for more tokens than a header can count.
 class TokenWriter {
 public:

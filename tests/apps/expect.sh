@@ -95,6 +95,9 @@ model() { # model DIR CONFIG-JSON: a good model but for its configuration
 }
 model good "{$config}"
 
+# by_others DIR...: what was trained here becomes what somebody else made, whose files no manifest describes.
+by_others() { for folder; do rm "$folder/manifest.json"; done; }
+
 # Says how it went; the last command of a test.
 finish() { # finish NAME
     printf '%s: %s checks, %s failures\n' "$1" "$checks" "$failures"
