@@ -80,7 +80,7 @@ LanguageModel open_language_model(const ModelPath& path);
 Model open_untokenized_model(const ModelPath& path, bool weights = true);
 ImageModel open_image_model(const ModelPath& path, bool weights = true);
 
-/// Whether the directory holds adapters.
+/// Tells if the directory holds adapters.
 bool holds_adapters(const std::filesystem::path& directory);
 /// The directory of the whole model. Throws InputError if it is none, or nobody says where the adapters' base is.
 std::filesystem::path whole_model(const ModelPath& path);

@@ -97,7 +97,7 @@ void remove_checkpoint(const os::Folder& parent, const Checkpoint& checkpoint) {
     remove_files(parent, removed, checkpoint.manifest);
 }
 
-/// What a kill left half removed.
+/// Removes the rest of folders whose removal was cut short.
 void finish_removals(const os::Folder& parent, const std::string& run) {
     for (const fs::path& name : parent.names().value_or(std::vector<fs::path>())) {
         if (!name.string().starts_with(text(REMOVED, PREFIX))) continue;

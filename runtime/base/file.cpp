@@ -33,11 +33,12 @@ public:
     explicit Temporary(const fs::path& target)
         : target_(target), path_(folder_of(target) / text(".", target.filename().string(), ".tmp")) {
         file = os::File::locked(path_);
-        // What a kill left is not written on: it may have another name by now, given by somebody else.
-        while (file.valid() && os::status(file.descriptor())->size > 0) {
-            std::error_code ignored;
-            fs::remove(path_, ignored);
-            file = os::File::locked(path_);
+        // Only a fresh file is written: one that is there already may be somebody's by a second name.
+        while (file.valid() && !fresh()) {
+            std::error_code error;
+            fs::remove(path_, error);
+            file = error ? os::File() : os::File::locked(path_);
+            if (error) errno = error.value();
         }
     }
     Temporary(const Temporary&) = delete;
@@ -54,6 +55,12 @@ public:
     os::File file;
 
 private:
+    bool fresh() const {
+        std::error_code error;
+        const std::uintmax_t names = fs::hard_link_count(path_, error);
+        return os::status(file.descriptor())->size == 0 && (error || names == 1);
+    }
+
     fs::path target_, path_;
 };
 

@@ -74,6 +74,13 @@ void flush_files(const os::Folder& folder) {
     if (!folder.flush()) fail_writing(folder.path());
 }
 
+/// No folder stands where a file of a set goes.
+void require_places(const os::Folder& directory, std::span<const fs::path> names) {
+    for (const fs::path& name : names)
+        if (directory.kind(name) == Kind::directory)
+            throw Error("cannot write ", (directory.path() / name).string(), ": a folder is in the way");
+}
+
 void remove_obsolete(const os::Folder& directory, const os::Folder& set) {
     for (const fs::path& name : obsolete_names(set.open(obsolete_list, os::Open::read_at_once))) {
         const fs::path inner = name.parent_path(), file = name.filename();
@@ -121,9 +128,8 @@ void settle_set(const os::Folder& directory) {
         for (const fs::path& name : names) {
             require(set.kind(name) == Kind::regular, (set.path() / name).string(),
                     ": is no regular file, wanted none or one that a save wrote");
-            if (directory.kind(name) == Kind::directory)
-                throw Error("cannot write ", (directory.path() / name).string(), ": a folder is in the way");
         }
+        require_places(directory, names);
         remove_obsolete(directory, set);
         for (const fs::path& name : names)
             if (name != obsolete_list && !set.rename(name, directory, name))
@@ -140,9 +146,7 @@ void publish_set(const os::Folder& directory, const ManagedDirectory::Fill& fill
     settle_set(directory);
     const auto complete = [&](const os::Folder& set) {
         std::string leaving;
-        for (const fs::path& name : names_in(set))
-            if (directory.kind(name) == Kind::directory)
-                throw Error("cannot write ", (directory.path() / name).string(), ": a folder is in the way");
+        require_places(directory, names_in(set));
         for (const fs::path& name : obsolete)
             if (name.has_parent_path() || !set.kind(name)) leaving += name.string() + "\n";
         if (!leaving.empty()) write_atomically(set.path() / obsolete_list, leaving);

@@ -11,8 +11,8 @@
 
 namespace vkf::os {
 
-/// How a file is opened: to be read, read_at_once without waiting for whoever writes into a pipe; to be written as it
-/// is; to be written at its end, made if missing; or made, which fails if it is there.
+/// Ways to open a file: read it, read_at_once without waiting for a pipe's writer; write it as it is; append to it,
+/// which makes it if missing; create it, which fails if it is there.
 enum class Open { read, read_at_once, write, append, create };
 
 /// An open file, which is closed in the end, and which programs that we start do not inherit. Move-only.

@@ -18,12 +18,12 @@ File locked_at(int folder, const char* name) {
         File file(::openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666));
         struct stat opened = {}, named = {};
         if (!file.valid() || ::fstat(file.descriptor(), &opened) != 0) return {};
-        if (!S_ISREG(opened.st_mode) || opened.st_nlink > 1) {  // a second name may be anybody's
+        if (!S_ISREG(opened.st_mode)) {
             errno = EEXIST;
             return {};
         }
         if (::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return {};
-        // Whoever held it until now may have renamed or removed it between our opening and our locking.
+        // The last holder may have renamed or removed it between our opening and our locking.
         const bool still_there = ::fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
                                  named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
         if (still_there) return file;

@@ -1,4 +1,4 @@
-// How os_file_posix.cpp and os_folder_posix.cpp both open files.
+// Opening files, for os_file_posix.cpp and os_folder_posix.cpp.
 #pragma once
 
 #include <fcntl.h>

@@ -40,7 +40,7 @@ public:
     /// The file of this name, as os::File opens it; not valid if the name is a link.
     File open(const std::filesystem::path& name, Open how) const;
     File locked(const std::filesystem::path& name) const;  // as File::locked
-    /// What the name is: a link, a device or a pipe is other. Nothing if there is none.
+    /// Tells a name's kind: a link, a device or a pipe is other. Returns nothing if there is none.
     std::optional<Kind> kind(const std::filesystem::path& name) const;
     /// All names, sorted; nothing on failure.
     std::optional<std::vector<std::filesystem::path>> names() const;

@@ -15,8 +15,8 @@ namespace vkf {
 /// latter the list of the files that go when the set comes, a line each, relative to the directory.
 inline constexpr const char *saving_folder = ".saving", *saved_folder = ".saved", *obsolete_list = ".obsolete";
 
-/// Where the file is now: in the set that waits in its directory, or where the path says. Of a file that goes when the
-/// set comes, a path at which there is none.
+/// Returns the file's present place: in the set that waits in its directory, or where the path says. A file that goes
+/// when the set comes gets a path at which there is none.
 std::filesystem::path published(const std::filesystem::path& path);
 
 /// Opens the file where it is, also if it is moved at this moment. Not valid on failure, with the reason in errno.

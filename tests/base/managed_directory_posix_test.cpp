@@ -114,10 +114,13 @@ TEST(HostFile, AWriterTakesNoFileThatHasAnotherName) {
     fs::create_symlink(victim, scratch.path() / ".report.json.tmp");
     EXPECT_FALSE(complaint<Error>([&] { write_atomically(path, "new"); }).empty());
     fs::remove(scratch.path() / ".report.json.tmp");
-    fs::create_hard_link(victim, scratch.path() / ".report.json.tmp");
-    EXPECT_FALSE(complaint<Error>([&] { write_atomically(path, "new"); }).empty());
-    EXPECT_EQ(read_text(victim), "kept");
-    fs::remove(scratch.path() / ".report.json.tmp");
+    for (const char* content : {"kept", ""}) {
+        scratch.file("victim", content);
+        fs::create_hard_link(victim, scratch.path() / ".report.json.tmp");
+        write_atomically(path, "new");
+        EXPECT_EQ(read_text(victim), content);
+        EXPECT_EQ(read_text(path), "new");
+    }
     scratch.file(".report.json.tmp", "what a kill left");
     write_atomically(path, "new");
     EXPECT_EQ(read_text(path), "new");
