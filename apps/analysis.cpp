@@ -107,11 +107,12 @@ void count_phases(Analysis& into, const Graph& graph, const DeviceTraits& device
     std::map<std::string, Reflection> kernels;
     Recording recording;
     if (!device.cpu) recording.open_phases = open_phases_of_gpu;
+    const std::size_t hooked = graph.hooked().empty() ? graph.nodes().size() : graph.nodes_before_hook();
     std::size_t known = 0;  // phases
     for (std::size_t i = 0; i < lowered.size(); ++i) {
         const auto& [node, dispatches] = lowered[i];
         NodeCost& cost = into.costs[i];
-        if (!graph.hooked().empty() && node >= graph.nodes_before_hook() && recording.segments.size() == 1) {
+        if (node >= hooked && recording.segments.size() == 1) {
             recording.cut();
             known = 0;
         }

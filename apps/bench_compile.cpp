@@ -14,6 +14,7 @@
 #include "apps/interrupts.h"
 #include "apps/progress.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/os.h"
 #include "graph/kernel_variants.h"
 #include "models/train/step_graphs.h"
@@ -180,7 +181,7 @@ void bench_compile(const Common& common, const Options& o) {
             progress.update(std::ssize(report.kernels), report.kernels.back().kernel);
         }
         const auto rows = rows_of(report);
-        if (!o.out.empty()) write_atomically(o.out, document(report).dump(2) + "\n");
+        if (!o.out.empty()) write_atomically(o.out, json_text(rounded(document(report)), 2) + "\n");
         if (!o.markdown.empty()) write_atomically(o.markdown, heading(report.head) + "\n\n" + markdown(rows));
         if (common.json)
             print_json(document(report));

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "apps/bench.h"
+#include "apps/image_options.h"
 #include "apps/interrupts.h"
 #include "apps/progress.h"
 #include "base/os.h"
@@ -26,6 +27,7 @@ constexpr std::size_t DRAWN_IMAGES = 10'000;  // 30 MB: more than the processor'
 
 struct Options {
     std::string data;
+    std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
     std::int64_t batch_size = 128;
     std::int64_t workers = std::max(1u, std::thread::hardware_concurrency());
     double seconds = 2;
@@ -81,7 +83,8 @@ std::string whole_text(double value) {
 void bench_images(const Common& common, const Options& o) {
     require(o.workers <= 1024, "--workers is ", o.workers, ", wanted at most 1024");
     catch_interrupts();
-    const ImageSet set = o.data.empty() ? synthetic_images(common.seed, DRAWN_IMAGES) : open_images(o.data);
+    const ImageSet set = o.data.empty() ? synthetic_images(common.seed, DRAWN_IMAGES)
+                                        : open_noted_images(common, o.data, {.max_pixels = o.max_pixels});
     std::vector<std::int64_t> workers{1};
     if (o.workers > 1) workers.push_back(o.workers);
 
@@ -126,6 +129,7 @@ void add_bench_images(CLI::App& bench, Common& common) {
     CLI::App* images = bench.add_subcommand("images", "Images per second that the input pipeline prepares");
     add_common(*images, common);
     images->add_option("--data", o->data, "Directory of images; else drawn ones")->type_name("DIR");
+    add_max_pixels_option(*images, o->max_pixels);
     images->add_option("--batch-size", o->batch_size, "Images in a batch")
         ->type_name("N")
         ->check(whole(1))

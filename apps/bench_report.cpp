@@ -11,6 +11,7 @@
 #include "apps/version.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_text.h"
 #include "vulkan/device.h"
 
 namespace vkf {
@@ -178,8 +179,7 @@ BenchReport read_report(const std::filesystem::path& path) {
                                   root.at("peak").value("memcpy_gb_per_s", 0.0) * 1e9},
                          .measurements = {}};
         const auto matrices = root.at("peak").value("matrix_gflops", nlohmann::json::object());  // outlives items()
-        for (const auto& [element, gflops] : matrices.items())
-            made.peak.matrices[element] = gflops.get<double>() * 1e9;
+        for (const auto& [element, gflops] : matrices.items()) made.peak.matrices[element] = gflops.get<double>() * 1e9;
         for (const nlohmann::json& entry : root.at("measurements")) {
             const nlohmann::json& seconds = entry.at("seconds");
             made.measurements.push_back(
@@ -198,8 +198,8 @@ BenchReport read_report(const std::filesystem::path& path) {
         require(made.peak.flops > 0 && made.peak.bytes > 0 && std::ranges::all_of(made.peak.matrices, above_0),
                 path.string(), ": the peak is not above 0");
         return made;
-    } catch (const nlohmann::json::exception& error) {
-        throw InputError(wrong, error.what());
+    } catch (const nlohmann::json::exception&) {
+        throw InputError(wrong, "a key is missing, or its value is of another kind");
     }
 }
 
@@ -232,7 +232,7 @@ void run_benchmark(const Common& common, const ReportOptions& o,
         if (const auto facts = list_device_facts(); device.info().index < facts.size())
             report.facts = facts[device.info().index];
         const auto rows = rows_of(report);
-        if (!o.out.empty()) write_atomically(o.out, document(report).dump(2) + "\n");
+        if (!o.out.empty()) write_atomically(o.out, json_text(rounded(document(report)), 2) + "\n");
         if (!o.markdown.empty()) write_atomically(o.markdown, heading(report) + "\n" + vkf::markdown(rows));
         if (!o.plot.empty()) write_atomically(o.plot, roofline_svg(report));
         if (common.json) return print_json(document(report));

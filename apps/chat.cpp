@@ -7,6 +7,7 @@
 
 #include "apps/interrupts.h"
 #include "apps/option_values.h"
+#include "apps/raw_output.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "models/conversation.h"
@@ -30,13 +31,16 @@ std::optional<std::string> next_line(bool terminal) {
     return line;
 }
 
-std::string template_name(const Common& common, const ChatOptions& options, const LanguageModel& model) {
-    if (!options.chat_template.empty()) return options.chat_template;
-    const auto found = recognised_chat_template(model.path);
+/// What the options say, and else the model's files.
+RecognisedTemplate chosen_template(const Common& common, const ChatOptions& options, const LanguageModel& model) {
+    if (!options.chat_template.empty()) return {options.chat_template, options.system};
+    auto found = recognised_chat_template(model.path);
     if (!found)
         note(common,
              text("the chat template of ", model.path.string(), " is of no kind that is known here; turns are lines"));
-    return found.value_or("none");
+    RecognisedTemplate chosen = found.value_or(RecognisedTemplate{"none", {}});
+    if (!options.system.empty()) chosen.system = options.system;
+    return chosen;
 }
 
 }  // namespace
@@ -46,7 +50,7 @@ void ChatOptions::declare(CLI::App& command) {
     command.add_option("--chat-template", chat_template, "How it is written down, if not as the model's files say")
         ->type_name("chatml|llama3|llama2|none")
         ->check(one_of(chat_template_names()));
-    command.add_option("--system", system, "System message, before the conversation")
+    command.add_option("--system", system, "System message, before the conversation, if not the chat template's own")
         ->type_name("TEXT")
         ->check(words());
 }
@@ -54,12 +58,13 @@ void ChatOptions::declare(CLI::App& command) {
 void chat(Device& device, const Common& common, const ChatOptions& options, const ContinuationOptions& how,
           const LanguageModel& model) {
     const Tokenizer& tokenizer = **model.tokenizer;
-    const ChatTemplate format(template_name(common, options, model), tokenizer);
+    const RecognisedTemplate chosen = chosen_template(common, options, model);
+    const ChatTemplate format(chosen.name, tokenizer);
     require(options.system.empty() || format.takes_system_message(), "--system is for models with a chat template; ",
             model.path.string(), " has none that is known, and --chat-template is not given");
     Generator generator(device, model.config, {.activations = common.activations()});
     model.load(generator.parameters(), generator.state());
-    Conversation conversation(generator, format, tokenizer, options.system, how);
+    Conversation conversation(generator, format, tokenizer, chosen.system, how);
 
     const bool terminal = os::is_terminal(os::STANDARD_INPUT) && !common.quiet;
     std::uint64_t turn = 0;
@@ -75,7 +80,7 @@ void chat(Device& device, const Common& common, const ChatOptions& options, cons
             continue;
         }
         const Continuation answer = conversation.answer(Random(common.seed, "sample", turn++), [](const auto& shown) {
-            print(shown);
+            print_as_is(shown);
             return !interrupted();
         });
         print("\n");

@@ -15,6 +15,7 @@
 #include "apps/image_options.h"
 #include "apps/interrupts.h"
 #include "apps/model.h"
+#include "base/plain_text.h"
 #include "models/attention/mixer.h"
 #include "models/image_model.h"
 #include "models/images/attention_map.h"
@@ -38,6 +39,14 @@ struct Options {
     bool overwrite = false, verify = true;
     std::vector<std::string> images;
     std::int64_t top = 5;
+    std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
+};
+
+/// A picture brought to the model's size, or why it cannot be read.
+struct ReadPicture {
+    std::string file;
+    std::optional<Image> image;
+    std::string complaint;
 };
 
 /// One picture at a time through the model, with every block's queries and keys as outputs.
@@ -139,12 +148,22 @@ void prepare_maps(const Options& o) {
     if (error) throw Error(o.maps, ": cannot make the directory: ", error.message());
 }
 
-void write_maps(const fs::path& folder, const std::string& file, std::span<const AttentionWeights> blocks) {
-    const auto [whole, heads] = map_files(folder, file);
-    write_png(whole, rollout_picture(read_square_image(file, MAP_SIDE), blocks));
+void write_maps(const Options& o, const std::string& file, std::span<const AttentionWeights> blocks) {
+    const auto [whole, heads] = map_files(o.maps, file);
+    write_png(whole, rollout_picture(read_square_image(file, MAP_SIDE, o.max_pixels), blocks));
     const int most = static_cast<int>(std::max(blocks.size(), blocks.front().heads));
     const int side = std::clamp((Image::longest_side - GAP) / most - GAP, 1, HEAD_SIDE);
-    write_png(heads, heads_picture(read_square_image(file, side), blocks));
+    write_png(heads, heads_picture(read_square_image(file, side, o.max_pixels), blocks));
+}
+
+/// A picture brought to the model's size, or why it cannot be read, which is noted.
+ReadPicture read_picture(const Common& common, const Options& o, const std::string& file, int side) {
+    try {
+        return {file, read_square_image(file, side, o.max_pixels), ""};
+    } catch (const InputError& error) {
+        if (o.images.size() > 1) note(common, error.what());
+        return {file, std::nullopt, error.what()};
+    }
 }
 
 /// The most probable classes first.
@@ -157,20 +176,23 @@ std::vector<std::size_t> ranking(std::span<const double> share, std::size_t top)
 }
 
 void classify(Device& device, const Common& common, const Options& o, const ImageModel& model,
-              const Statistics& statistics, std::span<const Image> pictures) {
+              const Statistics& statistics, std::span<const ReadPicture> pictures) {
     Classifier classifier(device, common, model, statistics, !o.maps.empty());
     auto document = ordered_json::array();
-    for (std::size_t n = 0; n < pictures.size(); ++n) {
+    for (const auto& [file, image, complaint] : pictures) {
         stop_if_interrupted();
-        const std::string& file = o.images[n];
-        const std::vector<double> share = classifier(pictures[n], file);
-        if (!o.maps.empty()) write_maps(o.maps, file, classifier.weights());
+        if (!image) {
+            document.push_back({{"image", file}, {"error", complaint}});
+            continue;
+        }
+        const std::vector<double> share = classifier(*image, file);
+        if (!o.maps.empty()) write_maps(o, file, classifier.weights());
         auto classes = ordered_json::array();
-        std::string line = file + ":";
+        std::string line = plain_line(file) + ":";
         for (const std::size_t i : ranking(share, static_cast<std::size_t>(o.top))) {
             const std::string label = model.config.label(i);
             classes.push_back({{"class", i}, {"label", label}, {"probability", share[i]}});
-            line += text(classes.size() == 1 ? " " : ", ", label, " ", percent_text(share[i]));
+            line += text(classes.size() == 1 ? " " : ", ", plain_line(label), " ", percent_text(share[i]));
         }
         if (!common.json) print(line + "\n");
         document.push_back({{"image", file}, {"classes", classes}});
@@ -184,14 +206,18 @@ void run(const Common& common, const Options& o) {
     require(channels == 3, channels.key, " is ", channels.value, ", pictures have 3");
     const Statistics statistics = model.statistics(o.statistics);
     const std::int64_t side = model.config.size(Dimension::image_size);
-    std::vector<Image> pictures;
-    for (const std::string& file : o.images) pictures.push_back(read_square_image(file, static_cast<int>(side)));
+    std::vector<ReadPicture> pictures;
+    for (const std::string& file : o.images) pictures.push_back(read_picture(common, o, file, static_cast<int>(side)));
+    const auto unread = std::ranges::count_if(pictures, [](const ReadPicture& picture) { return !picture.image; });
+    require(pictures.size() > 1 || unread == 0, pictures[0].complaint);
+    require(unread < std::ssize(pictures), "none of ", pictures.size(), " pictures can be read");
     const Mixer& mixer = model.config.attention().mixer();
     require(o.maps.empty() || mixer.maps == 1, "--attention-maps: the weights of ", mixer.name, " attention in ",
             o.model, " are differences of maps, wanted a model with one map per head");
     if (!o.maps.empty()) prepare_maps(o);
     catch_interrupts();
     with_device(common, [&](Device& device) { classify(device, common, o, model, statistics, pictures); });
+    require(unread == 0, unread, " of ", pictures.size(), " pictures cannot be read, the others are classified");
 }
 
 }  // namespace
@@ -201,7 +227,7 @@ void add_classify(CLI::App& app, Common& common) {
     auto options = std::make_shared<Options>();
     command->add_option("--model", options->model, "Model directory of a vision model")->required()->type_name("DIR");
     add_verify_option(*command, options->verify);
-    command->add_option("images", options->images, "PNG or JPEG files")->required()->type_name("IMAGE");
+    command->add_option("images", options->images, "PNG, JPEG or WebP files")->required()->type_name("IMAGE");
     command->add_option("--top", options->top, "Classes to name")
         ->type_name("N")
         ->check(whole(1))
@@ -212,15 +238,18 @@ void add_classify(CLI::App& app, Common& common) {
         ->type_name("DIR");
     command->add_flag("--overwrite", options->overwrite, "Replace maps that are there");
     add_statistics_option(*command, options->statistics);
+    add_max_pixels_option(*command, options->max_pixels);
     add_common(*command, common);
     command->footer(
         "Examples:\n"
         "  vkformer classify --model out/best cat.jpg\n"
         "  vkformer classify --model out/best --top 3 --attention-maps maps *.png\n"
         "\n"
-        "A picture is cut to its middle square and resized to the model's. Rollout follows the attention weights from\n"
-        "the class token back through all blocks; heads shows what the class token attends to, a row for every "
-        "block.\n");
+        "A picture is turned as its camera noted, cut to its middle square and resized to the model's. Rollout "
+        "follows\n"
+        "the attention weights from the class token back through all blocks; heads shows what the class token attends\n"
+        "to, a row for every block. Pictures that cannot be read are said, and the status is 2 when the others are "
+        "done.\n");
     command->callback([options, &common] { run(common, *options); });
 }
 

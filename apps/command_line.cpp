@@ -1,13 +1,15 @@
 #include "apps/command_line.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "apps/commands.h"
@@ -17,6 +19,7 @@
 #include "apps/usage.h"
 #include "apps/version.h"
 #include "base/error.h"
+#include "base/plain_text.h"
 #include "vulkan/device.h"
 
 namespace vkf {
@@ -33,12 +36,16 @@ constexpr const char* EXAMPLES =
     "usage\n"
     "or bad input, 130 interrupted.\n";
 
-/// "vkformer: error: …", one line whatever the message holds.
-int complain(std::string message, int status) {
-    while (message.ends_with('\n')) message.pop_back();
-    std::ranges::replace(message, '\n', ' ');
-    std::fprintf(stderr, "vkformer: error: %s\n", message.c_str());
+/// "vkformer: error: …".
+int complain(std::string_view message, int status) {
+    while (message.ends_with('\n')) message.remove_suffix(1);
+    tell(text("vkformer: error: ", message));
     return status;
+}
+
+/// What the system said of a path, in the words of our own messages.
+std::string message_of(const std::filesystem::filesystem_error& error) {
+    return text("cannot use ", error.path1().string(), ": ", error.code().message());
 }
 
 /// --config may give --precision too: what reads it checks for itself.
@@ -107,10 +114,16 @@ int run_command_line(int argc, const char* const* argv) {
         return complain("out of memory", 1);
     } catch (const std::length_error&) {
         return complain("out of memory: a size that was asked for is larger than any memory", 1);
-    } catch (const std::exception& error) {
+    } catch (const Error& error) {
         return complain(error.what(), 1);
+    } catch (const std::filesystem::filesystem_error& error) {
+        return complain(message_of(error), 1);
+    } catch (const std::system_error& error) {
+        return complain(text("the system refused something: ", error.code().message()), 1);
+    } catch (const std::exception& error) {
+        return complain(text("internal error: ", error.what()), 1);
     } catch (...) {
-        return complain("an unknown failure", 1);
+        return complain("internal error: an unknown failure", 1);
     }
 }
 

@@ -3,9 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <iomanip>
@@ -16,9 +14,14 @@
 
 #include "apps/interrupts.h"
 #include "apps/option_values.h"
+#include "apps/raw_output.h"
+#include "apps/terminal.h"
 #include "apps/tuning_progress.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/os.h"
+#include "base/plain_text.h"
+#include "base/private_folder.h"
 #include "ops/tuning.h"
 #include "program/autotuner.h"
 #include "vulkan/device.h"
@@ -73,13 +76,26 @@ std::string wanted_device(const Common& common) {
 }
 
 std::optional<TuningCachePlace> tuning_cache_place() {
-    const auto folder = cache_folder();
+    const auto folder = private_cache_folder();
     return folder ? std::optional(TuningCachePlace{*folder, tuned_kernels()}) : std::nullopt;
 }
+
+namespace {
+
+/// Says that a cache which others may write into is not used: what it holds becomes code.
+void note_foreign_cache(const Common& common) {
+    const auto folder = cache_folder();
+    if (folder && make_private_folder(*folder) == FolderOwner::foreign)
+        note(common, text("the cache ", folder->string(),
+                          " is not used: wanted a folder of yours that nobody else can write into (chmod 700)"));
+}
+
+}  // namespace
 
 void with_device(const Common& common, const std::function<void(Device&)>& work) {
     require(!common.kernels.starts_with("coopmat") || common.activations() != Format::f32, "--kernels is ",
             common.kernels, ", which rounds what products multiply to 16 bits: wanted --precision mixed beside it");
+    note_foreign_cache(common);
     TuningProgress shown(common);
     Device device(wanted_device(common));
     AutotunerOptions options{.implementation = common.kernels,
@@ -103,16 +119,24 @@ void with_device(const Common& common, const std::function<void(Device&)>& work)
 // --- Standard output -----------------------------------------------------------------------------
 
 void print(std::string_view text) {
-    if (os::write(os::STANDARD_OUTPUT, std::as_bytes(std::span(text)))) return;
-    if (errno == EPIPE) throw ClosedOutput();
-    throw Error("cannot write to standard output: ", std::strerror(errno));
+    print_as_is(plain_text(text));
 }
 
 void print_json(const nlohmann::ordered_json& document) {
-    print(document.dump(2) + "\n");
+    print_as_is(json_text(rounded(document), 2) + "\n");
 }
 
-std::string table(const std::vector<std::vector<std::string>>& rows) {
+namespace {
+
+/// The rows with each cell as a short plain line.
+std::vector<std::vector<std::string>> plain_rows(std::vector<std::vector<std::string>> rows) {
+    constexpr std::size_t longest = 400;  // bytes
+    for (auto& row : rows)
+        for (std::string& cell : row) cell = plain_line(cell, longest);
+    return rows;
+}
+
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::size_t> widths;
     std::vector<bool> numeric;  // every cell below the heading starts with a digit
     for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -120,7 +144,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
         numeric.resize(widths.size(), true);
         for (std::size_t i = 0; i < rows[r].size(); ++i) {
             const std::string& cell = rows[r][i];
-            widths[i] = std::max(widths[i], cell.size());
+            widths[i] = std::max(widths[i], columns_of(cell));
             if (r > 0 && !cell.empty() && !std::strchr("0123456789-", cell[0])) numeric[i] = false;
         }
     }
@@ -128,12 +152,18 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
     for (const auto& row : rows) {
         std::string line;
         for (std::size_t i = 0; i < row.size(); ++i) {
-            const std::string space(widths[i] - row[i].size(), ' ');
+            const std::string space(widths[i] - columns_of(row[i]), ' ');
             line += (i ? "  " : "") + (numeric[i] ? space + row[i] : row[i] + space);
         }
         lines += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
     }
     return lines;
+}
+
+}  // namespace
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+    return aligned(plain_rows(rows));
 }
 
 namespace {
@@ -163,12 +193,12 @@ std::string fixed(double value, int digits) {
 }
 
 std::string percent_text(double share) {
-    return fixed(100 * share, 2) + " %";
+    return std::isnan(share) ? "none" : fixed(100 * share, 2) + " %";
 }
 
 void note(const Common& common, std::string_view text) {
     if (common.quiet) return;
-    std::fprintf(stderr, "vkformer: note: %.*s\n", static_cast<int>(text.size()), text.data());
+    tell(vkf::text("vkformer: note: ", text));
 }
 
 void require_directory_of(const std::string& output) {

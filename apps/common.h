@@ -55,19 +55,19 @@ std::string wanted_device(const Common& common);
 /// Somebody closed our standard output (`| head`): the program ends quietly with status 1.
 struct ClosedOutput {};
 
-/// Writes to standard output at once. Throws ClosedOutput, or Error with the system's reason.
+/// Writes plain text (base/plain_text.h) to standard output. Throws ClosedOutput, or Error with the system's reason.
 void print(std::string_view text);
 
-/// The one document of --json.
+/// The one document of --json, its numbers with ten digits (base/json_text.h).
 void print_json(const nlohmann::ordered_json& document);
 
-/// Rows of cells in aligned columns, numbers to the right; each line ends with a line end.
+/// Rows of cells, each a short plain line, in aligned columns, numbers to the right; each line ends with a line end.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
 std::string fixed(double value, int digits);  // "1.2346" with four digits
 std::string bytes_text(double bytes);         // "1.5 MiB"
 std::string count_text(double count);         // "124.4 M"
-std::string percent_text(double share);       // 0.5 → "50.00 %"
+std::string percent_text(double share);       // 0.5 → "50.00 %"; NaN → "none"
 
 // --- Standard error, for people ------------------------------------------------------------------
 

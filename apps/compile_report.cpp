@@ -68,8 +68,8 @@ CompileReport read_compile_report(const std::filesystem::path& path) {
             made.kernels.push_back(std::move(k));
         }
         return made;
-    } catch (const nlohmann::json::exception& error) {
-        throw InputError(wrong, error.what());
+    } catch (const nlohmann::json::exception&) {
+        throw InputError(wrong, "a key is missing, or its value is of another kind");
     }
 }
 

@@ -78,8 +78,11 @@ std::vector<ConfigEntry> read_config(const std::filesystem::path& path) {
     for (auto&& [key, node] : table) {
         const std::string name(std::string_view{key});
         const std::size_t line = node.source().begin.line;
-        const std::string where = text(path.string(), ':', line, ": ", name);
+        const std::string place = text(path.string(), ':', line, ": "), where = place + name;
+        require(name.find('\0') == std::string::npos, place, "the key has a zero byte");
         const std::optional<ConfigValue> value = config_value(node);
+        const auto* words = node.as_string();
+        require(!words || words->get().find('\0') == std::string::npos, where, ": the text has a zero byte");
         require(value.has_value(), where, ": found ", kind_of(node),
                 ", wanted one value: text in quotes, a number, true or false");
         found.emplace_back(line, ConfigEntry{name, *value, where});

@@ -15,7 +15,9 @@
 #include "apps/data_preview.h"
 #include "apps/data_tokens.h"
 #include "apps/facts.h"
+#include "apps/image_options.h"
 #include "apps/interrupts.h"
+#include "apps/raw_output.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "models/data/corpus.h"
@@ -34,6 +36,7 @@ struct Options {
     std::string path, out;
     std::int64_t tokens = 1'000'000;
     std::int64_t vocab_size = 64;
+    std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
     bool overwrite = false;
 };
 
@@ -131,11 +134,11 @@ void make_synthetic(const Common& common, const Options& o) {
 void find(const Common& common, const Options& o) {
     const std::optional<fs::path> found = find_data(o.path);
     require(found.has_value(), o.path, " is not in ", DATA_FOLDERS);
-    common.json ? print_json({{"path", found->string()}}) : print(found->string() + "\n");
+    common.json ? print_json({{"path", found->string()}}) : print_as_is(found->string() + "\n");
 }
 
 void describe(const Common& common, const Options& o) {
-    if (holds_images(o.path)) return print_facts(common, image_facts(o.path));
+    if (holds_images(o.path)) return print_facts(common, image_facts(common, o.path, o.max_pixels));
     const TokenDataset data = TokenDataset::open(o.path);
     const std::size_t size = data.vocabulary_size();
     print_facts(common, {{"path", o.path},
@@ -182,6 +185,7 @@ void add_data(CLI::App& app, Common& common) {
     CLI::App* info =
         add("info", "What a token file, text, or directory of data or images holds", "info data/chars", describe);
     info->add_option("path", o->path, "Token file, text, or directory")->required()->type_name("PATH");
+    add_max_pixels_option(*info, o->max_pixels);
     add_common(*info, common);
     CLI::App* finder =
         add("find", "Where a file or folder of data lies on this machine", "find tinyshakespeare/input.txt", find);

@@ -91,7 +91,7 @@ void make_tokenizer(const Common& common, const Options& o) {
 void add_data_bpe(CLI::App& data, Common& common) {
     CLI::App* part = data.add_subcommand("bpe", "Learn a byte-level BPE from texts: tokenizer.json, vocab.json, …");
     auto o = std::make_shared<Options>();
-    part->add_option("input", o->inputs, "Text files, .jsonl files, directories of .txt and .jsonl files")
+    part->add_option("input", o->inputs, "Text files, .jsonl and .json files, directories of .txt and .jsonl files")
         ->required()
         ->type_name("PATH...");
     part->add_option("--vocab-size", o->vocab_size, "Tokens, with the 256 bytes and the special ones")
@@ -103,7 +103,7 @@ void add_data_bpe(CLI::App& data, Common& common) {
         ->type_name("TOKEN...")
         ->check(words())
         ->capture_default_str();
-    part->add_option("--text-key", o->text_key, "Where an object of a .jsonl file has its text")
+    part->add_option("--text-key", o->text_key, "Where an object of a .jsonl or .json file has its text")
         ->type_name("KEY")
         ->capture_default_str();
     part->add_flag("--overwrite", o->overwrite, "Replace the tokenizer, data, model or run that is there");

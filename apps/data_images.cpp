@@ -7,6 +7,7 @@
 
 #include "apps/cifar_source.h"
 #include "apps/common.h"
+#include "apps/image_options.h"
 #include "apps/interrupts.h"
 #include "apps/progress.h"
 #include "base/file.h"
@@ -109,9 +110,11 @@ void add_overwrite(CLI::App& part, Options& o) {
 
 }  // namespace
 
-nlohmann::ordered_json image_facts(const fs::path& directory) {
-    nlohmann::ordered_json facts = {{"path", directory.string()}};
-    facts.update(facts_of(open_images(directory)));
+nlohmann::ordered_json image_facts(const Common& common, const std::string& directory, std::int64_t max_pixels) {
+    const ImageSet images = open_noted_images(common, directory, {.max_pixels = max_pixels});
+    nlohmann::ordered_json facts = {{"path", directory}};
+    facts.update(facts_of(images));
+    facts["passed_over"] = images.passed_over;
     return facts;
 }
 

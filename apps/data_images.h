@@ -1,8 +1,9 @@
 // The image part of `vkformer data`.
 #pragma once
 
-#include <filesystem>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace CLI {
 class App;
@@ -15,7 +16,7 @@ struct Common;
 /// Adds cifar10, cifar100 and synthetic-images to the subcommand `data`.
 void add_data_images(CLI::App& data, Common& common);
 
-/// What a directory of images holds: splits, size, classes, images per class.
-nlohmann::ordered_json image_facts(const std::filesystem::path& directory);
+/// What a directory of images holds: splits, size, classes, images per class, files that are not read.
+nlohmann::ordered_json image_facts(const Common& common, const std::string& directory, std::int64_t max_pixels);
 
 }  // namespace vkf

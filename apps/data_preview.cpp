@@ -185,7 +185,7 @@ private:
 void preview(const Common& common, Options& o) {
     o.training.seed = common.seed;
     require_output("--out", o.out, {o.training.data});
-    const ImageSet set = o.training.images(o.training.data);
+    const ImageSet set = o.training.images(common, o.training.data);
     require(set.train.size() > 0, "data ", o.training.data, ": there are no training images");
     const Sheet sheet(o, set);
     write_png(o.out, sheet.image());

@@ -33,14 +33,19 @@ struct Options {
     std::string tokenizer, out, separator;
     std::string text_key = "text";
     bool no_separator = false;
+    bool parse_special = false;
     double val_fraction = 0.1;
     std::optional<std::int64_t> val_documents;
     bool overwrite = false;
 };
 
-/// The token that ends every document, unless none is wanted.
+/// Tokens around every document: what the model wants texts to begin with, and what ends them.
+struct Separation {
+    std::optional<std::int32_t> begin, end;
+};
+
+/// The token that ends every document.
 std::optional<std::int32_t> separator_token(const Options& o, const SavedTokenizer& tokenizer) {
-    if (o.no_separator) return {};
     if (o.separator.empty()) {
         require(tokenizer->end_of_text().has_value(), tokenizer.path.string(),
                 ": has no token that ends texts; --separator names one, --no-separator goes without");
@@ -72,14 +77,17 @@ public:
     Split(const Options& o, std::uint64_t documents, std::uint64_t seed)
         : random_(seed, "val"), left_(documents), fraction_(o.val_fraction) {
         const auto share = std::llround(o.val_fraction * static_cast<double>(documents));
-        tails_ = !o.val_documents && o.val_fraction * static_cast<double>(documents) < 1;
+        tails_ = !o.val_documents && o.val_fraction > 0 && o.val_fraction * static_cast<double>(documents) < 1;
         wanted_ = tails_ ? 0 : static_cast<std::uint64_t>(o.val_documents.value_or(share));
+        none_ = !tails_ && wanted_ == 0;
         require(tails_ || wanted_ < documents, "all ", documents, " documents would be for validation, wanted fewer: ",
                 o.val_documents ? "--val-documents" : "--val-fraction");
     }
 
     /// Whether each document's end is, since so few documents have no tenth.
     bool tails() const { return tails_; }
+    /// Whether nothing is.
+    bool none() const { return none_; }
     /// Whether the next document is: drawn without replacement, so that their number is exact.
     bool next() {
         require(left_ > 0, "the texts grew while they were read");
@@ -96,7 +104,7 @@ private:
     Random random_;
     std::uint64_t left_, wanted_ = 0;
     double fraction_;
-    bool tails_ = false;
+    bool tails_ = false, none_ = false;
 };
 
 struct Tally {
@@ -106,20 +114,21 @@ struct Tally {
 /// Texts on their way to token files.
 class Tokenization {
 public:
-    Tokenization(Documents& documents, const Tokenizer& tokenizer, std::optional<std::int32_t> separator,
+    Tokenization(Documents& documents, const Tokenizer& tokenizer, SpecialNames names, const Separation& separation,
                  ReadingProgress& progress)
-        : documents_(documents), encoder_(tokenizer), separator_(separator), progress_(progress) {}
+        : documents_(documents), encoder_(tokenizer, names), separation_(separation), progress_(progress) {}
 
     Tally run(Split& split, TokenWriter& train, TokenWriter& val) {
         for (; documents_.next(); ++tally_.documents) {
             const bool validation = split.next();
+            append(validation ? val : train, separation_.begin);
             if (split.tails()) {
                 encode(train, split.tail(documents_.size()));
                 encode(val);
             } else {
                 encode(validation ? val : train);
             }
-            if (separator_) (validation || split.tails() ? val : train).append({&*separator_, 1});
+            append(validation || split.tails() ? val : train, separation_.end);
             tally_.validation += validation;
         }
         return tally_;
@@ -143,6 +152,10 @@ private:
         throw InputError(where, ": ", error.what());
     }
 
+    static void append(TokenWriter& writer, const std::optional<std::int32_t>& token) {
+        if (token) writer.append({&*token, 1});
+    }
+
     void flush(TokenWriter& writer) {
         writer.append(tokens_);
         tokens_.clear();
@@ -150,7 +163,7 @@ private:
 
     Documents& documents_;
     Encoder encoder_;
-    std::optional<std::int32_t> separator_;
+    Separation separation_;
     ReadingProgress& progress_;
     Tally tally_;
     Tokens tokens_;
@@ -167,7 +180,9 @@ void make_tokens(const Common& common, const Options& o) {
     const std::vector<fs::path> inputs(o.inputs.begin(), o.inputs.end());
     const std::vector<TextFile> files = text_files(inputs);
     const SavedTokenizer tokenizer = load_tokenizer(o.tokenizer);
-    const auto separator = separator_token(o, tokenizer);
+    Separation separation;
+    if (!o.no_separator) separation = {tokenizer->begin_of_text(), separator_token(o, tokenizer)};
+    const SpecialNames names = o.parse_special ? SpecialNames::tokens : SpecialNames::text;
     ClaimedDirectory out = claim(o, tokenizer, files);
     catch_interrupts();
     const std::uint64_t count = count_documents(common, files, o.text_key);
@@ -181,11 +196,14 @@ void make_tokens(const Common& common, const Options& o) {
     std::uint64_t train_tokens = 0, val_tokens = 0;
     const auto fill = [&](const fs::path& folder) {
         TokenWriter train(folder / "train.bin", tokenizer->size()), val(folder / "val.bin", tokenizer->size());
-        tally = Tokenization(documents, *tokenizer, separator, progress).run(split, train, val);
+        tally = Tokenization(documents, *tokenizer, names, separation, progress).run(split, train, val);
         for (TokenWriter* part : {&train, &val}) {
-            require(part->count() > 0, "the texts have no tokens for ", part == &train ? "training" : "validation");
+            const bool wanted = part == &train || !split.none();
+            require(!wanted || part->count() > 0, "the texts have no tokens for ",
+                    part == &train ? "training" : "validation");
             part->finish();
         }
+        if (split.none()) fs::remove(folder / "val.bin");
         train_tokens = train.count();
         val_tokens = val.count();
         for (const auto& [name, content] : tokenizer.files) write_atomically(folder / name, content);
@@ -200,8 +218,10 @@ void make_tokens(const Common& common, const Options& o) {
                                  {"vocab_size", tokenizer->size()},
                                  {"val_documents", tally.validation},
                                  {"val_tails", tails},
+                                 {"begin", nullptr},
                                  {"separator", nullptr}};
-    if (separator) facts["separator"] = tokenizer->bytes(*separator);
+    if (separation.begin) facts["begin"] = tokenizer->bytes(*separation.begin);
+    if (separation.end) facts["separator"] = tokenizer->bytes(*separation.end);
     print_facts(common, facts);
 }
 
@@ -210,26 +230,29 @@ void make_tokens(const Common& common, const Options& o) {
 void add_data_tokens(CLI::App& data, Common& common) {
     CLI::App* part = data.add_subcommand("tokens", "Tokens of texts as train.bin, val.bin and the tokenizer's files");
     auto o = std::make_shared<Options>();
-    part->add_option("input", o->inputs, "Text files, .jsonl files, directories of .txt and .jsonl files")
+    part->add_option("input", o->inputs, "Text files, .jsonl and .json files, directories of .txt and .jsonl files")
         ->required()
         ->type_name("PATH...");
     part->add_option("--tokenizer", o->tokenizer, "File of a tokenizer, or a directory that has one")
         ->required()
         ->type_name("PATH");
     part->add_option("--out", o->out, "Directory to write to")->required()->type_name("DIR");
-    part->add_option("--text-key", o->text_key, "Where an object of a .jsonl file has its text")
+    part->add_option("--text-key", o->text_key, "Where an object of a .jsonl or .json file has its text")
         ->type_name("KEY")
         ->capture_default_str();
     auto* separator =
         part->add_option("--separator", o->separator, "Added token that ends documents (the one that ends texts)")
             ->type_name("TOKEN");
-    part->add_flag("--no-separator", o->no_separator, "Nothing between documents")->excludes(separator);
+    part->add_flag("--no-separator", o->no_separator, "Nothing between documents, before or behind them")
+        ->excludes(separator);
+    part->add_flag("--parse-special", o->parse_special,
+                   "Names of special tokens in the texts, such as <|endoftext|>, are these tokens");
     auto* documents = part->add_option("--val-documents", o->val_documents, "Documents for validation, drawn at random")
                           ->type_name("N")
                           ->check(whole(1));
-    part->add_option("--val-fraction", o->val_fraction, "The same as a share of the documents")
+    part->add_option("--val-fraction", o->val_fraction, "The same as a share of the documents; 0: no val.bin")
         ->type_name("X")
-        ->check(number({.least = 0, .most = 1, .least_too = false, .most_too = false}))
+        ->check(number({.least = 0, .most = 1, .most_too = false}))
         ->capture_default_str()
         ->excludes(documents);
     part->add_flag("--overwrite", o->overwrite, "Replace the data, model or run that is there");
@@ -238,9 +261,11 @@ void add_data_tokens(CLI::App& data, Common& common) {
         "  vkformer data tokens input.txt --tokenizer bpe --out data/shakespeare\n"
         "  vkformer data tokens web.jsonl books --tokenizer bpe/tokenizer.json --out data/web --val-fraction 0.01\n"
         "\n"
-        "A text file is one document, and so is every line of a .jsonl file. Where --val-fraction of the documents\n"
-        "is less than one, that share of each document's end is for validation instead. Texts may be larger than\n"
-        "memory. Tokens are uint16 where the vocabulary fits (nanoGPT's layout), else uint32 (llm.c's).\n");
+        "A text file is one document, and so is every line of a .jsonl file and every object of a .json list. Every\n"
+        "document begins with the token that the tokenizer's files put before texts, if they do, and ends with the\n"
+        "separator. Where --val-fraction of the documents is less than one, that share of each document's end is for\n"
+        "validation instead. Texts may be larger than memory. Tokens are uint16 where the vocabulary fits (nanoGPT's\n"
+        "layout), else uint32 (llm.c's).\n");
     part->callback([o, &common] { make_tokens(common, *o); });
     add_common(*part, common);
 }

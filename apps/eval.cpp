@@ -33,6 +33,7 @@ void run(const Common& common, const EvalOptions& o) {
     }
     only(!o.statistics.empty(), "--statistics", "vision models");
     only(o.coarse_labels, "--coarse-labels", "vision models");
+    only(o.max_pixels != DEFAULT_MAX_PIXELS, "--max-pixels", "vision models");
     only(!o.confusion_matrix.empty(), "--confusion-matrix", "vision models");
     require(!o.limit || !o.hellaswag.empty(), "--limit is for --hellaswag");
     if (!o.hellaswag.empty()) return eval_hellaswag(common, o);
@@ -62,6 +63,11 @@ void add_options(CLI::App& command, EvalOptions& o) {
     command.add_option("--text", o.text, "Instead of --data: a text, or a directory of texts, as one whole")
         ->type_name("PATH")
         ->group(text);
+    command
+        .add_flag("--parse-special", o.parse_special,
+                  "Names of special tokens in --text, such as <|endoftext|>, are these tokens")
+        ->needs(command.get_option("--text"))
+        ->group(text);
     command.add_option("--stride", o.stride, "Tokens between windows that slide, with --all or --text (--block-size)")
         ->type_name("N")
         ->check(whole(1))
@@ -82,6 +88,7 @@ void add_options(CLI::App& command, EvalOptions& o) {
         ->type_name("FILE.png")
         ->group(vision);
     add_statistics_option(command, o.statistics)->group(vision);
+    add_max_pixels_option(command, o.max_pixels)->group(vision);
     command.add_flag("--coarse-labels", o.coarse_labels, "CIFAR-100's 20 coarse labels")->group(vision);
     const auto no_effect = [&](const char* beside, std::initializer_list<const char*> options) {
         for (const char* option : options) command.get_option(beside)->excludes(command.get_option(option));

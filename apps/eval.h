@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "models/images/picture.h"
+
 namespace vkf {
 
 struct Common;
@@ -23,10 +25,12 @@ struct EvalOptions {
     bool all = false;
     std::optional<std::int64_t> stride;  // else block_size
     std::optional<std::int64_t> limit;   // tasks
+    bool parse_special = false;          // names of special tokens in a text
 
     // vision models
     std::string statistics;  // else those of preprocessor_config.json
     bool coarse_labels = false;
+    std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
     std::string confusion_matrix;  // PNG to write
 };
 

@@ -15,6 +15,7 @@
 #include "apps/interrupts.h"
 #include "apps/model.h"
 #include "apps/progress.h"
+#include "base/json.h"
 #include "models/data/hellaswag.h"
 #include "models/language_model.h"
 #include "program/program.h"
@@ -45,6 +46,9 @@ Completion completion(const Tokenizer& tokenizer, const HellaswagTask& task, con
     append(task.context);
     made.context = made.tokens.size();
     append(tokenizer.prepends_space() ? ending : " " + ending);
+    require(made.tokens.size() > std::max<std::size_t>(made.context, 1),
+            "there is no token to start from, or none to predict: the tokenizer leaves nothing of the ending ",
+            one_line(nlohmann::json(ending)), " or of what stands before it");
     if (made.tokens.size() > longest) {
         const std::size_t excess = made.tokens.size() - longest;
         made.tokens.erase(made.tokens.begin(), made.tokens.begin() + static_cast<std::ptrdiff_t>(excess));

@@ -7,6 +7,7 @@
 #include "apps/common.h"
 #include "apps/eval.h"
 #include "apps/image_evaluation.h"
+#include "apps/image_options.h"
 #include "apps/interrupts.h"
 #include "apps/model.h"
 #include "apps/output_file.h"
@@ -23,9 +24,11 @@ namespace {
 using nlohmann::ordered_json;
 
 /// The data brought to the model's size. Throws InputError where its images or classes are not the model's.
-ImageSet open_set(const EvalOptions& o, const ImageModel& model) {
+ImageSet open_set(const Common& common, const EvalOptions& o, const ImageModel& model) {
     const std::int64_t side = model.config.size(Dimension::image_size);
-    ImageSet set = open_images(o.data, {.side = static_cast<std::size_t>(side), .coarse = o.coarse_labels});
+    ImageSet set = open_noted_images(
+        common, o.data,
+        {.side = static_cast<std::size_t>(side), .coarse = o.coarse_labels, .max_pixels = o.max_pixels});
     require_fit(set, o.data, model.config, (model.path / "config.json").string());
     return set;
 }
@@ -95,7 +98,7 @@ void eval_images(const Common& common, const EvalOptions& o) {
     if (!o.confusion_matrix.empty()) require_output("--confusion-matrix", o.confusion_matrix, {o.model, o.data});
     const ImageModel model = open_image_model({o.model, {}, o.verify});
     const Statistics statistics = model.statistics(o.statistics);
-    const ImageSet set = open_set(o, model);
+    const ImageSet set = open_set(common, o, model);
     const Images& images = o.split == "val" ? set.test : set.train;
     require(images.size() > 0, "data ", o.data, ": the split '", o.split, "' has no images");
     const std::int64_t batch = std::min<std::int64_t>(o.batch_size ? o.batch_size : 128, std::ssize(images.labels()));

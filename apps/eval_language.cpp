@@ -77,15 +77,22 @@ Subject open_subject(const EvalOptions& o, const LanguageModel& model) {
     const std::string words = read_corpus(o.text);
     Tokens tokens;
     try {
-        tokens = tokenizer.encode(words);
+        tokens = tokenizer.encode(words, o.parse_special ? SpecialNames::tokens : SpecialNames::text);
     } catch (const InputError& error) {
         throw InputError(o.text, ": ", error.what(), " in ", model.tokenizer->path.string());
     }
+    require(!tokens.empty(), "text ", o.text, ": there is no token to start from: ", model.tokenizer->path.string(),
+            " leaves nothing of it");
     subject.bytes = std::ssize(words);
+    const std::vector<std::int64_t> bytes = bytes_of_tokens(tokenizer);
+    const auto stands_for_none = [&](std::int32_t token) { return bytes[static_cast<std::size_t>(token)] == 0; };
+    for (const std::int32_t token : tokens)
+        if (stands_for_none(token)) *subject.bytes -= std::ssize(tokenizer.bytes(token));
     if (const auto begin = tokenizer.begin_of_text())
         tokens.insert(tokens.begin(), *begin);
-    else
+    else if (!stands_for_none(tokens.front()))
         *subject.bytes -= std::ssize(tokenizer.decode(std::span(tokens).first(1)));  // which nothing predicts
+    if (const auto closing = tokenizer.closing_token()) tokens.push_back(*closing);
     require(tokens.size() > 1, "text ", o.text, ": is a single token, wanted one more to predict");
     subject.text = packed_tokens(tokens);
     subject.tokens = TokenSpan(subject.text);

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "apps/common.h"
+#include "base/json_text.h"
+#include "base/plain_text.h"
 
 namespace vkf {
 
@@ -12,7 +14,8 @@ namespace vkf {
 inline void print_facts(const Common& common, const nlohmann::ordered_json& facts) {
     if (common.json) return print_json(facts);
     for (const auto& [key, value] : facts.items())
-        print(text(key, ' ', value.is_string() ? value.get<std::string>() : value.dump(), '\n'));
+        print(
+            text(key, ' ', plain_line(value.is_string() ? value.get<std::string>() : json_text(rounded(value))), '\n'));
 }
 
 }  // namespace vkf

@@ -10,11 +10,13 @@
 #include "apps/chat.h"
 #include "apps/commands.h"
 #include "apps/common.h"
+#include "apps/generation_defaults.h"
 #include "apps/interrupts.h"
 #include "apps/model.h"
 #include "apps/option_values.h"
 #include "apps/progress.h"
 #include "apps/prompts.h"
+#include "apps/raw_output.h"
 #include "models/batch_generation.h"
 #include "vulkan/device.h"
 
@@ -49,8 +51,9 @@ ContinuationOptions continuation_options(const Options& options, const LanguageM
     how.vocabulary = model.vocabulary();
     how.log_probabilities = log_probabilities;
     how.model = text("model ", options.model);
+    if (options.ignore_eos) how.end_tokens.clear();
     if (!model.tokenizer || options.ignore_eos) return how;
-    if (const auto end = (*model.tokenizer)->end_of_text()) how.end_tokens = {*end};
+    if (const auto end = (*model.tokenizer)->end_of_text()) how.end_tokens.push_back(*end);
     return how;
 }
 
@@ -66,9 +69,9 @@ public:
         if (common_.json) return;
         for (; at_ < texts_.size() && texts_[at_].finished(); ++at_) {
             if (progress_) progress_->clear();
-            print(text(at_ > 0 ? "---------------\n" : "", texts_[at_].take_shown(), '\n'));
+            print_as_is(text(at_ > 0 ? "---------------\n" : "", texts_[at_].take_shown(), '\n'));
         }
-        if (texts_.size() == 1 && at_ == 0) print(texts_[0].take_shown());
+        if (texts_.size() == 1 && at_ == 0) print_as_is(texts_[0].take_shown());
     }
     void finish(const GenerationTimes& times) {
         show(times);
@@ -232,7 +235,11 @@ void add_generate(CLI::App& app, Common& common) {
         "  vkformer generate --model out --prompts prompt.txt --batch-size 2 --quiet\n"
         "  vkformer generate --model out --interactive --max-new-tokens 40\n"
         "\n"
-        "A continuation ends before the token that ends texts, before a --stop, or after --max-new-tokens.\n"
+        "A continuation ends before a token that ends texts, before a --stop, or after --max-new-tokens. Which tokens\n"
+        "end texts the tokenizer says, and eos_token_id in generation_config.json or config.json. What the former "
+        "says\n"
+        "of sampling (do_sample, temperature, top_k, top_p, min_p, repetition_penalty), max_new_tokens and\n"
+        "stop_strings is the default in place of the above, in a note; what else changes results is refused.\n"
         "Ctrl-C ends it after the token at hand, with exit status 130. Sample i of a prompt is a function of the\n"
         "prompt, the seed and i, whatever is written beside it. In --json, log_probabilities are natural logarithms\n"
         "of the model's own probabilities, before temperature, penalty and filters; timings are in seconds.\n"
@@ -245,6 +252,7 @@ void add_generate(CLI::App& app, Common& common) {
         const LanguageModel model = open_language_model({options->model, options->base, options->verify});
         require(model.family().generates(), "model ", options->model, ": a ", model.family().title,
                 " does not continue text");
+        take_generation_defaults(*command, common, model, options->how);
         require(options->how.stop.empty() || model.tokenizer, "--stop is for models with a tokenizer; ", options->model,
                 " has none");
         catch_interrupts();

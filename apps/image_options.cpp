@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "apps/common.h"
 #include "base/error.h"
 #include "models/files/config_json.h"
 
@@ -40,6 +41,21 @@ const Statistics& statistics_named(const std::string& name) {
     return named("--statistics", name, all_statistics);
 }
 
+ImageSet open_noted_images(const Common& common, const std::string& path, const ImageOptions& options) {
+    ImageSet set = open_images(path, options);
+    if (!set.passed_over.empty())
+        note(common,
+             text("data ", path, ": passed over ", passed_over_text(set.passed_over), ", read are PNG, JPEG and WebP"));
+    return set;
+}
+
+CLI::Option* add_max_pixels_option(CLI::App& app, std::int64_t& pixels) {
+    return app.add_option("--max-pixels", pixels, "Most pixels of a picture's file; larger ones are refused")
+        ->type_name("N")
+        ->check(whole(1))
+        ->capture_default_str();
+}
+
 CLI::Option* add_statistics_option(CLI::App& app, std::string& name) {
     const std::vector<std::string> known = names_of(all_statistics);
     return app.add_option("--statistics", name, "Mean and deviation instead of preprocessor_config.json's")
@@ -60,6 +76,7 @@ void ImageRunOptions::declare_images(CLI::App& app) {
     path(app, "--data", data, "CIFAR's binary files, or a directory with a folder of images per class");
     option(app, "--image-size", image_size, "side that images of folders are brought to; 0: as they are",
            whole(0, 65'536));
+    option(app, "--max-pixels", max_pixels, "most pixels of an image's file; larger ones are refused", whole(1));
     flag(app, "--coarse-labels", coarse_labels, "CIFAR-100's 20 coarse labels");
     choice(app, "--augment", augment, "what becomes of training images",
            {"none", "crop-flip", "randaugment", "autoaugment"});
@@ -109,9 +126,11 @@ void ImageRunOptions::check() {
         require_effect(name, by_step, "on --schedule by-epoch, wanted --schedule by-step with it");
 }
 
-ImageSet ImageRunOptions::images(const std::string& path) const {
+ImageSet ImageRunOptions::images(const Common& common, const std::string& path) const {
     require(!path.empty(), "--data is missing: a directory of images");
-    return open_images(path, {.side = static_cast<std::size_t>(image_size), .coarse = coarse_labels});
+    return open_noted_images(
+        common, path,
+        {.side = static_cast<std::size_t>(image_size), .coarse = coarse_labels, .max_pixels = max_pixels});
 }
 
 ModelConfig ImageRunOptions::fresh_model(std::int64_t side, std::int64_t classes) const {

@@ -13,6 +13,7 @@ struct ImageRunOptions : RunOptions {
 
     // data
     std::int64_t image_size = 0;  // 0: the data's
+    std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
     bool coarse_labels = false;
     std::string augment = "autoaugment";
     std::string statistics = "sl-cifar10";
@@ -37,7 +38,7 @@ struct ImageRunOptions : RunOptions {
     /// Throw InputError naming the option, its value and what is wanted.
     void check();
     /// Throws InputError without a path, or naming what is wrong with it.
-    ImageSet images(const std::string& path) const;
+    ImageSet images(const Common& common, const std::string& path) const;
     /// The model that the flags describe, for images of that side and so many classes.
     ModelConfig fresh_model(std::int64_t side, std::int64_t classes) const;
     ImageBatchOptions batches() const;
@@ -46,6 +47,10 @@ struct ImageRunOptions : RunOptions {
 
 /// sl-cifar10, sl-cifar100, kk-cifar10 or kk-cifar100. Throws InputError.
 const Statistics& statistics_named(const std::string& name);
+/// Opens images for a command, which notes what lies in their folders and is not read. Throws: as open_images.
+ImageSet open_noted_images(const Common& common, const std::string& path, const ImageOptions& options);
+/// --max-pixels of a command that reads pictures.
+CLI::Option* add_max_pixels_option(CLI::App& app, std::int64_t& pixels);
 /// --statistics of a command that reads a model.
 CLI::Option* add_statistics_option(CLI::App& app, std::string& name);
 

@@ -36,8 +36,7 @@ void merge(const Common& common, const Options& o) {
     const std::vector<TensorSource> weights = merged_weights(model.config, base, adapters);
     const auto fill = [&](const fs::path& folder) {
         write_atomically(folder / "config.json", config_json_text(model.config));
-        if (model.tokenizer)
-            for (const auto& [name, content] : model.tokenizer->files) write_atomically(folder / name, content);
+        for (const auto& [name, content] : model.side_files()) write_atomically(folder / name, content);
         write_safetensors(folder / "model.safetensors", weights);
     };
     out.publish(fill);
@@ -61,7 +60,8 @@ void add_merge(CLI::App& app, Common& common) {
         "Example:\n"
         "  vkformer merge tuned/best --out-dir merged\n"
         "\n"
-        "Writes a model directory: config.json, model.safetensors in F32, the tokenizer's files.\n");
+        "Writes a model directory: config.json, model.safetensors in F32, the tokenizer's files, and\n"
+        "generation_config.json where the base says how to generate.\n");
     command->callback([o, &common] { merge(common, *o); });
 }
 

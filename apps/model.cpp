@@ -10,6 +10,7 @@
 #include "models/adapters.h"
 #include "models/files/adapter_files.h"
 #include "models/files/config_json.h"
+#include "models/files/generation_config.h"
 #include "models/files/image_processor.h"
 #include "models/files/manifest.h"
 #include "models/files/stored_weights.h"
@@ -158,6 +159,12 @@ LanguageModel open_language_model(const ModelPath& path) {
     require(std::cmp_less_equal(tokens.size(), vocabulary.value), model.tokenizer->path.string(), ": has ",
             tokens.size(), " ", tokens.unit(), ", but config.json's ", vocabulary.key, " is ", vocabulary.value);
     return model;
+}
+
+std::map<std::string, std::string> LanguageModel::side_files() const {
+    auto files = tokenizer ? tokenizer->files : std::map<std::string, std::string>();
+    if (const auto said = generation_config_text(path)) files.emplace(generation_config_file, *said);
+    return files;
 }
 
 Model open_untokenized_model(const ModelPath& path, bool weights) {

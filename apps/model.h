@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,6 +58,9 @@ struct Model {
 struct LanguageModel : Model {
     std::optional<SavedTokenizer> tokenizer;  // if there is one
 
+    /// Files of what is made of it beside config.json and weights, by name: the tokenizer's, and what there is said of
+    /// generation.
+    std::map<std::string, std::string> side_files() const;
     /// Tokens that mean something: the tokenizer's, else all. A table may have more rows, which are padding.
     std::int64_t vocabulary() const {
         return tokenizer ? static_cast<std::int64_t>((*tokenizer)->size()) : config.size(Dimension::vocab_size).value;

@@ -160,9 +160,13 @@ bool is_flag(const CLI::Option& option) {
 std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
     std::string nearest;
     std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
-    for (const std::string& candidate : known)
+    for (const std::string& candidate : known) {
+        const std::size_t longer = std::max(word.size(), candidate.size()),
+                          shorter = std::min(word.size(), candidate.size());
+        if (longer - shorter >= least) continue;  // at least as far apart
         if (const std::size_t away = distance(word, candidate); away < least && away < candidate.size())
             least = away, nearest = candidate;
+    }
     return nearest.empty() ? "" : text("; did you mean ", nearest, '?');
 }
 

@@ -7,6 +7,7 @@
 
 #include "apps/terminal.h"
 #include "base/os.h"
+#include "base/plain_text.h"
 
 namespace vkf {
 
@@ -37,7 +38,7 @@ Progress::Progress(const Common& common, std::string title, std::string unit, st
       total_(total),
       from_(from),
       quiet_(common.quiet),
-      terminal_(os::is_terminal(os::STANDARD_ERROR)),
+      terminal_(rewrites_lines(os::STANDARD_ERROR)),
       start_(Clock::now()),
       last_(start_) {}
 
@@ -56,19 +57,19 @@ void Progress::update(std::int64_t done, std::string_view detail) {
     const Clock::time_point now = Clock::now();
     if (quiet_ || now - last_ < (terminal_ ? TERMINAL_PAUSE : PLAIN_PAUSE)) return;
     last_ = now;
-    const std::string whole = status(done, detail);
+    const std::string whole = plain_line(status(done, detail));
+    if (!terminal_) return tell(whole);
     // A line that wraps could not be rewritten; the last column is left, where terminals differ.
-    const std::string_view line =
-        terminal_ ? cut_to_columns(whole, terminal_columns(os::STANDARD_ERROR) - 1) : std::string_view(whole);
-    std::fprintf(stderr, terminal_ ? "\r%.*s\x1b[K" : "%.*s\n", static_cast<int>(line.size()), line.data());
+    const std::string_view line = cut_to_columns(whole, terminal_columns(os::STANDARD_ERROR) - 1);
+    std::fprintf(stderr, "\r%.*s\x1b[K", static_cast<int>(line.size()), line.data());
     std::fflush(stderr);
-    shown_ = terminal_;
+    shown_ = true;
 }
 
 void Progress::line(std::string_view text) {
     if (quiet_) return;
     clear();
-    std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
+    tell(text);
 }
 
 void Progress::clear() {

@@ -59,8 +59,10 @@ Prompt encode(const Tokenizer& tokenizer, const GivenText& words) try {
     Tokens tokens;
     const auto begin = tokenizer.begin_of_text();
     const Tokens read = tokenizer.encode(words.text, SpecialNames::tokens);
-    if (begin && read.front() != *begin) tokens.push_back(*begin);  // the prompt may say it itself
+    const bool begun = begin && !read.empty() && read.front() == *begin;  // the prompt may say it itself
+    if (begin && !begun) tokens.push_back(*begin);
     tokens.insert(tokens.end(), read.begin(), read.end());
+    require(!tokens.empty(), "there is no token to start from: the tokenizer leaves nothing of the text");
     return {words.source, tokens};
 } catch (const InputError& error) {
     throw InputError(words.source, ": ", error.what());

@@ -52,11 +52,12 @@ Evaluation evaluate(Trainer& trainer, const std::vector<EvalSet>& sets, const Im
 }
 
 /// The sets of --eval-data.
-std::vector<ImageSet> open_eval_data(const ImageRunOptions& o, const ModelConfig& model, const std::string& config) {
+std::vector<ImageSet> open_eval_data(const ImageRunOptions& o, const Common& common, const ModelConfig& model,
+                                     const std::string& config) {
     std::vector<ImageSet> list;
     for (const NamedPath& at : o.eval_data) {
         const std::string path = at.path.string();
-        const ImageSet& set = list.emplace_back(o.images(path));
+        const ImageSet& set = list.emplace_back(o.images(common, path));
         require(set.test.size() > 0, "data ", path, ": there are no test images");
         require_fit(set, path, model, config);
     }
@@ -88,12 +89,12 @@ void train_images(const ImageRunOptions& o, const Common& common) {
     else
         require_free(o.out_dir, o.overwrite, {o.data});  // as create() does, before the long part
     if (o.verify && !o.origin().empty()) require_undamaged(o.origin());
-    const ImageSet set = o.images(o.data);
+    const ImageSet set = o.images(common, o.data);
     require(set.test.size() > 0, "data ", o.data, ": there are no test images");
     ImageBatches batches(set, set.train, o.batches());
     const ModelConfig model = model_config(o, set);
     const std::vector<ImageSet> others =
-        open_eval_data(o, model, (std::filesystem::path(o.out_dir) / "config.json").string());
+        open_eval_data(o, common, model, (std::filesystem::path(o.out_dir) / "config.json").string());
     std::vector<EvalSet> sets{{"val", &set}};
     for (std::size_t i = 0; i < others.size(); ++i) sets.push_back({o.eval_data[i].name, &others[i]});
     with_device(common, [&](Device& device) {

@@ -89,6 +89,7 @@ void describe(RunDirectory& run, const LanguageRunOptions& o, const ModelConfig&
     }
     ModelFiles files{{"config.json", config_json_text(model)}};
     if (tokenizer) files.insert(tokenizer->files.begin(), tokenizer->files.end());
+    if (origin) files.merge(origin->side_files());
     run.describe(std::move(files), o.toml(), o.save_total_limit);
 }
 

@@ -10,6 +10,9 @@ find_package(nlohmann_json REQUIRED)
 find_package(PCRE2 REQUIRED)
 find_package(SentencePiece REQUIRED)
 find_package(GLM REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(PNG REQUIRED)
+find_package(WebP REQUIRED)
 
 # What only we are built with.
 find_package(CLI11 REQUIRED)
@@ -52,11 +55,11 @@ target_compile_definitions(vkformer_vulkan_api PUBLIC
 target_compile_options(vkformer_vulkan_api PRIVATE -w)
 target_link_libraries(vkformer_vulkan_api PUBLIC ${CMAKE_DL_LIBS} Threads::Threads)
 
-# Image files.
-find_path(VKFORMER_STB_INCLUDE stb/stb_image.h)
+# PNG is written, pictures are resized and captions drawn by it.
+find_path(VKFORMER_STB_INCLUDE stb/stb_image_write.h)
 add_library(vkformer_stb INTERFACE)
 if(NOT VKFORMER_STB_INCLUDE)
-    message(FATAL_ERROR "stb is missing (stb/stb_image.h): run tools/setup or install it.")
+    message(FATAL_ERROR "stb is missing (stb/stb_image_write.h): run tools/setup or install it.")
 endif()
 target_include_directories(vkformer_stb SYSTEM INTERFACE "${VKFORMER_STB_INCLUDE}")
 

@@ -1,4 +1,4 @@
-// What activations are called in configurations: Hugging Face's words.
+// What activations are called in configurations: Hugging Face's words. The first for an activation is what is written.
 #pragma once
 
 #include <utility>
@@ -7,9 +7,8 @@
 
 namespace vkf {
 
-inline constexpr std::pair<const char*, Activation> activation_words[] = {{"gelu", Activation::gelu},
-                                                                          {"gelu_new", Activation::gelu_tanh},
-                                                                          {"relu", Activation::relu},
-                                                                          {"silu", Activation::silu}};
+inline constexpr std::pair<const char*, Activation> activation_words[] = {
+    {"gelu", Activation::gelu}, {"gelu_new", Activation::gelu_tanh},          {"relu", Activation::relu},
+    {"silu", Activation::silu}, {"gelu_pytorch_tanh", Activation::gelu_tanh}, {"swish", Activation::silu}};
 
 }  // namespace vkf

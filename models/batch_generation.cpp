@@ -29,7 +29,7 @@ public:
     void begin(Continuation& text, std::int64_t row, GenerationTimes& times) {
         texts_[static_cast<std::size_t>(row)] = &text;
         const auto start = Clock::now();
-        const bool read = generator_.prefilled() == text.prompt();
+        const bool read = !text.prompt().empty() && generator_.prefilled() == text.prompt();
         const std::vector<float> logits =
             read ? generator_.repeat_prefill(row) : generator_.prefill(text.prompt(), row);
         times.read += read ? 0 : std::ssize(generator_.context(row));

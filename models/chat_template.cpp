@@ -4,9 +4,9 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/published.h"
 #include "base/json.h"
+#include "base/published.h"
+#include "base/small_file.h"
 #include "models/field.h"
 
 namespace vkf {
@@ -112,6 +112,46 @@ std::string template_text(const nlohmann::json& config, const std::string& file)
                      ", wanted a text, or several with one \"default\"");
 }
 
+/// A pattern's text as Jinja writes it: marks without braces.
+std::string plain(std::string_view pattern) {
+    std::string words;
+    for (const char c : pattern)
+        if (c != '{' && c != '}') words += c;
+    return words;
+}
+
+/// Jinja's text up to `end`, with the escapes of a string in quotes resolved; nothing if the string ends before, so
+/// that something else, such as a message, stands there. Without a quote (0) it is text outside of strings.
+std::optional<std::string> literal_up_to(std::string_view jinja, std::string_view end, char quote) {
+    std::string words;
+    while (!jinja.empty() && !jinja.starts_with(end)) {
+        if (quote != 0 && jinja.front() == quote) return {};
+        if (quote == 0 && (jinja.starts_with("{{") || jinja.starts_with("{%"))) return {};
+        const bool escape = quote != 0 && jinja.front() == '\\' && jinja.size() > 1;
+        if (escape) jinja.remove_prefix(1);
+        words += escape && jinja.front() == 'n' ? '\n' : escape && jinja.front() == 't' ? '\t' : jinja.front();
+        jinja.remove_prefix(1);
+    }
+    return jinja.empty() ? std::nullopt : std::optional(words);
+}
+
+/// The text of a system turn that a template writes without being given one.
+std::string default_system_message(std::string_view jinja, const ChatFormat& format) {
+    const std::size_t message = format.system.find(MESSAGE);
+    if (message == format.system.npos) return {};
+    const std::string before = plain(format.system.substr(0, message)), mark = before.substr(0, before.find('\n'));
+    std::string_view rest = format.system.substr(message + MESSAGE.size());
+    const std::string end = plain(take_part(rest)), line_ends = before.substr(mark.size());
+    for (std::size_t at = 0; (at = jinja.find(mark, at)) != jinja.npos; at += mark.size()) {
+        const char first = at > 0 ? jinja[at - 1] : ' ';
+        const char quote = first == '\'' || first == '"' ? first : '\0';
+        const auto turn = literal_up_to(jinja.substr(at + mark.size()), end, quote);
+        if (turn && turn->starts_with(line_ends) && turn->size() > line_ends.size())
+            return turn->substr(line_ends.size());
+    }
+    return {};
+}
+
 }  // namespace
 
 std::vector<std::string> chat_template_names() {
@@ -215,17 +255,17 @@ std::vector<std::int32_t> ChatTemplate::end_tokens() const {
     return tokens;
 }
 
-std::optional<std::string> recognised_chat_template(const fs::path& model) {
+std::optional<RecognisedTemplate> recognised_chat_template(const fs::path& model) {
     const fs::path jinja = model / "chat_template.jinja", config = model / "tokenizer_config.json";
     std::string found;
     if (file_exists(jinja))
-        found = read_text(jinja);
+        found = read_small_text(jinja);
     else if (file_exists(config))
-        found = template_text(parse_json(read_text(config), config.string()), config.string());
-    if (found.empty()) return "none";
+        found = template_text(parse_json(read_small_text(config), config.string()), config.string());
+    if (found.empty()) return RecognisedTemplate{"none", {}};
     for (const ChatFormat& format : FORMATS)
         if (!format.recognised_by.empty() && found.find(format.recognised_by) != found.npos)
-            return std::string(format.name);
+            return RecognisedTemplate{std::string(format.name), default_system_message(found, format)};
     return {};
 }
 

@@ -45,9 +45,18 @@ private:
 
 std::vector<std::string> chat_template_names();
 
-/// The template of a model's directory: by the marks in tokenizer_config.json's "chat_template" or in
-/// chat_template.jinja. "none" if it has neither, nothing if it is of no kind that there is here.
+/// A model's own template, as far as it is known here.
+struct RecognisedTemplate {
+    std::string name;
+    std::string system;  // the message that it begins conversations with where there is no other; or ""
+
+    bool operator==(const RecognisedTemplate&) const = default;
+};
+
+/// The template of a model's directory: by the marks in chat_template.jinja or in tokenizer_config.json's
+/// "chat_template". Its system message is the text between the marks of a system turn that it writes by itself. "none"
+/// if there is neither, nothing if it is of no kind that there is here.
 /// Throws: InputError naming a file that is broken.
-std::optional<std::string> recognised_chat_template(const std::filesystem::path& model);
+std::optional<RecognisedTemplate> recognised_chat_template(const std::filesystem::path& model);
 
 }  // namespace vkf

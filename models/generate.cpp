@@ -79,7 +79,7 @@ std::vector<float> Generator::read(std::span<const std::int32_t> tokens, std::in
 }
 
 std::vector<float> Generator::prefill(std::span<const std::int32_t> tokens, std::int64_t row) {
-    require(!tokens.empty(), "generate: there is no token to start from");
+    require(!tokens.empty(), "there is no token to start from");
     prefilled_.assign(tokens.begin(), tokens.end());
     const auto most = static_cast<std::size_t>(context_length_);
     prefilled_logits_ = read(tokens.last(std::min(tokens.size(), most)), 0);
@@ -101,7 +101,8 @@ std::vector<float> Generator::repeat_prefill(std::int64_t row) {
 std::vector<float> Generator::extend(std::span<const std::int32_t> tokens) {
     std::vector<std::int32_t>& context = contexts_.front();
     const std::int64_t before = std::ssize(context), after = before + std::ssize(tokens);
-    require(rows() == 1 && !tokens.empty(), "generate: ", tokens.size(), " more tokens for ", rows(), " rows");
+    require(!tokens.empty(), "there is no token to go on from");
+    require(rows() == 1, "generate: ", tokens.size(), " more tokens for ", rows(), " rows");
     require(after <= context_length_, "generate: ", after, " tokens, and there is room for ", context_length_);
     context.insert(context.end(), tokens.begin(), tokens.end());
     return read(tokens, before);

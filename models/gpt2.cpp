@@ -21,6 +21,16 @@ float residual_deviation(const Gpt2Config& c) {
     return 0.02f / std::sqrt(2.0f * static_cast<float>(c.n_layer));  // nanoGPT: two residual additions per layer
 }
 
+/// Of the products of queries and keys, in a block; 0 where attention's own scale is meant. A mixer may divide a head's
+/// width among several maps.
+float score_scale(const Gpt2Config& c, std::int64_t layer) {
+    if (c.scale_attn_weights && !c.scale_attn_by_inverse_layer_idx) return 0;
+    const auto width = static_cast<double>(c.n_embd / c.n_head / c.attention.mixer().maps);
+    const double by_width = c.scale_attn_weights ? 1 / std::sqrt(width) : 1;
+    const double by_layer = c.scale_attn_by_inverse_layer_idx ? 1 / static_cast<double>(layer + 1) : 1;
+    return static_cast<float>(by_width * by_layer);
+}
+
 /// x + attention(norm): [B, T, C].
 Tensor attention_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor norm, const KeyValueCache* cache) {
     const Tensor qkv = linear(scope / "c_attn", norm, 3 * c.n_embd, {.bias = c.bias});
@@ -28,6 +38,7 @@ Tensor attention_block(const Scope& scope, const Gpt2Config& c, Tensor x, Tensor
     return self_attention(scope, x, {part[0], part[1], part[2]},
                           {.config = c.attention,
                            .options = {.heads = c.n_head,
+                                       .scale = score_scale(c, scope.layer()),
                                        .dropout = scope.dropout_state().dropout,
                                        .seed = scope.dropout_state().seed,
                                        .salt = scope.salt(),
@@ -112,6 +123,8 @@ std::vector<Field> Gpt2Config::fields() {
         {.key = "layer_norm_epsilon", .value = Number{&layer_norm_epsilon, 0, 1}},
         {.key = "tie_word_embeddings", .value = &tie_word_embeddings},
         {.key = "bias", .value = &bias, .help = "biases in linear layers and norms"},
+        {.key = "scale_attn_weights", .value = &scale_attn_weights},
+        {.key = "scale_attn_by_inverse_layer_idx", .value = &scale_attn_by_inverse_layer_idx},
         {.key = "attention", .value = &attention},
     };
 }

@@ -22,6 +22,8 @@ struct Gpt2Config {
     float layer_norm_epsilon = 1e-5f;
     bool tie_word_embeddings = true;
     bool bias = true;
+    bool scale_attn_weights = true;                // scores by 1/√(head width)
+    bool scale_attn_by_inverse_layer_idx = false;  // and by 1/(layer + 1), layers from 0
     AttentionConfig attention;
 
     std::int64_t inner() const { return n_inner ? n_inner : 4 * n_embd; }

@@ -1,9 +1,11 @@
 #include "models/llama.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "models/activation_words.h"
+#include "models/files/other_keys.h"
 #include "models/layers.h"
 #include "models/rotary_positions.h"
 #include "models/self_attention.h"
@@ -114,6 +116,33 @@ LlamaConfig published() {
     return c;
 }
 
+/// Keys of other kinds of scaling, at values that ask for nothing.
+constexpr OtherKey OTHER_SCALING_KEYS[] = {{"factor", "[1]"},
+                                           {"low_freq_factor", "[1]"},
+                                           {"high_freq_factor", "[4]"},
+                                           {"original_max_position_embeddings"},
+                                           {"attention_factor", "[1]"},
+                                           {"beta_fast", "[32]"},
+                                           {"beta_slow", "[1]"},
+                                           {"mscale", "[1]"},
+                                           {"mscale_all_dim", "[0, 1]"},
+                                           {"partial_rotary_factor", "[1]"},
+                                           {"truncate"},
+                                           {"finetuned"}};
+
+/// Erases keys that the type of scaling does not read and that ask for nothing.
+void erase_other_keys(nlohmann::json& scaling) {
+    RopeScaling read;
+    if (const auto type = scaling.find("rope_type"); type != scaling.end() && type->is_string())
+        std::get<Choice>(read.fields().front().value).set(type->get<std::string>());
+    for (const OtherKey& key : OTHER_SCALING_KEYS) {
+        const auto found = scaling.find(key.name);
+        const std::vector<Field> fields = read.fields();
+        if (found == scaling.end() || std::ranges::find(fields, key.name, &Field::key) != fields.end()) continue;
+        if (asks_for_nothing(key, *found)) scaling.erase(found);
+    }
+}
+
 /// transformers 5 keeps rope_theta among the rest, as "rope_parameters"; before 4.43 the type was "type".
 void rename_keys(nlohmann::json& config) {
     const auto is_object = [&](const char* key) { return config.contains(key) && config[key].is_object(); };
@@ -130,6 +159,7 @@ void rename_keys(nlohmann::json& config) {
     nlohmann::json& scaling = config["rope_scaling"];
     if (scaling.contains("rope_type")) scaling.erase("type");
     take(scaling, "type", scaling, "rope_type");
+    erase_other_keys(scaling);
 }
 
 }  // namespace

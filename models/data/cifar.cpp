@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/published.h"
+#include "base/small_file.h"
 #include "models/data/md5.h"
 
 namespace vkf {
@@ -27,7 +28,7 @@ constexpr CifarFile CIFAR100_FILES[] = {
 
 // The lines of a file of class names, without spaces around them and without empty ones.
 std::vector<std::string> read_names(const fs::path& path) {
-    const std::string content = read_text(path);
+    const std::string content = read_small_text(path);
     std::vector<std::string> names;
     for (std::size_t at = 0; at < content.size();) {
         const std::size_t end = std::min(content.find('\n', at), content.size());

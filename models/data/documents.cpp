@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "models/data/files_below.h"
@@ -54,7 +55,7 @@ std::vector<TextFile> text_files(std::span<const fs::path> inputs) {
 bool Documents::next() {
     for (;;) {
         done_ = 0;
-        if (at_ > 0 && file().json_lines() && next_line()) {
+        if (at_ > 0 && file().json() && next_object()) {
             if (size_ > 0) return true;
             continue;
         }
@@ -62,7 +63,7 @@ bool Documents::next() {
         read_ = 0;
         if (at_ == files_.size()) return false;
         open(files_[at_++]);
-        if (!file().json_lines() && size_ > 0) return true;
+        if (!file().json() && size_ > 0) return true;
     }
 }
 
@@ -72,6 +73,21 @@ void Documents::open(const TextFile& file) {
     require(stream_.is_open(), file.path.string(), ": ", std::strerror(errno));
     size_ = file.bytes;
     line_ = 0;
+    list_ = nullptr;
+    if (file.path.extension() != ".json") return;
+    if ((stream_ >> std::ws).peek() == '[') list_ = parse_json(read_text(file.path), file.path.string());
+    stream_.clear();
+    stream_.seekg(0);
+}
+
+// Lets the next object's text be the document; false at the file's end.
+bool Documents::next_object() {
+    if (list_.is_null()) return next_line();
+    if (line_ == list_.size()) return false;
+    nlohmann::json& object = list_[line_++];
+    read_ = file().bytes / list_.size() * line_;
+    take(object);
+    return true;
 }
 
 // Lets the next line's text be the document; false at the file's end.
@@ -83,19 +99,23 @@ bool Documents::next_line() {
         read_ += line.size() + 1;
     } while (blank(line));
     nlohmann::json object = parse_json(line, where());
+    take(object);
+    return true;
+}
+
+void Documents::take(nlohmann::json& object) {
     require(object.is_object(), where(), ": found ", one_line(object), ", wanted an object with the key \"", key_, '"');
     require(object.contains(key_), where(), ": has no key \"", key_, '"');
     nlohmann::json& value = object[key_];
     require(value.is_string(), where(), ": \"", key_, "\" is ", one_line(value), ", wanted a string");
     text_ = std::move(value.get_ref<std::string&>());
     size_ = text_.size();
-    return true;
 }
 
 std::string_view Documents::read(std::uint64_t limit) {
     const std::uint64_t most = std::min(size_, limit);
     if (done_ >= most) return {};
-    if (file().json_lines()) {
+    if (file().json()) {
         std::uint64_t end = most;
         while (end < size_ && continues(static_cast<unsigned char>(text_[end]))) ++end;
         const std::uint64_t from = std::exchange(done_, end);
@@ -117,7 +137,8 @@ std::string_view Documents::read(std::uint64_t limit) {
 
 std::string Documents::where() const {
     const std::string path = file().path.string();
-    return file().json_lines() ? text(path, ": line ", line_) : path;
+    if (!file().json()) return path;
+    return list_.is_null() ? text(path, ": line ", line_) : text(path, ": [", line_ - 1, "]");
 }
 
 }  // namespace vkf

@@ -1,59 +1,22 @@
 #include "models/data/image_folder.h"
 
 #include <algorithm>
-#include <cctype>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "models/data/image_layout.h"
 #include "models/images/image_file.h"
 
 namespace vkf {
 namespace fs = std::filesystem;
 namespace {
 
-bool hidden(const fs::path& path) {
-    return path.filename().string().starts_with('.');
-}
-
-bool is_image(const fs::path& path) {
-    std::string ending = path.extension().string();
-    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return ending == ".png" || ending == ".jpg" || ending == ".jpeg";
-}
-
-// Folders directly in a directory, in the order of their names.
-std::vector<fs::path> folders_in(const fs::path& directory) {
-    std::vector<fs::path> folders;
-    std::error_code error, ignored;
-    for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
-        if (!hidden(entry->path()) && entry->is_directory(ignored)) folders.push_back(entry->path());
-    require(!error, "cannot read ", directory.string(), ": ", error.message());
-    std::ranges::sort(folders);
-    return folders;
-}
-
-// Image files anywhere below a directory, in the order of their paths; no more than `most`.
-std::vector<fs::path> images_below(const fs::path& directory, std::size_t most = SIZE_MAX) {
-    std::vector<fs::path> files;
-    std::error_code error, ignored;
-    fs::recursive_directory_iterator entry(directory, error);
-    for (const fs::recursive_directory_iterator end; !error && entry != end && files.size() < most;) {
-        const fs::path& path = entry->path();
-        if (hidden(path) && entry->is_directory(ignored)) entry.disable_recursion_pending();
-        if (!hidden(path) && is_image(path) && entry->is_regular_file(ignored)) files.push_back(path);
-        entry.increment(error);
-    }
-    require(!error, "cannot read ", directory.string(), ": ", error.message());
-    std::ranges::sort(files);
-    return files;
-}
-
 // Decodes the files of one split into one block of bytes.
 class Decoder {
 public:
-    Decoder(ImageSet& set, std::size_t side) : set_(set), wanted_(side) { set_.side = side; }
+    Decoder(ImageSet& set, const ImageOptions& options) : set_(set), options_(options) { set_.side = options.side; }
 
     using Labelled = std::vector<std::pair<fs::path, std::int32_t>>;
 
@@ -75,8 +38,8 @@ public:
 
 private:
     Image read(const fs::path& path) {
-        if (wanted_ > 0) return read_square_image(path, static_cast<int>(wanted_));
-        Image image = read_image(path);
+        if (options_.side > 0) return read_square_image(path, static_cast<int>(options_.side), options_.max_pixels);
+        Image image = read_image(path, options_.max_pixels);
         const bool square = image.width() == image.height();
         if (set_.side == 0) {
             require(square, path.string(), ": is ", image.width(), 'x', image.height(),
@@ -91,27 +54,31 @@ private:
     }
 
     ImageSet& set_;
-    std::size_t wanted_;
+    ImageOptions options_;
     fs::path first_;
 };
 
-std::vector<fs::path> images_of_class(const fs::path& folder) {
-    auto files = images_below(folder);
-    require(!files.empty(), folder.string(), ": is a class without an image, wanted PNG or JPEG files");
+std::vector<fs::path> images_of_class(const fs::path& folder, PassedOver& passed_over) {
+    PassedOver here;
+    auto files = picture_files(folder, here);
+    require(!files.empty(), folder.string(), ": is a class without an image, wanted PNG, JPEG or WebP files",
+            here.empty() ? "" : "; found " + passed_over_text(here));
+    add(passed_over, here);
     return files;
 }
 
-// The classes of a split that has its own folder; they must be `names` unless those are still unknown.
-Decoder::Labelled list_split(const fs::path& directory, std::vector<std::string>& names) {
+// The classes of a split that has its own folder; they must be the set's unless those are still unknown.
+Decoder::Labelled list_split(const fs::path& directory, ImageSet& set) {
     Decoder::Labelled files;
-    const auto folders = folders_in(directory);
+    std::vector<std::string>& names = set.class_names;
+    const auto folders = folders_in(directory, set.passed_over);
     require(!folders.empty(), directory.string(), ": has no classes, wanted a folder of images for each");
     if (names.empty())
         for (const fs::path& folder : folders) names.push_back(folder.filename().string());
     for (const fs::path& folder : folders) {
         const auto name = std::ranges::find(names, folder.filename().string());
         require(name != names.end(), folder.string(), ": is no class of the training images");
-        for (const fs::path& file : images_of_class(folder))
+        for (const fs::path& file : images_of_class(folder, set.passed_over))
             files.emplace_back(file, static_cast<std::int32_t>(name - names.begin()));
     }
     require(folders.size() == names.size(), directory.string(), ": has ", folders.size(), " classes, wanted the ",
@@ -119,30 +86,22 @@ Decoder::Labelled list_split(const fs::path& directory, std::vector<std::string>
     return files;
 }
 
-// The folder of a split, if the directory has one.
-fs::path split_folder(const fs::path& directory, std::initializer_list<const char*> names) {
-    std::error_code ignored;
-    for (const char* name : names)
-        if (fs::is_directory(directory / name, ignored)) return directory / name;
-    return {};
-}
-
 }  // namespace
 
-ImageSet open_image_folder(const fs::path& directory, std::size_t side) {
-    require(side <= Image::longest_side, "side ", side, " is too large for images, wanted at most ",
+ImageSet open_image_folder(const fs::path& directory, const ImageOptions& options) {
+    require(options.side <= Image::longest_side, "side ", options.side, " is too large for images, wanted at most ",
             Image::longest_side);
     ImageSet set;
-    Decoder decoder(set, side);
+    Decoder decoder(set, options);
     Decoder::Labelled train, test;
-    const fs::path train_folder = split_folder(directory, {"train"});
-    if (!train_folder.empty()) {
-        const fs::path test_folder = split_folder(directory, {"test", "val"});
-        require(!test_folder.empty(), directory.string(), ": has train but neither test nor val, wanted both");
-        train = list_split(train_folder, set.class_names);
-        test = list_split(test_folder, set.class_names);
+    const ImageLayout layout = image_layout(directory, set.passed_over);
+    if (layout.split) {
+        require(!layout.test.empty(), layout.train.parent_path().string(), ": has ", layout.train.filename().string(),
+                " but neither test nor val, wanted both");
+        train = list_split(layout.train, set);
+        test = list_split(layout.test, set);
     } else {
-        const Decoder::Labelled all = list_split(directory, set.class_names);
+        const Decoder::Labelled all = list_split(layout.train, set);
         for (auto from = all.begin(); from != all.end();) {
             const auto to =
                 std::find_if(from, all.end(), [&](const auto& file) { return file.second != from->second; });
@@ -160,10 +119,11 @@ ImageSet open_image_folder(const fs::path& directory, std::size_t side) {
 }
 
 bool holds_class_folders(const fs::path& directory) {
-    const fs::path train = split_folder(directory, {"train"});
-    const auto folders = folders_in(train.empty() ? directory : train);
-    return !folders.empty() &&
-           std::ranges::all_of(folders, [](const fs::path& folder) { return !images_below(folder, 1).empty(); });
+    PassedOver ignored;
+    const auto folders = folders_in(image_layout(directory, ignored).train, ignored);
+    return !folders.empty() && std::ranges::all_of(folders, [&](const fs::path& folder) {
+        return !picture_files(folder, ignored, 1).empty();
+    });
 }
 
 }  // namespace vkf

@@ -1,7 +1,6 @@
-// Folders of PNG and JPEG files, one folder per class.
+// Folders of PNG, JPEG and WebP files, one folder per class.
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 
 #include "models/data/image_set.h"
@@ -10,16 +9,17 @@ namespace vkf {
 
 /// Decodes a directory of class folders into memory; classes are numbered in the order of their folders' names.
 ///
-///     DIR/CLASS/…/*.png, *.jpg, *.jpeg          the last tenth of each class, in the order of names, is for testing
+///     DIR/CLASS/…/*.png, *.jpg, *.webp, …        the last tenth of each class, in the order of names, is for testing
 ///     DIR/train/CLASS/…, DIR/test|val/CLASS/…    as the folders say, the same classes in both
+///     (models/data/image_layout.h)
 ///
 /// With a side of 0 all images must be squares of one size; otherwise the middle square of each is cut out and resized.
-/// Images become RGB with 8 bits: grey is spread over the three channels, an alpha channel is dropped. Names that start
-/// with '.' and other kinds of files are passed over.
+/// Images become RGB with 8 bits (models/images/decode.h). What is no picture that is read is counted in the set's
+/// `passed_over`, unless its name starts with '.' (models/data/picture_files.h).
 /// Throws: InputError if there are no classes, a class has no image, or an image cannot be read or has another size.
-ImageSet open_image_folder(const std::filesystem::path& directory, std::size_t side = 0);
+ImageSet open_image_folder(const std::filesystem::path& directory, const ImageOptions& options = {});
 
-/// Whether every folder in a directory, or in its train/, holds an image.
+/// Whether every folder in a directory, or in its training split, holds an image.
 bool holds_class_folders(const std::filesystem::path& directory);
 
 }  // namespace vkf

@@ -59,7 +59,7 @@ ImageSet open_images(const fs::path& path, const ImageOptions& options) {
         return open_cifar(ten ? CIFAR10 : CIFAR100, directory, options.coarse);
     }
     require(!file_exists(directory / "val.bin"), shown, ": holds tokens (val.bin), wanted images");
-    return open_image_folder(directory, options.side);
+    return open_image_folder(directory, options);
 }
 
 bool holds_images(const fs::path& path) {

@@ -1,4 +1,4 @@
-// Labelled images as bytes, wherever they come from: CIFAR's files, folders of PNG and JPEG.
+// Labelled images as bytes, wherever they come from: CIFAR's files, folders of pictures.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/file.h"
+#include "models/data/picture_files.h"
+#include "models/images/picture.h"
 
 namespace vkf {
 
@@ -42,6 +44,7 @@ struct ImageSet {
     std::size_t channels = 3;
     std::vector<std::string> class_names;  // one per class
     Images train, test;
+    PassedOver passed_over;  // what lies in folders of images and is not read
 
     std::size_t classes() const { return class_names.size(); }
 
@@ -53,6 +56,7 @@ struct ImageSet {
 struct ImageOptions {
     std::size_t side = 0;  // folders: cut every image to a square and resize it to this side; 0: as they are
     bool coarse = false;   // CIFAR-100: the 20 coarse labels instead of the 100 fine ones
+    std::int64_t max_pixels = DEFAULT_MAX_PIXELS;  // folders: how many pixels an image's file may have
 };
 
 /// Opens a directory of images.
@@ -60,7 +64,7 @@ struct ImageOptions {
 ///     data_batch_1.bin … data_batch_5.bin, test_batch.bin    CIFAR-10's binary layout (models/data/cifar.h)
 ///     train.bin, test.bin                                    CIFAR-100's
 ///     cifar-10-batches-bin/ or cifar-100-binary/             the same, in the folder of their archives
-///     one folder of PNG or JPEG files per class              see models/data/image_folder.h
+///     one folder of pictures per class                      see models/data/image_folder.h
 ///
 /// Throws: InputError naming the file, what was found and what was wanted.
 ImageSet open_images(const std::filesystem::path& path, const ImageOptions& options = {});

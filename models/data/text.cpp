@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
 #include "base/utf8.h"
 #include "models/data/files_below.h"
 
@@ -55,6 +56,10 @@ void unify_line_ends(std::string& text) {
 
 std::string read_corpus(const fs::path& path) {
     const bool directory = fs::is_directory(path);
+    const bool json = !directory && (path.extension() == ".jsonl" || path.extension() == ".json");
+    require(!json, path.string(),
+            ": is JSON by its name, wanted a text; `vkformer data tokens` makes tokens of the texts ",
+            "that JSON holds");
     std::string text = directory ? read_directory(path) : read_text(path);
     require(!text.empty(), path.string(), directory ? ": holds no text files" : ": is empty", ", wanted text");
     if (!directory) require_utf8(text, path);
@@ -100,7 +105,7 @@ Characters Characters::of(std::string_view text) {
 
 Characters Characters::load(const fs::path& path) {
     const std::string file = path.string();
-    const nlohmann::json tree = parse_json(read_text(path), file);
+    const nlohmann::json tree = parse_json(read_small_text(path), file);
     require(tree.is_object() && tree.value("type", nlohmann::json()) == "chars", file,
             ": wanted an object with \"type\": \"chars\"");
     require(tree.contains("chars") && tree["chars"].is_array() && !tree["chars"].empty(), file,

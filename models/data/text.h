@@ -20,7 +20,8 @@ namespace vkf {
 /// Line ends become '\n' whatever they were, as in Python's text mode, which nanoGPT reads with. In
 /// a directory, names that start with '.' and files with a zero byte (not text) are passed over; a
 /// text that does not end its last line gets a line end, so that files do not run together.
-/// Throws: InputError naming the file and the byte that is not UTF-8, or that there is no text at all.
+/// Throws: InputError naming the file and the byte that is not UTF-8, or that there is no text at all, or a file that
+/// is JSON by its name (.json, .jsonl), whose braces and keys are nobody's text.
 std::string read_corpus(const std::filesystem::path& path);
 
 /// Line ends as Python's text mode gives them: \r\n and a lone \r become \n.

@@ -64,6 +64,15 @@ std::span<const Token> as_tokens(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const Token*>(bytes.data()), bytes.size() / sizeof(Token)};
 }
 
+/// Whether a file's beginning looks like 32-bit tokens that are all below 2^16.
+bool look_wide(std::span<const std::uint16_t> tokens) {
+    constexpr std::size_t LEAST = 64, MOST = 1 << 16;
+    if (tokens.size() < LEAST || tokens.size() % 2 != 0) return false;
+    bool low = false, high = false;
+    for (std::size_t i = 0; i < std::min(tokens.size(), MOST); ++i) (i % 2 == 0 ? low : high) |= tokens[i] != 0;
+    return low && !high;
+}
+
 }  // namespace
 
 TokenSpan::TokenSpan(const TokenList& list) {
@@ -98,14 +107,7 @@ TokenFile::TokenFile(const std::filesystem::path& path) : file_(path) {
     const std::span<const std::byte> bytes = file_.bytes();
     require(!bytes.empty(), file, ": is empty, wanted tokens");
     if (path.extension() == ".npy") {
-        const NpyArray array = npy_array(file, bytes);
-        require(array.type == "<u2" || array.type == "<u4", file, ": elements of type '", array.type,
-                "', wanted tokens: '<u2' or '<u4'");
-        require(!array.elements.empty(), file, ": has no tokens");
-        const bool narrow = array.type == "<u2";
-        tokens_ = narrow ? TokenSpan(as_tokens<std::uint16_t>(array.elements))
-                         : TokenSpan(as_tokens<std::uint32_t>(array.elements));
-        layout_ = narrow ? "16-bit tokens in NumPy's layout" : "32-bit tokens in NumPy's layout";
+        read_npy(npy_array(file, bytes));
         return;
     }
     std::int32_t magic = 0;
@@ -119,7 +121,32 @@ TokenFile::TokenFile(const std::filesystem::path& path) : file_(path) {
     const auto narrow = headed ? behind_header(file, bytes, HEADED_16) : bytes;
     require(narrow.size() % 2 == 0, file, ": ", narrow.size(), " bytes, wanted whole 16-bit tokens");
     tokens_ = as_tokens<std::uint16_t>(narrow);
+    require(headed || !look_wide(as_tokens<std::uint16_t>(narrow)), file, ": every second 16-bit token is 0, as in ",
+            "32-bit tokens without a header: wanted llm.c's header before them, or a .npy file of them");
     layout_ = headed ? "16-bit tokens behind llm.c's header" : "16-bit tokens without a header";
+}
+
+void TokenFile::read_npy(const NpyArray& array) {
+    const std::string file = path().string();
+    require(!array.elements.empty(), file, ": has no tokens");
+    if (array.type == "<u2") {
+        tokens_ = as_tokens<std::uint16_t>(array.elements);
+        layout_ = "16-bit tokens in NumPy's layout";
+        return;
+    }
+    layout_ = "32-bit tokens in NumPy's layout";
+    if (array.type == "<u4" || array.type == "<i4") {  // the same where they are tokens
+        tokens_ = as_tokens<std::uint32_t>(array.elements);
+        return;
+    }
+    require(array.type == "<i8" || array.type == "<u8", file, ": elements of type '", array.type,
+            "', wanted tokens: '<u2', '<u4', '<i4', '<u8' or '<i8'");
+    const auto wide = as_tokens<std::uint64_t>(array.elements);
+    for (std::size_t i = 0; i < wide.size(); ++i)
+        require(wide[i] <= std::uint64_t{std::numeric_limits<std::int32_t>::max()}, file, ": token ", i, " is ",
+                static_cast<std::int64_t>(wide[i]), ", wanted 0 to ", std::numeric_limits<std::int32_t>::max());
+    copied_.assign(wide.begin(), wide.end());
+    tokens_ = TokenSpan(copied_);
 }
 
 bool has_token_extension(const std::filesystem::path& file) {

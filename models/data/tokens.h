@@ -13,6 +13,8 @@
 
 namespace vkf {
 
+struct NpyArray;
+
 /// Tokens in memory: uint16 where their vocabulary has at most 65536, else uint32.
 using TokenList = std::variant<std::vector<std::uint16_t>, std::vector<std::uint32_t>>;
 
@@ -48,12 +50,12 @@ private:
     std::variant<std::span<const std::uint16_t>, std::span<const std::uint32_t>> tokens_;
 };
 
-/// A file of little-endian tokens. A name that ends with .npy says that they are an array of NumPy's, of uint16 or
-/// uint32, as build-nanogpt saves FineWeb's. Other files have one of three layouts, told apart by their first bytes:
-/// nanoGPT's, which is nothing but uint16; and llm.c's, whose header is 256 int32: 20240520, 1, number of tokens, zeros
-/// before uint16, or 20240801, 7, number of tokens, zeros before uint32.
-/// Throws: InputError naming the file if it is empty, odd-sized, cut short, longer than its header says, or an array of
-/// something else.
+/// A file of little-endian tokens. A name that ends with .npy says that they are an array of NumPy's: of uint16 or
+/// uint32, as build-nanogpt saves FineWeb's, or of int32, int64 or uint64; 64-bit ones are copied. Other files have one
+/// of three layouts, told apart by their first bytes: nanoGPT's, which is nothing but uint16; and llm.c's, whose header
+/// is 256 int32: 20240520, 1, number of tokens, zeros before uint16, or 20240801, 7, number of tokens, zeros before
+/// uint32. Throws: InputError naming the file if it is empty, odd-sized, cut short, longer than its header says, an
+/// array of something else, or looks like 32-bit tokens without a header.
 class TokenFile {
 public:
     explicit TokenFile(const std::filesystem::path& path);
@@ -64,7 +66,10 @@ public:
     const std::filesystem::path& path() const { return file_.path(); }
 
 private:
+    void read_npy(const NpyArray& array);
+
     MappedFile file_;
+    std::vector<std::uint32_t> copied_;
     TokenSpan tokens_;
     std::string_view layout_;
 };

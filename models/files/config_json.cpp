@@ -4,11 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
 #include "models/attention/mixer.h"
 #include "models/family.h"
 #include "models/files/config_keys.h"
+#include "models/files/other_keys.h"
 
 namespace vkf {
 
@@ -143,6 +144,14 @@ ordered_json object_of(std::span<const Field> fields) {
     return object;
 }
 
+/// What a configuration may hold beside a model's fields. Earlier versions of Hugging Face's kept defaults of
+/// generation here, which are judged where text is generated.
+std::vector<OtherKey> known_beside_fields() {
+    std::vector<OtherKey> all(other_config_keys().begin(), other_config_keys().end());
+    for (const OtherKey& key : other_generation_keys()) all.push_back({key.name});
+    return all;
+}
+
 const Family& family_of(const ConfigKeys& keys) {
     try {
         return family_named(keys.word("model_type", std::string(families().front()->model_type)));
@@ -158,7 +167,7 @@ const Family& read_family(const std::filesystem::path& path) {
 }
 
 ModelConfig read_config_json(const std::filesystem::path& path) {
-    return parse_config_json(read_text(path), path.string());
+    return parse_config_json(read_small_text(path), path.string());
 }
 
 ModelConfig parse_config_json(std::string_view text, const std::string& where) {
@@ -171,6 +180,9 @@ ModelConfig parse_config_json(std::string_view text, const std::string& where) {
     ModelConfig config = family.defaults();
     const std::vector<Field> fields = config.fields();
     read_fields(keys, fields);
+    std::vector<std::string_view> read;
+    for (const Field& field : fields) read.push_back(field.key);
+    require_understood(keys, read, known_beside_fields());
     try {
         validate(config);
     } catch (const InputError& error) {

@@ -4,19 +4,37 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
 
 namespace vkf {
 
 using nlohmann::json;
 
+namespace {
+
+bool has_zero(const std::string& words) {
+    return words.find('\0') != std::string::npos;
+}
+
+/// Whether any key or text in the value has a zero byte, at which names that a message or a system quotes would end.
+bool has_zero(const json& value) {
+    if (value.is_string()) return has_zero(value.get_ref<const std::string&>());
+    if (value.is_array()) return std::ranges::any_of(value, [](const json& part) { return has_zero(part); });
+    if (!value.is_object()) return false;
+    return std::ranges::any_of(value.get_ref<const json::object_t&>(),
+                               [](const auto& member) { return has_zero(member.first) || has_zero(member.second); });
+}
+
+}  // namespace
+
 ConfigKeys::ConfigKeys(std::string where, json object) : where_(std::move(where)), object_(std::move(object)) {
     require(object_.is_object(), where_, ": wanted a JSON object");
+    require(!has_zero(object_), where_, ": a key or a text in it has a zero byte");
 }
 
 ConfigKeys ConfigKeys::open(const std::filesystem::path& path) {
-    return ConfigKeys(path.string(), parse_json(read_text(path), path.string()));
+    return ConfigKeys(path.string(), parse_json(read_small_text(path), path.string()));
 }
 
 bool ConfigKeys::has(const std::string& key) const {

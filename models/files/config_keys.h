@@ -21,6 +21,8 @@ public:
     bool has(const std::string& key) const;
     bool is_word(const std::string& key) const;  // has, and it is a string
     std::vector<std::string> names() const;
+    /// A member, which must be there, as it is.
+    const nlohmann::json& value(const std::string& key) const { return object_.at(key); }
     std::int64_t size() const { return static_cast<std::int64_t>(object_.size()); }
     /// A member that is an object of its own.
     ConfigKeys inner(const std::string& key) const;

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/published.h"
+#include "base/small_file.h"
 
 namespace vkf {
 
@@ -100,7 +101,7 @@ std::string manifest_text(const Manifest& manifest) {
 std::optional<Manifest> read_manifest(const fs::path& directory) {
     const fs::path path = directory / manifest_file;
     if (!file_exists(path)) return std::nullopt;
-    return parse(read_text(path), path);
+    return parse(read_small_text(path), path);
 }
 
 std::optional<Manifest> read_manifest(const os::Folder& folder) {

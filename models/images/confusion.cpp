@@ -1,6 +1,7 @@
 #include "models/images/confusion.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <limits>
 #include <numeric>
@@ -17,7 +18,7 @@ double share(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string percent(double share) {
-    return text(std::fixed, std::setprecision(1), 100 * share);
+    return std::isnan(share) ? "-" : text(std::fixed, std::setprecision(1), 100 * share);
 }
 
 /// Where everything is. What reaches from left to right is, but for the numbers, as high from top to bottom.

@@ -1,22 +1,12 @@
 #include "models/images/image_file.h"
 
 #include <algorithm>
-#include <climits>
 #include <cstdlib>
 #include <memory>
-#include <span>
-#include <string>
-#include <string_view>
 
 #include "base/error.h"
 #include "base/file.h"
-
-#define STB_IMAGE_IMPLEMENTATION
-#define STBI_ONLY_PNG
-#define STBI_ONLY_JPEG
-#define STBI_NO_STDIO
-#define STBI_MAX_DIMENSIONS (1 << 15)
-#include <stb/stb_image.h>
+#include "models/images/decode.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
@@ -40,76 +30,22 @@ namespace {
 
 constexpr int CHANNELS = 3;
 
-// What stb decodes, which may be larger than an Image.
-struct Pixels {
-    int width = 0, height = 0;
-    std::unique_ptr<stbi_uc, void (*)(void*)> rgb{nullptr, stbi_image_free};  // [height, width, 3]
-};
-
-// Walks over a JPEG's segments for what stb does not notice: an end before the end-of-image marker, which some versions
-// fill with grey, and Huffman tables of more than 256 codes, which some versions write past their own. Returns what is
-// wrong, or nothing.
-std::string_view jpeg_flaw(std::span<const stbi_uc> bytes) {
-    constexpr stbi_uc START = 0xd8, END = 0xd9, TABLES = 0xc4;
-    if (bytes.size() < 2 || bytes[0] != 0xff || bytes[1] != START) return {};
-    for (std::size_t at = 2; at + 1 < bytes.size();) {
-        const stbi_uc marker = bytes[at + 1];
-        const bool in_scan = marker == 0 || (marker >= 0xd0 && marker <= 0xd7);  // a stuffed byte, a restart
-        if (bytes[at] != 0xff || marker == 0xff || in_scan) {
-            ++at;
-            continue;
-        }
-        if (marker == END) return {};
-        if (at + 3 >= bytes.size()) break;
-        const std::size_t end = at + 2 + bytes[at + 2] * 256u + bytes[at + 3];
-        if (end > bytes.size()) break;
-        for (std::size_t table = at + 4; marker == TABLES && table + 17 <= end;) {
-            std::size_t codes = 0;
-            for (std::size_t length = 1; length <= 16; ++length) codes += bytes[table + length];
-            if (codes > 256) return "has a Huffman table of more than 256 codes";
-            table += 17 + codes;
-        }
-        at = end;
-    }
-    return "is cut short";
+Picture read_picture(const fs::path& path, const PictureLimits& limits) {
+    return decode_picture(MappedFile(path).bytes(), path.string(), limits);
 }
 
-// Why stb refused an image; it may quote bytes of the file.
-std::string stb_reason() {
-    std::string reason = stbi_failure_reason();
-    std::ranges::replace_if(
-        reason, [](char c) { return c < ' ' || c > '~'; }, '?');
-    return reason;
-}
-
-Pixels decode(const fs::path& path) {
-    const std::string shown = path.string();
-    const MappedFile file(path);
-    require(!file.bytes().empty() && file.bytes().size() <= INT_MAX, shown, ": ", file.bytes().size(),
-            " bytes, wanted a PNG or JPEG image");
-    const auto* bytes = reinterpret_cast<const stbi_uc*>(file.bytes().data());
-    const std::string_view flaw = jpeg_flaw({bytes, file.bytes().size()});
-    require(flaw.empty(), shown, ": ", flaw, ", wanted a whole JPEG image");
-    const int size = static_cast<int>(file.bytes().size());
-    Pixels image;
-    int found = 0;
-    image.rgb.reset(stbi_load_from_memory(bytes, size, &image.width, &image.height, &found, CHANNELS));
-    if (!image.rgb) throw InputError(shown, ": is no PNG or JPEG image that can be read (", stb_reason(), ")");
-    return image;
-}
-
-Image as_it_is(const Pixels& pixels, const fs::path& path) {
-    require(std::max(pixels.width, pixels.height) <= Image::longest_side, path.string(), ": is ", pixels.width, 'x',
-            pixels.height, ", wanted sides of at most ", Image::longest_side);
-    Image image(pixels.width, pixels.height);
-    std::copy_n(pixels.rgb.get(), image.bytes().size(), image.bytes().data());
+Image as_it_is(const Picture& picture) {
+    Image image(picture.width, picture.height);
+    std::copy_n(picture.rgb.data(), image.bytes().size(), image.bytes().data());
     return image;
 }
 
 // The middle square, resized.
-Image square(const Pixels& pixels, int side) {
-    const int cut = std::min(pixels.width, pixels.height), pitch = pixels.width * CHANNELS;
-    const stbi_uc* from = pixels.rgb.get() + (pixels.height - cut) / 2 * pitch + (pixels.width - cut) / 2 * CHANNELS;
+Image square(const Picture& picture, int side) {
+    const int cut = std::min(picture.width, picture.height), pitch = picture.width * CHANNELS;
+    const std::size_t top = static_cast<std::size_t>(picture.height - cut) / 2,
+                      left = static_cast<std::size_t>(picture.width - cut) / 2;
+    const std::uint8_t* from = picture.rgb.data() + top * static_cast<std::size_t>(pitch) + left * CHANNELS;
     Image image(side, side);
     std::uint8_t* to = image.bytes().data();
 #if VKFORMER_RESIZE2
@@ -117,21 +53,21 @@ Image square(const Pixels& pixels, int side) {
 #else
     const bool done = stbir_resize_uint8(from, cut, cut, pitch, to, side, side, 0, CHANNELS);
 #endif
-    if (!done) throw Error("out of memory for an image of ", pixels.width, 'x', pixels.height);
+    if (!done) throw Error("out of memory for an image of ", picture.width, 'x', picture.height);
     return image;
 }
 
 }  // namespace
 
-Image read_image(const fs::path& path) {
-    return as_it_is(decode(path), path);
+Image read_image(const fs::path& path, std::int64_t max_pixels) {
+    return as_it_is(read_picture(path, {.pixels = max_pixels, .side = Image::longest_side}));
 }
 
-Image read_square_image(const fs::path& path, int side) {
+Image read_square_image(const fs::path& path, int side, std::int64_t max_pixels) {
     require(side >= 1 && side <= Image::longest_side, "side ", side, ", wanted 1 to ", Image::longest_side);
-    const Pixels pixels = decode(path);
-    const bool fits = pixels.width == side && pixels.height == side;
-    return fits ? as_it_is(pixels, path) : square(pixels, side);
+    const Picture picture = read_picture(path, {.pixels = max_pixels});
+    const bool fits = picture.width == side && picture.height == side;
+    return fits ? as_it_is(picture) : square(picture, side);
 }
 
 void write_png(const fs::path& path, const Image& image) {

@@ -97,7 +97,7 @@ private:
 };
 
 BpeTokenizer::BpeTokenizer(BpeModel model)
-    : Tokenizer({std::move(model.added), model.begin_of_text, model.end_of_text}),
+    : Tokenizer({std::move(model.added), model.bounds}),
       vocabulary_(std::move(model.tokens), model.hidden),
       merges_(model.merges),
       splits_(std::move(model.splits)),

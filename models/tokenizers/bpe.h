@@ -37,7 +37,7 @@ struct BpeModel {
     std::optional<Characters> characters;
 
     std::vector<AddedToken> added;
-    std::optional<std::int32_t> begin_of_text, end_of_text;
+    TextBounds bounds;
     std::vector<std::int32_t> hidden;  // tokens that no bytes of a text become without merges: <0x0A>, for one
 
     static constexpr std::array<std::int32_t, 256> no_byte_tokens() {

@@ -127,7 +127,7 @@ void add_special(BpeModel& model, std::span<const std::string> special) {
         model.hidden.push_back(token);
         model.added.push_back({name, token});
     }
-    if (!model.added.empty()) model.end_of_text = model.added.front().token;
+    if (!model.added.empty()) model.bounds.end = model.added.front().token;
 }
 
 }  // namespace

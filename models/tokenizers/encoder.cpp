@@ -21,22 +21,37 @@ std::size_t character_bytes(char first) {
 AddedTokenFinder::AddedTokenFinder(const std::vector<AddedToken>& added, SpecialNames names) {
     for (const AddedToken& token : added) {
         if (token.special && names == SpecialNames::text) continue;
-        longest_first_.push_back(&token);
+        sorted_.push_back(&token);
         first_byte_[static_cast<unsigned char>(token.text[0])] = true;
     }
-    std::ranges::stable_sort(longest_first_, std::ranges::greater(),
-                             [](const auto* token) { return token->text.size(); });
+    std::ranges::stable_sort(sorted_, {}, [](const auto* token) -> const std::string& { return token->text; });
+}
+
+std::optional<AddedTokenFinder::Found> AddedTokenFinder::find_at(std::string_view text, std::size_t at,
+                                                                 bool more) const {
+    const std::string_view rest = text.substr(at);
+    const AddedToken* longest = nullptr;
+    auto begin = sorted_.begin(), end = sorted_.end();  // of the tokens that begin with the first n bytes of the rest
+    for (std::size_t n = 0; begin != end; ++n) {
+        if ((*begin)->text.size() == n) longest = *begin;
+        while (begin != end && (*begin)->text.size() == n) ++begin;
+        if (begin != end && n == rest.size()) {
+            if (more) return Found{at, nullptr};  // what follows may make one of them
+            break;
+        }
+        if (begin == end) break;
+        const auto byte = [n](const AddedToken* token) { return static_cast<unsigned char>(token->text[n]); };
+        const auto going_on = std::ranges::equal_range(begin, end, static_cast<unsigned char>(rest[n]), {}, byte);
+        begin = going_on.begin(), end = going_on.end();
+    }
+    return longest ? std::optional(Found{at, longest}) : std::nullopt;
 }
 
 AddedTokenFinder::Found AddedTokenFinder::find(std::string_view text, std::size_t from, bool more) const {
-    if (longest_first_.empty()) return {text.size(), nullptr};
+    if (sorted_.empty()) return {text.size(), nullptr};
     for (std::size_t at = from; at < text.size(); ++at) {
         if (!first_byte_[static_cast<unsigned char>(text[at])]) continue;
-        const std::string_view rest = text.substr(at);
-        for (const AddedToken* token : longest_first_) {
-            if (rest.starts_with(token->text)) return {at, token};
-            if (more && token->text.starts_with(rest)) return {at, nullptr};
-        }
+        if (const auto found = find_at(text, at, more)) return *found;
     }
     return {text.size(), nullptr};
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,10 @@ public:
     Found find(std::string_view text, std::size_t from, bool more) const;
 
 private:
-    std::vector<const AddedToken*> longest_first_;
+    /// What begins exactly at `at`; nothing if no token does.
+    std::optional<Found> find_at(std::string_view text, std::size_t at, bool more) const;
+
+    std::vector<const AddedToken*> sorted_;  // by text
     std::array<bool, 256> first_byte_ = {};
 };
 

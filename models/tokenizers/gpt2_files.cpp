@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
 #include "base/utf8.h"
 #include "models/tokenizers/byte_level_model.h"
 #include "models/tokenizers/token_names.h"
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view VERSION = "#version";  // begins the first line, in most files
 
 std::vector<Merge> read_merges(const fs::path& path, const TokenNames& names) {
-    const std::string file = path.string(), content = read_text(path);
+    const std::string file = path.string(), content = read_small_text(path, VOCABULARY_LIMIT);
     const auto wrong = invalid_utf8(content);
     require(!wrong, file, ": is not UTF-8 at byte ", wrong.value_or(0));
     const std::size_t first = content.starts_with(VERSION) ? 2 : 1;
@@ -48,14 +48,14 @@ std::vector<Merge> read_merges(const fs::path& path, const TokenNames& names) {
 
 }  // namespace
 
-BpeModel read_gpt2_files(const fs::path& vocabulary, const fs::path& merges) {
+BpeModel read_gpt2_files(const fs::path& vocabulary, const fs::path& merges, const TokenSettings& settings) {
     const std::string file = vocabulary.string();
-    const TokenNames names(parse_json(read_text(vocabulary), file), file);
+    TokenNames names(parse_json(read_small_text(vocabulary, VOCABULARY_LIMIT), file), file);
     BpeModel model;
-    if (const auto end = names.find(std::string(END_OF_TEXT))) {
-        model.added.push_back({std::string(END_OF_TEXT), *end});
-        model.end_of_text = end;
-    }
+    model.bounds.end = names.find(std::string(END_OF_TEXT));
+    if (model.bounds.end) model.added.push_back({std::string(END_OF_TEXT), *model.bounds.end});
+    settings.add_to(names, model.added);
+    settings.decide(model.bounds, model.added);
     read_byte_level_tokens(model, names.by_number());
     model.merges = read_merges(merges, names);
     model.splits.push_back({Pattern(GPT2_PATTERN, "GPT-2's pattern")});

@@ -5,12 +5,15 @@
 #include <string>
 
 #include "models/tokenizers/bpe.h"
+#include "models/tokenizers/token_settings.h"
 
 namespace vkf {
 
-/// A byte-level model with GPT-2's way of cutting words; <|endoftext|>, where the vocabulary has it, ends texts.
+/// A byte-level model with GPT-2's way of cutting words; <|endoftext|>, where the vocabulary has it, ends texts unless
+/// the settings say otherwise.
 /// Throws: InputError naming file, token or line, what was found and what was wanted.
-BpeModel read_gpt2_files(const std::filesystem::path& vocabulary, const std::filesystem::path& merges);
+BpeModel read_gpt2_files(const std::filesystem::path& vocabulary, const std::filesystem::path& merges,
+                         const TokenSettings& settings = {});
 
 /// The two files of a byte-level model.
 std::string vocab_json(const BpeModel& model);

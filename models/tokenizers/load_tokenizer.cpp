@@ -4,14 +4,14 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/published.h"
+#include "base/small_file.h"
 #include "models/data/text.h"
 #include "models/tokenizers/byte_level_model.h"
 #include "models/tokenizers/gpt2_files.h"
-#include "models/tokenizers/json_part.h"
 #include "models/tokenizers/sentencepiece.h"
+#include "models/tokenizers/token_settings.h"
 #include "models/tokenizers/tokenizer_json.h"
 
 namespace vkf {
@@ -19,76 +19,69 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view CONFIG = "tokenizer_config.json";
+// Beside a vocabulary: what they say of its tokens, and how conversations are written in them.
+constexpr std::array SIDE_FILES{TOKENIZER_CONFIG, SPECIAL_TOKENS_MAP, ADDED_TOKENS,
+                                std::string_view("chat_template.jinja")};
 
-std::optional<std::int32_t> added_token(const BpeModel& model, std::string_view name) {
-    const auto found = std::ranges::find(model.added, name, &AddedToken::text);
-    return found == model.added.end() ? std::nullopt : std::optional(found->token);
-}
-
-// The file's "eos_token": a name, or an object with the name as its "content".
-std::optional<std::int32_t> configured_end(const fs::path& path, const BpeModel& model) {
-    if (!file_exists(path)) return {};
-    const std::string file = path.string();
-    const nlohmann::json document = parse_json(read_text(path), file);
-    const JsonPart entry = JsonPart(document, file)["eos_token"];
-    if (entry.is_null()) return {};
-    const std::string name = (entry.value().is_object() ? entry["content"] : entry).string();
-    const auto token = added_token(model, name);
-    if (!token) entry.refuse("one of the added tokens of tokenizer.json");
-    return token;
-}
-
-BpeModel read_directory_json(const fs::path& directory) {
-    BpeModel model = read_tokenizer_json(directory / "tokenizer.json");
-    model.end_of_text = configured_end(directory / CONFIG, model);
+BpeModel read_directory_json(const fs::path& directory, const TokenSettings& settings) {
+    BpeModel model = read_tokenizer_json(directory / "tokenizer.json", settings);
     for (const std::string_view usual : {END_OF_TEXT, std::string_view("<|end_of_text|>"), std::string_view("</s>")}) {
-        if (!model.end_of_text) model.end_of_text = added_token(model, usual);
+        const auto found = std::ranges::find(model.added, usual, &AddedToken::text);
+        if (!model.bounds.end && found != model.added.end()) model.bounds.end = found->token;
     }
     return model;
 }
 
 /// One way in which a tokenizer lies on disk.
 struct TokenizerFormat {
-    std::string_view file;     // by which it is known
-    std::string_view beside;   // that must be there, too; or ""
-    std::string_view perhaps;  // that is read if it is there; or ""
-    std::shared_ptr<const Tokenizer> (*read)(const fs::path& directory);
+    std::string_view file;    // by which it is known
+    std::string_view beside;  // that must be there, too; or ""
+    bool settings;            // whether there may be side files
+    std::shared_ptr<const Tokenizer> (*read)(const fs::path& directory, const TokenSettings& settings);
 
     std::vector<std::string_view> files() const {
         std::vector<std::string_view> names{file};
-        for (const std::string_view name : {beside, perhaps})
-            if (!name.empty()) names.push_back(name);
+        if (!beside.empty()) names.push_back(beside);
+        if (settings) names.insert(names.end(), SIDE_FILES.begin(), SIDE_FILES.end());
         return names;
     }
     SavedTokenizer load(const fs::path& directory) const {
-        SavedTokenizer saved{read(directory), directory / file, {}};
+        const TokenSettings said = settings ? TokenSettings::read(directory) : TokenSettings();
+        SavedTokenizer saved{read(directory, said), directory / file, {}};
+        const bool space = saved->prepends_space();
+        require(said.prefix_space.value_or(space) == space, (directory / TOKENIZER_CONFIG).string(),
+                ": add_prefix_space is ", space ? "false, wanted true" : "true, wanted false", " as in ", file);
         for (const std::string_view name : files())
-            if (file_exists(directory / name)) saved.files[std::string(name)] = read_text(directory / name);
+            if (file_exists(directory / name))
+                saved.files[std::string(name)] = read_small_text(directory / name, VOCABULARY_LIMIT);
         return saved;
     }
 };
 
+using Loaded = std::shared_ptr<const Tokenizer>;
+
 // The first one that a directory has is its tokenizer.
 constexpr std::array FORMATS{
-    TokenizerFormat{"tokenizer.json", "", CONFIG,
-                    [](const fs::path& in) -> std::shared_ptr<const Tokenizer> {
-                        return std::make_shared<BpeTokenizer>(read_directory_json(in));
+    TokenizerFormat{"tokenizer.json", "", true,
+                    [](const fs::path& in, const TokenSettings& settings) -> Loaded {
+                        return std::make_shared<BpeTokenizer>(read_directory_json(in, settings));
                     }},
-    TokenizerFormat{"vocab.json", "merges.txt", "",
-                    [](const fs::path& in) -> std::shared_ptr<const Tokenizer> {
-                        return std::make_shared<BpeTokenizer>(read_gpt2_files(in / "vocab.json", in / "merges.txt"));
+    TokenizerFormat{"vocab.json", "merges.txt", true,
+                    [](const fs::path& in, const TokenSettings& settings) -> Loaded {
+                        return std::make_shared<BpeTokenizer>(
+                            read_gpt2_files(in / "vocab.json", in / "merges.txt", settings));
                     }},
-    TokenizerFormat{"encoder.json", "vocab.bpe", "",
-                    [](const fs::path& in) -> std::shared_ptr<const Tokenizer> {
-                        return std::make_shared<BpeTokenizer>(read_gpt2_files(in / "encoder.json", in / "vocab.bpe"));
+    TokenizerFormat{"encoder.json", "vocab.bpe", true,
+                    [](const fs::path& in, const TokenSettings& settings) -> Loaded {
+                        return std::make_shared<BpeTokenizer>(
+                            read_gpt2_files(in / "encoder.json", in / "vocab.bpe", settings));
                     }},
-    TokenizerFormat{"tokenizer.model", "", "",
-                    [](const fs::path& in) -> std::shared_ptr<const Tokenizer> {
-                        return SentencePiece::load(in / "tokenizer.model");
+    TokenizerFormat{"tokenizer.model", "", true,
+                    [](const fs::path& in, const TokenSettings& settings) -> Loaded {
+                        return SentencePiece::load(in / "tokenizer.model", settings);
                     }},
-    TokenizerFormat{"chars.json", "", "",
-                    [](const fs::path& in) -> std::shared_ptr<const Tokenizer> {
+    TokenizerFormat{"chars.json", "", false,
+                    [](const fs::path& in, const TokenSettings&) -> Loaded {
                         return std::make_shared<Characters>(Characters::load(in / "chars.json"));
                     }},
 };
@@ -121,7 +114,8 @@ SavedTokenizer load_tokenizer(const fs::path& path) {
 std::vector<std::string_view> tokenizer_files() {
     std::vector<std::string_view> all;
     for (const TokenizerFormat& format : FORMATS)
-        for (const std::string_view name : format.files()) all.push_back(name);
+        for (const std::string_view name : format.files())
+            if (std::ranges::find(all, name) == all.end()) all.push_back(name);
     return all;
 }
 

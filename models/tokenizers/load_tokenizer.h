@@ -17,7 +17,7 @@ namespace vkf {
 struct SavedTokenizer {
     std::shared_ptr<const Tokenizer> tokenizer;
     std::filesystem::path path;                // of the file that messages name
-    std::map<std::string, std::string> files;  // their contents by name
+    std::map<std::string, std::string> files;  // their contents by name, and how conversations are written
 
     const Tokenizer& operator*() const { return *tokenizer; }
     const Tokenizer* operator->() const { return tokenizer.get(); }
@@ -25,8 +25,10 @@ struct SavedTokenizer {
 
 /// The tokenizer of a directory, by the first of these that it has: tokenizer.json; vocab.json with merges.txt;
 /// encoder.json with vocab.bpe; tokenizer.model; chars.json. Or the one that a file of one of these names belongs to.
-/// What ends texts beside a tokenizer.json is the "eos_token" of tokenizer_config.json, or else a token named
-/// <|endoftext|>, <|end_of_text|> or </s>.
+/// tokenizer_config.json, special_tokens_map.json and added_tokens.json say more of their tokens (token_settings.h).
+/// The "eos_token" there ends texts. Without one it is, beside a tokenizer.json, a token named <|endoftext|>,
+/// <|end_of_text|> or </s>.
+/// These and chat_template.jinja are among its files.
 /// Throws: InputError naming the path if there is none, else as the readers of these files do.
 SavedTokenizer load_tokenizer(const std::filesystem::path& path);
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
+#include "models/tokenizers/protobuf_fields.h"
 #include "models/tokenizers/word_cache.h"
 
 namespace vkf {
@@ -17,6 +19,29 @@ using sentencepiece::SentencePieceProcessor;
 
 constexpr std::size_t ENOUGH = 1 << 16;      // bytes that are worth being cut into words
 constexpr std::string_view MARK = "\u2581";  // a space, in pieces
+
+// Fields of ModelProto, and of its NormalizerSpec.
+constexpr std::uint64_t NORMALIZER = 3, DENORMALIZER = 5, NAME = 1, CHARSMAP = 2;
+
+// Looks for what the library would follow without checking its bounds: a precompiled_charsmap, a table of offsets by
+// which a model rewrites its texts. Returns false where the bytes are no message.
+bool check_normalizers(std::string_view model, const std::string& file) {
+    ProtobufFields fields(model);
+    while (const auto field = fields.next()) {
+        if (field->number != NORMALIZER && field->number != DENORMALIZER) continue;
+        ProtobufFields inner(field->bytes.value_or(""));
+        std::string_view name;
+        std::size_t rules = 0;
+        while (const auto part = inner.next()) {
+            if (part->number == NAME) name = part->bytes.value_or("");
+            if (part->number == CHARSMAP) rules += part->bytes.value_or("").size();
+        }
+        if (!inner.complete()) return false;
+        require(rules == 0, file, ": the model rewrites texts by the rules ", one_line(nlohmann::json(name)),
+                " (a precompiled_charsmap of ", rules, " bytes), wanted one that leaves texts as they are");
+    }
+    return fields.complete();
+}
 
 // The bytes of a piece: of <0x0A> the one that it names, of others their characters.
 std::string bytes_of(const SentencePieceProcessor& processor, std::string piece) {
@@ -48,6 +73,34 @@ bool adds_space(const SentencePieceProcessor& processor, const std::string& file
                 one_line(nlohmann::json(found)), ", wanted one that leaves texts as they are");
     }
     return prepends;
+}
+
+// Lists more added tokens: pieces that the settings name, and tokens that follow the pieces by number.
+void add_settings(const TokenSettings& settings, const SentencePieceProcessor& processor,
+                  std::vector<AddedToken>& tokens, std::vector<std::string>& bytes) {
+    const auto listed = [&](const std::string& name) {
+        return std::ranges::find(tokens, name, &AddedToken::text) != tokens.end();
+    };
+    std::map<std::int64_t, const TokenSettings::Token*> behind;
+    for (const TokenSettings::Token& token : settings.added) {
+        const int piece = processor.PieceToId(token.name);
+        const bool known = processor.IdToPiece(piece) == token.name;
+        if (known) {
+            require(token.number.value_or(piece) == piece, token.where, " is ", token.number.value_or(0), ", wanted ",
+                    piece, " as in the model");
+            if (!listed(token.name)) tokens.push_back({token.name, piece, token.special});
+        } else if (token.number && !token.name.empty()) {
+            const TokenSettings::Token& first = *behind.emplace(*token.number, &token).first->second;
+            require(first.name == token.name, token.where, " is ", *token.number, ", as is ", first.where,
+                    ", wanted a number for each");
+        }
+    }
+    for (const auto& [number, token] : behind) {
+        require(number == std::ssize(bytes), token->where, " is ", number, ", wanted ", bytes.size(),
+                ", the next number");
+        if (!listed(token->name)) tokens.push_back({token->name, static_cast<std::int32_t>(number), token->special});
+        bytes.push_back(token->name);
+    }
 }
 
 }  // namespace
@@ -110,11 +163,11 @@ private:
     Tokens word_;
 };
 
-std::unique_ptr<SentencePiece> SentencePiece::load(const std::filesystem::path& path) {
-    const std::string file = path.string(), content = read_text(path);
+std::unique_ptr<SentencePiece> SentencePiece::load(const std::filesystem::path& path, const TokenSettings& settings) {
+    const std::string file = path.string(), content = read_small_text(path, VOCABULARY_LIMIT);
     const auto processor = std::make_shared<SentencePieceProcessor>();
-    const auto status = processor->LoadFromSerializedProto(content);
-    const bool loaded = status.ok() && processor->GetPieceSize() > 0;
+    const bool loaded = check_normalizers(content, file) && processor->LoadFromSerializedProto(content).ok() &&
+                        processor->GetPieceSize() > 0;
     require(loaded, file, " is no SentencePiece model (", content.size(), " bytes), wanted a tokenizer.model");
     Added added;
     std::vector<std::string> bytes;
@@ -124,8 +177,10 @@ std::unique_ptr<SentencePiece> SentencePiece::load(const std::filesystem::path& 
         if (special) added.tokens.push_back({piece, token});
         bytes.push_back(special ? piece : bytes_of(*processor, piece));
     }
-    if (const int token = processor->bos_id(); token >= 0) added.begin_of_text = token;
-    if (const int token = processor->eos_id(); token >= 0) added.end_of_text = token;
+    if (const int token = processor->bos_id(); token >= 0) added.bounds.begin = token;
+    if (const int token = processor->eos_id(); token >= 0) added.bounds.end = token;
+    add_settings(settings, *processor, added.tokens, bytes);
+    settings.decide(added.bounds, added.tokens);
     const bool prepends = adds_space(*processor, file);
     std::unique_ptr<SentencePiece> tokenizer(new SentencePiece(processor, std::move(added), std::move(bytes)));
     tokenizer->prepends_space_ = prepends;

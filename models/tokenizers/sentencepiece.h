@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/tokenizers/pre_tokenizer.h"
+#include "models/tokenizers/token_settings.h"
 #include "models/tokenizers/tokenizer.h"
 
 namespace sentencepiece {
@@ -19,9 +20,10 @@ namespace vkf {
 /// library is asked for them. Control and unknown pieces are special tokens.
 class SentencePiece final : public Tokenizer {
 public:
+    /// Its own bos piece begins texts unless the settings say otherwise, whose tokens may follow the model's pieces.
     /// Throws: InputError naming the file, if it is no model or if the model changes its texts other than by a space
     /// more at their beginning: by normal forms, or by leaving out white space.
-    static std::unique_ptr<SentencePiece> load(const std::filesystem::path& path);
+    static std::unique_ptr<SentencePiece> load(const std::filesystem::path& path, const TokenSettings& settings = {});
 
     std::size_t size() const override { return bytes_.size(); }
     std::string bytes(std::int32_t token) const override;

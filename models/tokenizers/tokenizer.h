@@ -22,6 +22,13 @@ struct AddedToken {
     bool special = true;
 };
 
+/// Tokens at a text's ends.
+struct TextBounds {
+    std::optional<std::int32_t> begin;    // that the model wants every text to begin with
+    std::optional<std::int32_t> end;      // that ends texts
+    std::optional<std::int32_t> closing;  // that every text is encoded with at its end
+};
+
 /// Bytes of a text for a message: a single character with its number, 'z' (U+007A), else in quotes.
 std::string shown_bytes(std::string_view bytes);
 
@@ -69,14 +76,16 @@ public:
     const std::vector<AddedToken>& added_tokens() const { return added_.tokens; }
     /// The added token of that name, if there is one.
     std::optional<std::int32_t> added_token(std::string_view name) const;
-    /// What the model wants every text to begin with, and what it ends texts with. encode() appends neither.
-    std::optional<std::int32_t> begin_of_text() const { return added_.begin_of_text; }
-    std::optional<std::int32_t> end_of_text() const { return added_.end_of_text; }
+    /// What the model wants every text to begin with, what it ends texts with, and what a whole text, with which
+    /// nothing goes on, is to be followed by. encode() writes none of them.
+    std::optional<std::int32_t> begin_of_text() const { return added_.bounds.begin; }
+    std::optional<std::int32_t> end_of_text() const { return added_.bounds.end; }
+    std::optional<std::int32_t> closing_token() const { return added_.bounds.closing; }
 
 protected:
     struct Added {
         std::vector<AddedToken> tokens;
-        std::optional<std::int32_t> begin_of_text, end_of_text;
+        TextBounds bounds;
     };
     Tokenizer() = default;
     explicit Tokenizer(Added added) : added_(std::move(added)) {}

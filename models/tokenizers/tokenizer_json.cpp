@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <unordered_set>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "base/small_file.h"
 #include "models/tokenizers/byte_level_model.h"
 #include "models/tokenizers/json_part.h"
 #include "models/tokenizers/token_names.h"
@@ -22,6 +23,7 @@ constexpr std::string_view MARK = "\u2581";  // SentencePiece's space
 
 void read_added_tokens(const JsonPart& list, bool normalized, BpeModel& model, TokenNames& names) {
     if (list.is_null()) return;
+    std::unordered_set<std::string> listed;
     for (const JsonPart& entry : list.elements()) {
         entry.only({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
         for (const char* unsupported : {"single_word", "lstrip", "rstrip"}) {
@@ -32,8 +34,8 @@ void read_added_tokens(const JsonPart& list, bool normalized, BpeModel& model, T
         const std::string content = entry["content"].string();
         require(!content.empty(), entry["content"].where(), " is empty, wanted the token's name");
         names.add(content, entry["id"].integer(), [&] { return entry["id"].where(); });
-        const bool known = std::ranges::find(model.added, content, &AddedToken::text) != model.added.end();
-        require(!known, entry["content"].where(), ": ", one_line(json(content)), " is added a second time");
+        require(listed.insert(content).second, entry["content"].where(), ": ", one_line(json(content)),
+                " is added a second time");
         model.added.push_back({content, names.find(content).value_or(0), entry.flag("special", false)});
     }
 }
@@ -132,27 +134,37 @@ std::vector<Merge> read_merges(const JsonPart& list, const TokenNames& names) {
     return std::move(reader.merges);
 }
 
+// The tokens around a text: [token] text [token].
+void read_template(const JsonPart& single, const TokenNames& names, TextBounds& bounds) {
+    const auto parts = single.elements();
+    const auto is_token = [&](std::size_t i) { return i < parts.size() && !parts[i]["SpecialToken"].is_null(); };
+    const auto token = [&](std::size_t i) {
+        const JsonPart name = parts[i]["SpecialToken"]["id"];
+        const auto found = names.find(name.string());
+        if (!found) name.refuse("a token of the vocabulary");
+        return found;
+    };
+    const std::size_t text = is_token(0) ? 1 : 0, size = text + (is_token(text + 1) ? 2 : 1);
+    if (parts.size() != size || is_token(text)) single.refuse("the text, perhaps with a token before and behind it");
+    parts[text]["Sequence"]["id"].must_be("A");
+    if (text > 0) bounds.begin = token(0);
+    if (size > text + 1) bounds.closing = token(text + 1);
+}
+
 void read_post_processor(const JsonPart& processor, const TokenNames& names, BpeModel& model) {
     for (const JsonPart& step : sequence(processor, "processors")) {
         const std::string type = step["type"].string();
         if (type == "ByteLevel") continue;  // about offsets into the text only
         if (type != "TemplateProcessing") step["type"].refuse("ByteLevel, TemplateProcessing or a Sequence of them");
-        const auto single = step["single"].elements();
-        const bool begins = single.size() == 2 && !single[0]["SpecialToken"].is_null();
-        if (single.empty() || single.size() > 2 || (single.size() == 2 && !begins)) {
-            step["single"].refuse("the text, perhaps with a token before it");
-        }
-        single.back()["Sequence"]["id"].must_be("A");
-        if (!begins) continue;
-        const JsonPart name = single[0]["SpecialToken"]["id"];
-        model.begin_of_text = names.find(name.string());
-        if (!model.begin_of_text) name.refuse("a token of the vocabulary");
+        read_template(step["single"], names, model.bounds);
     }
 }
 
 void check_decoder(const JsonPart& decoder, const BpeModel& model) {
+    if (decoder.is_null()) return;
     if (!model.characters) {
-        if (decoder["type"].string() != "ByteLevel") decoder["type"].refuse("ByteLevel");
+        for (const JsonPart& step : sequence(decoder, "decoders"))
+            if (step["type"].string() != "ByteLevel") step["type"].refuse("ByteLevel");
         return;
     }
     json wanted = json::parse(R"([{"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
@@ -199,13 +211,12 @@ void read_character_tokens(const JsonPart& tree, BpeModel& model, const TokenNam
 
 }  // namespace
 
-BpeModel read_tokenizer_json(const std::filesystem::path& path) {
+BpeModel read_tokenizer_json(const std::filesystem::path& path, const TokenSettings& settings) {
     const std::string file = path.string();
-    const json document = parse_json(read_text(path), file);
+    const json document = parse_json(read_small_text(path, VOCABULARY_LIMIT), file);
     const JsonPart tree(document, file);
     tree.only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
                "decoder", "model"});
-    for (const char* unsupported : {"truncation", "padding"}) tree[unsupported].must_be(nullptr);
     const JsonPart options = tree["model"];
     if (options["type"].value() != "BPE") options["type"].refuse("\"BPE\"");
     options.only({"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
@@ -218,7 +229,8 @@ BpeModel read_tokenizer_json(const std::filesystem::path& path) {
     BpeModel model;
     model.characters = read_normalizer(tree["normalizer"]);
     TokenNames names(options["vocab"].value(), options["vocab"].where());
-    read_added_tokens(tree["added_tokens"], !tree["normalizer"].is_null(), model, names);
+    read_added_tokens(tree["added_tokens"], model.characters.has_value(), model, names);
+    settings.add_to(names, model.added);
     model.whole_words = options.flag("ignore_merges", false);
     const bool byte_level = read_pre_tokenizer(tree["pre_tokenizer"], model.splits);
     require(byte_level != model.characters.has_value(), file, ": wanted either the pre-tokenizer ByteLevel or the ",
@@ -231,6 +243,7 @@ BpeModel read_tokenizer_json(const std::filesystem::path& path) {
     model.merges = read_merges(options["merges"], names);
     if (!byte_level && model.splits.empty()) model.splits = splits_before_spaces(model.tokens);
     read_post_processor(tree["post_processor"], names, model);
+    settings.decide(model.bounds, model.added);
     check_decoder(tree["decoder"], model);
     return model;
 }

@@ -80,7 +80,7 @@ ordered byte_pairs(const BpeModel& model) {
 std::string tokenizer_json(const BpeModel& model) {
     require(!model.characters, "only byte-level tokenizers are written");
     ordered processor = nullptr;
-    if (const auto begin = model.begin_of_text) {
+    if (const auto begin = model.bounds.begin) {
         processor = template_processing(model.tokens[static_cast<std::size_t>(*begin)], *begin);
     }
     const ordered tree = {{"version", "1.0"},

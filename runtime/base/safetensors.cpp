@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "base/json.h"
+#include "base/json_builder.h"
 
 namespace vkf {
 namespace {
@@ -33,6 +34,8 @@ constexpr std::array TYPES = {
 
 constexpr std::uint64_t HEADER_LIMIT = 100'000'000;  // the format's own limit
 constexpr std::size_t HEADER_DEPTH = 3;              // a tensor's shape is no deeper
+constexpr std::size_t MEMBER_LIMIT = 100'000;        // values; a tensor has a handful, metadata some hundred
+constexpr const char* METADATA = "__metadata__";
 
 bool whole(const json& number) {
     constexpr auto LARGEST = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
@@ -48,6 +51,7 @@ StoredTensor parse_tensor(const std::string& file, const std::string& name, cons
     for (const char* key : {"dtype", "shape", "data_offsets"}) {
         if (!facts.contains(key)) refuse("has no ", key);
     }
+    if (name.find('\0') != name.npos) refuse("the name has a zero byte");
     StoredTensor tensor;
     tensor.name = name;
 
@@ -84,6 +88,18 @@ StoredTensor parse_tensor(const std::string& file, const std::string& name, cons
     }
     tensor.bytes = data.subspan(begin, end - begin);
     return tensor;
+}
+
+std::map<std::string, std::string> parse_metadata(const std::string& file, const json& facts) {
+    require(facts.is_object(), file, ": __metadata__ is ", one_line(facts), ", wanted an object");
+    std::map<std::string, std::string> metadata;
+    for (const auto& [key, value] : facts.items()) {
+        if (!value.is_string()) {
+            throw InputError(file, ": __metadata__ ", one_line(key), " is ", one_line(value), ", wanted a string");
+        }
+        metadata[key] = value.get<std::string>();
+    }
+    return metadata;
 }
 
 template <class Stored, class Value, class Convert>
@@ -128,22 +144,17 @@ Safetensors Safetensors::open(const std::filesystem::path& path) {
             " follow (is the file cut short?)");
     const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + 8, length);
     require(header.starts_with('{'), file, ": header does not start with '{'");
-    const json tree = parse_json(header, file + ": header", HEADER_DEPTH);
     const std::span<const std::byte> data = bytes.subspan(8 + length);
-
-    for (const auto& [name, facts] : tree.items()) {
-        if (name != "__metadata__") {
+    const std::string subject = file + ": header";
+    const auto take = [&](const std::string& name, const json& facts) {
+        require(result.index_.try_emplace(name).second, subject, " has ", one_line(name), " twice");
+        if (name == METADATA)
+            result.metadata_ = parse_metadata(file, facts);
+        else
             result.tensors_.push_back(parse_tensor(file, name, facts, data));
-            continue;
-        }
-        require(facts.is_object(), file, ": __metadata__ is ", one_line(facts), ", wanted an object");
-        for (const auto& [key, value] : facts.items()) {
-            if (!value.is_string()) {
-                throw InputError(file, ": __metadata__ ", one_line(key), " is ", one_line(value), ", wanted a string");
-            }
-            result.metadata_[key] = value.get<std::string>();
-        }
-    }
+    };
+    JsonBuilder(subject, HEADER_DEPTH, MEMBER_LIMIT, take).parse(header);
+    result.index_.erase(METADATA);
 
     std::sort(result.tensors_.begin(), result.tensors_.end(), [](const auto& a, const auto& b) {
         return std::pair(a.bytes.data(), a.bytes.size()) < std::pair(b.bytes.data(), b.bytes.size());

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "graph/lifetimes.h"
+#include "graph/placed_blocks.h"
 
 namespace vkf {
 
@@ -39,18 +40,21 @@ struct Taken {
     std::int64_t above, below;
 };
 
-/// In order, in place of what the list held: it is as long as all that is placed, and so allocated once.
-void list_taken(const Run& run, std::span<const Block> blocks, std::span<const std::size_t> placed,
-                std::span<const std::int64_t> offsets, std::vector<Taken>& list) {
-    list.clear();
+/// The lowest offset at which a run of several blocks fits, each of which is needed for its own time alone.
+std::int64_t lowest_fit(const Run& run, std::span<const Block> blocks, const PlacedBlocks& placed, std::int64_t limit) {
+    std::vector<Taken> list;
     std::int64_t start = 0;
     for (std::size_t i = run.begin; i < run.end; start += blocks[i++].bytes)
-        for (const std::size_t other : placed) {
-            if (blocks[i].first <= blocks[other].last && blocks[other].first <= blocks[i].last)
-                list.push_back(
-                    {offsets[other] - start - blocks[i].bytes, offsets[other] + blocks[other].bytes - start});
-        }
-    if (run.end - run.begin > 1) std::ranges::stable_sort(list, {}, &Taken::above);  // else by offset as they are
+        placed.each_needed(blocks[i].first, blocks[i].last, [&](const PlacedBlock& other) {
+            list.push_back({other.offset - start - blocks[i].bytes, other.end - start});
+        });
+    std::ranges::stable_sort(list, {}, &Taken::above);
+    std::int64_t offset = 0;
+    for (const Taken& taken : list) {
+        if (uncut(offset, run.bytes, limit) <= taken.above) break;
+        offset = std::max(offset, taken.below);
+    }
+    return uncut(offset, run.bytes, limit);
 }
 
 /// Places runs in the order given, each at the lowest offset that fits.
@@ -58,21 +62,15 @@ Packing place(std::span<const Run> runs, std::span<const Block> blocks, std::int
     Packing made;
     made.offsets.assign(blocks.size(), 0);
     made.limit = limit;
-    std::vector<std::size_t> placed;  // by offset
-    std::vector<Taken> list;
+    PlacedBlocks placed;
     for (const Run& run : runs) {
-        list_taken(run, blocks, placed, made.offsets, list);
-        std::int64_t offset = 0;
-        for (const Taken& taken : list) {
-            if (uncut(offset, run.bytes, limit) <= taken.above) break;
-            offset = std::max(offset, taken.below);
-        }
-        offset = uncut(offset, run.bytes, limit);
+        const Block& only = blocks[run.begin];
+        std::int64_t offset = run.end - run.begin == 1 ? placed.lowest_fit(only.bytes, only.first, only.last, limit)
+                                                       : lowest_fit(run, blocks, placed, limit);
         made.bytes = std::max(made.bytes, offset + run.bytes);
         for (std::size_t i = run.begin; i < run.end; offset += blocks[i++].bytes) {
             made.offsets[i] = offset;
-            const auto above = [&](std::size_t a, std::size_t b) { return made.offsets[a] < made.offsets[b]; };
-            placed.insert(std::upper_bound(placed.begin(), placed.end(), i, above), i);
+            placed.add({offset, offset + blocks[i].bytes, blocks[i].first, blocks[i].last});
         }
     }
     return made;

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/random.h"
+#include "base/small_file.h"
 #include "vulkan/device.h"
 #include "vulkan/kernel.h"
 
@@ -16,7 +17,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::uintmax_t LARGEST = 1 << 22;  // bytes; our own have a few thousand
+constexpr std::uint64_t LARGEST = 1 << 22;  // bytes; our own have a few thousand
 
 /// Everything that makes an earlier choice worthless when it changes.
 ordered_json origin(const DeviceInfo& device, const TuningCachePlace& place) {
@@ -45,17 +46,15 @@ TuningCache read_tuning_cache(const DeviceInfo& device, const TuningCachePlace& 
     std::error_code error;
     TuningCache made;
     if (!std::filesystem::exists(path, error)) return made;
-    const std::uintmax_t bytes = std::filesystem::file_size(path, error);  // an error of what is no regular file
-    require(!error && bytes <= LARGEST, path.string(), ": is no file of tuned kernels");
-    const json root = parse_json(read_text(path), path.string());
+    const json root = parse_json(read_small_text(path, LARGEST, Links::refused), path.string());
     try {
         if (root.at("origin") != json(origin(device, place))) return made;
         for (const auto& [kind, entry] : root.at("chosen").items())
             made.chosen[kind] = {entry.at("kernel"), entry.at("gflops").get<std::map<std::string, double>>()};
         made.refused = root.at("refused").get<decltype(made.refused)>();
         return made;
-    } catch (const nlohmann::json::exception& wrong) {
-        throw InputError(path.string(), ": ", wrong.what());
+    } catch (const nlohmann::json::exception&) {
+        throw InputError(path.string(), ": is no file of tuned kernels");
     }
 }
 

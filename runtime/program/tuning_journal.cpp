@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/os.h"
+#include "base/small_file.h"
 
 namespace vkf {
 
@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view ending = ".trying", over = "\n";
-constexpr std::uintmax_t LARGEST = 1 << 20;  // bytes; a line has a hundred
+constexpr std::uint64_t LARGEST = 1 << 20;  // bytes; a line has a hundred
 
 /// Of a journal's last line: a family and a candidate, or nothing.
 std::optional<TuningJournal::Trial> last_of(std::string words) {
@@ -48,8 +48,8 @@ std::vector<TuningJournal::Trial> TuningJournal::left_behind() const {
         os::File file = os::File::locked(at->path());
         if (!file.valid()) continue;  // its process lives
         try {
-            if (at->file_size() <= LARGEST)
-                if (const auto trial = last_of(read_text(at->path()))) list.push_back(*trial);
+            if (const auto trial = last_of(read_small_text(at->path(), LARGEST, Links::refused)))
+                list.push_back(*trial);
         } catch (const std::exception&) {
             // It says nothing.
         }

@@ -75,7 +75,7 @@ const Candidate& choose(const std::vector<Candidate>& list, const std::string& w
     const Candidate* chosen = nullptr;
     for (const Candidate& candidate : list) {
         const bool match = wanted.empty()      ? candidate.info.refusal.empty()
-                           : is_number(wanted) ? candidate.info.index == std::stoul(wanted)
+                           : is_number(wanted) ? std::to_string(candidate.info.index) == wanted
                                                : lower(candidate.info.name).find(lower(wanted)) != std::string::npos;
         if (match && !chosen) chosen = &candidate;
     }

@@ -1,7 +1,6 @@
 #include "vulkan/instance.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/os.h"
+#include "base/plain_text.h"
 #include "vulkan/handles.h"
 
 namespace vkf {
@@ -47,7 +47,7 @@ void require_address_space() {
 
 VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
                                           const VkDebugUtilsMessengerCallbackDataEXT* data, void* counter) {
-    std::fprintf(stderr, "vkformer: validation: %s\n", data->pMessage);
+    tell(text("vkformer: validation: ", data->pMessage));
     if (counter) ++*static_cast<std::atomic<std::uint64_t>*>(counter);
     return VK_FALSE;
 }

@@ -13,7 +13,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/private_folder.h"
 #include "base/random.h"
+#include "base/small_file.h"
 #include "vulkan/handles.h"
 #include "vulkan/shader_objects.h"
 #include "vulkan/specialization.h"
@@ -213,18 +215,24 @@ const Kernel& kernel(Device& device, const KernelRequest& request) {
     return *device.handles().kernels.at(key_of(request));
 }
 
+namespace {
+
+constexpr std::uint64_t most_cached = 256 << 20;  // bytes; some thousand kernels
+
+}  // namespace
+
 void open_kernel_cache(Device& device) {
     DeviceHandles& handles = device.handles();
     VkPhysicalDeviceProperties properties{};
     vkGetPhysicalDeviceProperties(handles.physical, &properties);
     std::string found;
-    if (const auto folder = cache_folder()) {
+    if (const auto folder = private_cache_folder()) {
         const auto path = *folder / text(properties.vendorID, '-', properties.deviceID, '-',
                                          hexadecimal(properties.pipelineCacheUUID),
                                          handles.shader_objects ? ".shaders" : ".pipelines");
         handles.cache_path = path.string();
         try {
-            if (std::filesystem::is_regular_file(path)) found = read_text(path);
+            if (!handles.shader_objects) found = read_small_text(path, most_cached, Links::refused);
         } catch (const std::exception&) {
             found.clear();  // unreadable: as good as none
         }
@@ -239,10 +247,9 @@ void open_kernel_cache(Device& device) {
 }
 
 void save_kernel_cache(Device& device) {
-    constexpr std::uintmax_t most_binaries = 256 << 20;  // some thousand kernels
     const DeviceHandles& handles = device.handles();
     if (handles.cache_path.empty()) return;
-    if (handles.shader_objects) return limit_binaries(handles.cache_path, most_binaries);
+    if (handles.shader_objects) return limit_binaries(handles.cache_path, most_cached);
     if (!handles.cache) return;
     try {
         std::size_t size = 0;

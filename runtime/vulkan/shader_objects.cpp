@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/random.h"
+#include "base/small_file.h"
 #include "vulkan/specialization.h"
 
 namespace vkf {
@@ -36,9 +37,9 @@ std::string first_line(const std::string& origin, std::span<const std::byte> bin
 }
 
 std::optional<Binary> read_binary(const fs::path& path, const std::string& origin) {
+    constexpr std::uint64_t largest = 64 << 20;  // bytes; kernels take some hundred thousand
     try {
-        if (!fs::is_regular_file(path)) return std::nullopt;
-        const std::string content = read_text(path);
+        const std::string content = read_small_text(path, largest, Links::refused);
         const std::size_t line = content.find('\n');
         if (line == std::string::npos) return std::nullopt;
         const auto bytes = std::as_bytes(std::span(content)).subspan(line + 1);

@@ -181,6 +181,7 @@ const Rows nano_gpt2_bpe_cpu{
 /// What `train vit` does of itself: the plain ViT that the recipes below have in common, over no recipe in particular.
 const Rows plain_vit{
     {"image-size", "32", "of inspect; train takes the data's"},
+    {"max-pixels", "89478485", "PIL's MAX_IMAGE_PIXELS"},
     {"coarse-labels", "false", "ours"},
     {"workers", "1", "ours"},
     {"patch-size", "4", "patch_size"},

@@ -64,6 +64,7 @@ TEST(HostTerminal, WidthIsThatOfTheTerminalElseOfTheEnvironmentElse80) {
 }
 
 TEST(HostTerminal, ProgressFollowsTheWidth) {
+    ::setenv("TERM", "xterm", 1);
     const Terminal terminal;
     const int errors = ::dup(STDERR_FILENO);
     ::dup2(terminal.descriptor(), STDERR_FILENO);
@@ -84,6 +85,15 @@ TEST(HostTerminal, ProgressFollowsTheWidth) {
     EXPECT_EQ(narrow.substr(0, 15), "\rtrain: 10/1000");
     EXPECT_EQ(narrow.size(), 1 + 19 + std::string("\x1b[K").size()) << narrow;
     EXPECT_NE(wide.find("loss 2.3100, 1000 tokens/s\x1b[K"), std::string::npos) << wide;
+}
+
+TEST(HostTerminal, NothingIsRewrittenOnADumbTerminal) {
+    const Terminal terminal;
+    ::setenv("TERM", "dumb", 1);
+    EXPECT_FALSE(rewrites_lines(terminal.descriptor()));
+    ::setenv("TERM", "xterm", 1);
+    EXPECT_TRUE(rewrites_lines(terminal.descriptor()));
+    EXPECT_FALSE(rewrites_lines(-1));
 }
 
 /// The status of a program that gets signals at these milliseconds and would stop by itself, with 7, after two seconds.

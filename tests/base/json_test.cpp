@@ -1,7 +1,9 @@
 #include "base/json.h"
 
 #include <string>
+#include <vector>
 
+#include "base/json_builder.h"
 #include "tests/scratch.h"
 
 namespace vkf {
@@ -40,6 +42,21 @@ TEST(HostJson, RefusesWhatIsNotNamingThePlace) {
         {"x.json has \"k\" twice", R"([{"k": 1}, {"k": 1, "k": 1}])"},
     };
     for (const Case& bad : cases) expect_holds(complaint([&] { parse_json(bad.words, "x.json"); }), bad.reason);
+}
+
+TEST(HostJson, MembersAreHandedOverOneByOne) {
+    const std::string subject = "x.json";
+    std::vector<std::string> seen;
+    const auto take = [&](const std::string& key, const nlohmann::json& value) { seen.push_back(key + value.dump()); };
+    JsonBuilder builder(subject, 3, 4, take);
+    builder.parse(R"({"a": 1, "b": {"c": [1, 2]}, "d": [], "a": "twice", "e": null})");
+    EXPECT_EQ(seen, (std::vector<std::string>{"a1", R"(b{"c":[1,2]})", "d[]", "a\"twice\"", "enull"}));
+    expect_holds(complaint([&] { JsonBuilder(subject, 3, 4, take).parse(R"({"long": [1, 2, 3, 4]})"); }),
+                 "x.json: \"long\" has more than 4 values");
+    expect_holds(complaint([&] { JsonBuilder(subject, 3, 4, take).parse(R"({"a": {"b": 1, "b": 2}})"); }),
+                 "x.json has \"b\" twice");
+    expect_holds(complaint([&] { JsonBuilder(subject, 3, 4, take).parse(R"({"a": [[[1]]]})"); }),
+                 "x.json nests deeper than 3 levels");
 }
 
 TEST(HostJson, ShowsAnyValueInOneShortLine) {

@@ -43,6 +43,21 @@ TEST(HostDocuments, DirectoriesAreReadInTheOrderOfTheirPaths) {
     EXPECT_EQ(texts_of({other, scratch.path() / "in"}), wanted);
 }
 
+TEST(HostDocuments, AListOfObjectsHasADocumentInEach) {
+    const Scratch scratch;
+    const fs::path list =
+        scratch.file("a.json", " [{\"text\": \"a\\n\"}, {\"text\": \"\"},\n {\"id\": 1, \"text\": \"b\"}]");
+    const fs::path lines = scratch.file("b.json", "{\"text\": \"c\"}\n{\"text\": \"d\"}\n");
+    EXPECT_EQ(texts_of({list, lines, list}), (std::vector<std::string>{"a\n", "b", "c", "d", "a\n", "b"}));
+    EXPECT_TRUE(texts_of({scratch.file("c.json", "[]")}).empty());
+    const auto refused = [&](const char* content, const char* reason) {
+        expect_holds(complaint([&] { texts_of({scratch.file("c.json", content)}); }), reason);
+    };
+    refused(R"([{"text": "a"}, {"body": "b"}])", "c.json: [1]: has no key \"text\"");
+    refused(R"([{"text": "a"}, "b"])", "c.json: [1]: found \"b\", wanted an object");
+    refused(R"([{"text": "a"})", "c.json is not JSON");
+}
+
 TEST(HostDocuments, PortionsCutNeitherCharactersNorLineEnds) {
     const Scratch scratch;
     for (std::size_t before = (1 << 16) - 4; before <= 1 << 16; ++before) {

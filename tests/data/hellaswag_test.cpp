@@ -54,5 +54,17 @@ TEST(HostHellaswag, OtherFilesAreRefused) {
         expect_holds(complaint([&] { read_hellaswag(scratch.file("a.jsonl", content)); }), reason);
 }
 
+TEST(HostHellaswag, LabelsMayBeStrings) {
+    const Scratch scratch;
+    const auto label = [&](const std::string& written) {
+        const std::string task = R"({"ctx":"","endings":["a","b","c","d"],"label":)" + written + "}";
+        return read_hellaswag(scratch.file("a.jsonl", task)).front().label;
+    };
+    EXPECT_EQ(label("2"), 2u);
+    EXPECT_EQ(label("\"2\""), 2u);
+    expect_holds(complaint([&] { label("\"\""); }), "\"label\" is \"\", wanted 0 to 3");
+    expect_holds(complaint([&] { label("\"4\""); }), "\"label\" is \"4\", wanted 0 to 3");
+}
+
 }  // namespace
 }  // namespace vkf

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "tests/images/encoded.h"
 #include "tests/scratch.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -96,6 +97,83 @@ TEST(HostImageFolder, JpegIsRead) {
     EXPECT_NEAR(set.test.pixels(0)[767], 240, 4);
 }
 
+TEST(HostImageFolder, EveryEndingOfPicturesIsRead) {
+    const Scratch scratch;
+    const std::string photo = jpeg(4, {9, 9, 9});
+    for (const char* name : {"a/1.jpg", "a/2.jpe", "a/3.JFIF", "a/4.jpeg"}) scratch.file(name, photo);
+    scratch.file("a/5.webp", test::encode_webp({4, 4, 3, std::vector<std::uint8_t>(48, 70)}, true));
+    scratch.file("a/6.jpg", plain(4, 80));  // what a file is, its bytes tell
+    const ImageSet set = open_images(scratch.path());
+    ASSERT_EQ(set.train.size(), 5u);
+    EXPECT_EQ(set.train.pixels(4)[0], 70);
+    EXPECT_EQ(set.test.pixels(0)[0], 80);
+    EXPECT_TRUE(set.passed_over.empty());
+    EXPECT_EQ(passed_over_text(set.passed_over), "");
+}
+
+TEST(HostImageFolder, WhatIsNotReadIsCounted) {
+    const Scratch scratch;
+    for (const char* name : {"a/0.png", "a/1.png", "b/deep/2.png", "3.png"}) scratch.file(name, plain(2, 1));
+    for (const char* name : {"a/x.bmp", "a/y.BMP", "b/deep/z.tif", "b/README", "a/.hidden.bmp", "notes.txt"})
+        scratch.file(name, "not read");
+    const ImageSet set = open_images(scratch.path());
+    EXPECT_EQ(set.train.size() + set.test.size(), 3u);
+    const PassedOver wanted{
+        {".bmp", 2}, {".tif", 1}, {"without an ending", 1}, {".png beside the folders of classes", 1}};
+    EXPECT_EQ(set.passed_over, wanted);
+    EXPECT_EQ(passed_over_text(set.passed_over),
+              "5 files (2 .bmp, 1 .png beside the folders of classes, 1 .tif, 1 without an ending)");
+    PassedOver many;
+    for (char kind = 'a'; kind <= 'i'; ++kind) many[std::string(".") + kind] = 1;
+    EXPECT_EQ(passed_over_text(many), "9 files (1 .a, 1 .b, 1 .c, 1 .d, 1 .e, 1 .f, 3 others)");
+}
+
+TEST(HostImageFolder, FilesHaveALimitOfPixels) {
+    const Scratch scratch;
+    scratch.file("a/0.png", plain(4, 1));
+    scratch.file("a/1.png", plain(4, 1));
+    for (const std::size_t side : {0u, 2u}) {
+        expect_holds(complaint([&] { open_images(scratch.path(), {.side = side, .max_pixels = 15}); }),
+                     "a/0.png: is 4x4 pixels, wanted at most 15 in all (--max-pixels)");
+        EXPECT_EQ(open_images(scratch.path(), {.side = side, .max_pixels = 16}).train.size(), 1u);
+    }
+}
+
+TEST(HostImageFolder, SplitsHaveTheirUsualNames) {
+    const std::pair<const char*, const char*> names[] = {
+        {"Train", "Test"},       {"training", "validation"}, {"training_set", "test_set"},
+        {"train", "valid"},      {"TRAIN", "VAL"},           {"wrapped/deeper/train", "wrapped/deeper/testing"},
+        {"train_set", "val_set"}};
+    for (const auto& [train, test] : names) {
+        const Scratch scratch;
+        for (const char* name : {"a/0.png", "a/1.png", "b/0.png"}) scratch.file(fs::path(train) / name, plain(2, 1));
+        for (const char* name : {"a/0.png", "b/0.png"}) scratch.file(fs::path(test) / name, plain(2, 9));
+        ASSERT_TRUE(holds_images(scratch.path())) << train;
+        const ImageSet set = open_images(scratch.path());
+        EXPECT_EQ(set.class_names, (std::vector<std::string>{"a", "b"})) << train;
+        EXPECT_EQ(set.train.size(), 3u) << train;
+        ASSERT_EQ(set.test.size(), 2u) << train;
+        EXPECT_EQ(set.test.pixels(0)[0], 9);
+    }
+}
+
+TEST(HostImageFolder, AClassMayHaveTheNameOfASplit) {
+    const Scratch scratch;
+    for (const char* folder : {"train", "bus", "test"})
+        for (const char* name : {"0.png", "1.png"}) scratch.file(fs::path(folder) / name, plain(2, 1));
+    EXPECT_EQ(open_images(scratch.path()).class_names, (std::vector<std::string>{"bus", "test", "train"}));
+}
+
+TEST(HostImageFolder, FoldersBesideTheSplitsAreCounted) {
+    const Scratch scratch;
+    for (const char* folder : {"train", "val"}) scratch.file(fs::path(folder) / "a/0.png", plain(2, 1));
+    scratch.file("test/0.png", plain(2, 1));  // without classes
+    scratch.file("cover.png", plain(2, 1));
+    const ImageSet set = open_images(scratch.path());
+    EXPECT_EQ(set.test.size(), 1u);
+    EXPECT_EQ(set.passed_over, (PassedOver{{"test/", 1}, {".png beside the folders of classes", 1}}));
+}
+
 TEST(HostImageFolder, TheLastTenthOfEachClassIsForTesting) {
     const Scratch scratch;
     for (int i = 0; i < 20; ++i) scratch.file(text("a/", 10 + i, ".png"), plain(2, static_cast<std::uint8_t>(i)));
@@ -159,18 +237,18 @@ TEST(HostImageFolder, BadFoldersAreRefused) {
         const char* reason;
     };
     const Case cases[] = {
-        {"a/x.png", "", "a/x.png: 0 bytes, wanted a PNG or JPEG"},
-        {"a/x.png", "no image at all", "a/x.png: is no PNG or JPEG image that can be read"},
-        {"a/x.png", good.substr(0, good.size() / 2), "a/x.png: is no PNG"},
-        {"a/x.png", odd_chunk, "a/x.png: is no PNG or JPEG image that can be read (I?AT"},
+        {"a/x.png", "", "a/x.png: 0 bytes, wanted a PNG, JPEG or WebP"},
+        {"a/x.png", "no image at all", "a/x.png: is no PNG, JPEG or WebP image"},
+        {"a/x.png", good.substr(0, good.size() / 2), "a/x.png: is cut short, wanted a whole PNG"},
+        {"a/x.png", odd_chunk, "a/x.png: is no PNG image that can be read (I"},
         {"a/x.jpg", photo.substr(0, 100), "a/x.jpg: is cut short"},
-        {"a/x.jpg", "\xff\xd8\xff\xd9", "a/x.jpg: is no PNG or JPEG"},
+        {"a/x.jpg", "\xff\xd8\xff\xd9", "a/x.jpg: is no JPEG image that can be read"},
         {"a/x.jpg", photo.substr(0, photo.size() - 2), "a/x.jpg: is cut short"},
         {"a/x.png", png(4, 5, 3, place), "a/x.png: is 4x5, wanted 4x4"},
         {"b/x.png", plain(5, 1), "b/x.png: is 5x5, wanted 4x4"},
         {"a/0.png", png(4, 5, 3, place), "a/0.png: is 4x5, wanted a square"},
         {"b/.hidden.png", good, "b: is a class without an image"},
-        {"b/x.txt", "text", "b: is a class without an image"},
+        {"b/x.txt", "text", "b: is a class without an image, wanted PNG, JPEG or WebP files; found 1 file (1 .txt)"},
         {"train/a/x.png", good, "has train but neither test nor val"},
     };
     for (const Case& bad : cases) {
@@ -189,28 +267,6 @@ TEST(HostImageFolder, BadFoldersAreRefused) {
     scratch.file("a/x.png", png(1, 9, 3, place));
     EXPECT_EQ(open_images(scratch.path(), {.side = 3}).side, 3u);
     expect_holds(complaint([&] { open_images(scratch.path(), {.side = 1u << 20}); }), "side 1048576 is too large");
-}
-
-TEST(HostImageFolder, JpegSegmentsAreLookedAt) {
-    const Scratch scratch;
-    const std::string photo = jpeg(16, {200, 60, 30});
-    scratch.file("a/1.jpg", photo);
-    const auto open = [&](const std::string& bytes) {
-        scratch.file("a/0.jpg", bytes);
-        return complaint([&] { open_images(scratch.path()); });
-    };
-    // A preview has an end of its own, which must not pass for the image's.
-    const std::string application = "\xff\xe1" + std::string(1, '\0') + "\x09" + "Exif" + "\xff\xd9" + "x";
-    std::string with_preview = photo;
-    with_preview.insert(2, application);
-    EXPECT_EQ(open(with_preview), "");
-    EXPECT_EQ(open(photo + "and a tail"), "");
-    expect_holds(open(with_preview.substr(0, with_preview.size() - 2)), "a/0.jpg: is cut short");
-    // The Huffman table's counts of codes by length stand behind marker, length and class.
-    std::string flooded = photo;
-    const std::size_t counts = flooded.find("\xff\xc4") + 5;
-    for (std::size_t i = 0; i < 16; ++i) flooded[counts + i] = '\x11';  // 272 codes
-    expect_holds(open(flooded), "a/0.jpg: has a Huffman table of more than 256 codes");
 }
 
 TEST(HostImageFolder, BothSplitsHaveTheSameClasses) {

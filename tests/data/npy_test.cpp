@@ -49,6 +49,23 @@ TEST(HostNpy, TokensAreReadAsTheyLie) {
     EXPECT_EQ(TokenFile(scratch.file("d.bin", npy(dictionary("<u2", "(5,)"), BYTES))).tokens()[0], 0x4e93u);
 }
 
+TEST(HostNpy, SignedAndLongIntegersAreTokens) {
+    const Scratch scratch;
+    const auto with_width = [](std::size_t width, char sign) {
+        std::string bytes;
+        for (const int token : {3, 128}) bytes += static_cast<char>(token) + std::string(width - 1, sign);
+        return bytes;
+    };
+    for (const auto& [type, width] : {std::pair("<i4", 4), std::pair("<i8", 8), std::pair("<u8", 8)}) {
+        const auto bytes = with_width(static_cast<std::size_t>(width), 0);
+        const TokenFile file(scratch.file("a.npy", npy(dictionary(type, "(2,)"), bytes)));
+        EXPECT_TRUE(file.tokens() == std::vector<std::uint32_t>({3, 128})) << type;
+        EXPECT_EQ(file.layout(), "32-bit tokens in NumPy's layout");
+    }
+    const fs::path below = scratch.file("a.npy", npy(dictionary("<i8", "(2,)"), with_width(8, '\xff')));
+    expect_holds(complaint([&] { TokenFile file(below); }), "a.npy: token 0 is -253, wanted 0 to 2147483647");
+}
+
 TEST(HostNpy, MalformedFilesAreRefused) {
     struct Case {
         const char* reason;
@@ -72,7 +89,7 @@ TEST(HostNpy, MalformedFilesAreRefused) {
         {"elements of type '|O', wanted numbers", npy(dictionary("|O", "(5,)"), BYTES)},
         {"elements of type '', wanted numbers", npy(dictionary("", "(5,)"), BYTES)},
         {"elements of type '<u0', wanted numbers", npy(dictionary("<u0", "(5,)"), BYTES)},
-        {"elements of type '<i2', wanted tokens: '<u2' or '<u4'", npy(dictionary("<i2", "(5,)"), BYTES)},
+        {"elements of type '<i2', wanted tokens: '<u2', '<u4'", npy(dictionary("<i2", "(5,)"), BYTES)},
         {"elements of type '>u2', wanted tokens", npy(dictionary(">u2", "(5,)"), BYTES)},
         {"has the shape (5, 1), wanted an array of one", npy(dictionary("<u2", "(5, 1)"), BYTES)},
         {"has the shape (), wanted an array of one", npy(dictionary("<u2", "()"), BYTES)},

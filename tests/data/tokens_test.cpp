@@ -51,6 +51,18 @@ TEST(HostTokens, TheHeaderTells32BitTokens) {
     EXPECT_EQ(read_text(scratch.path() / "y.bin"), bytes);
 }
 
+TEST(HostTokens, WideOnesWithoutAHeaderAreNoticed) {
+    const Scratch scratch;
+    std::string wide, narrow;
+    for (std::uint32_t token = 0; token < 40; ++token) wide += little_endian(token * 1000, 4);
+    expect_holds(complaint([&] { TokenFile file(scratch.file("x.bin", wide)); }),
+                 "x.bin: every second 16-bit token is 0, as in 32-bit tokens without a header");
+    for (std::uint16_t token = 0; token < 80; ++token) narrow += little_endian(token, 2);
+    EXPECT_EQ(TokenFile(scratch.file("x.bin", narrow)).tokens().size(), 80u);
+    EXPECT_EQ(TokenFile(scratch.file("x.bin", std::string(200, '\0'))).tokens().size(), 100u);
+    EXPECT_EQ(TokenFile(scratch.file("x.bin", wide.substr(0, 40))).tokens().size(), 20u);  // too few to tell
+}
+
 TEST(HostTokens, ArePackedInAsFewBitsAsTheyNeed) {
     EXPECT_EQ(packed_tokens(std::vector{0, 65535}), TokenList(std::vector<std::uint16_t>{0, 65535}));
     EXPECT_EQ(packed_tokens(std::vector{0, 65536}), TokenList(std::vector<std::uint32_t>{0, 65536}));

@@ -1,6 +1,7 @@
 #include "models/images/image_file.h"
 
 #include "base/file.h"
+#include "tests/images/encoded.h"
 #include "tests/images/samples.h"
 #include "tests/scratch.h"
 
@@ -52,25 +53,33 @@ TEST(HostImageFile, SquaresAreCutOutAndResizedUnlessTheyFit) {
 TEST(HostImageFile, LargerImagesAreReadOnlyToBeMadeSmaller) {
     const Scratch scratch;
     const auto path = scratch.path() / "image.png";
-    write_png(path, Image(Image::longest_side, 2, {9, 9, 9}));
-    // A PNG's width and height stand, most significant byte first, behind signature, length and kind of its first
-    // chunk. As one row of twice the length the pixels suffice.
-    std::string png = read_text(path);
-    png[18] = '\x20';
-    png[23] = '\1';
-    scratch.file("image.png", png);
-    expect_holds(complaint([&] { read_image(path); }), "image.png: is 8192x1, wanted sides of at most 4096");
+    scratch.file("image.png", test::encode_png({8192, 1, 3, std::vector<std::uint8_t>(3 * 8192, 9)}));
+    expect_holds(complaint([&] { read_image(path); }), "image.png: is 8192x1 pixels, wanted sides of 1 to 4096");
     EXPECT_EQ(read_square_image(path, 5).width(), 5);
-    png[17] = '\1';
-    scratch.file("image.png", png);
-    expect_holds(complaint([&] { read_square_image(path, 5); }), "image.png: is no PNG or JPEG image that can be read");
+    expect_holds(complaint([&] { read_square_image(path, 5, 8191); }),
+                 "image.png: is 8192x1 pixels, wanted at most 8191 in all (--max-pixels)");
+}
+
+TEST(HostImageFile, PicturesStandUprightBeforeTheyAreCut) {
+    const Scratch scratch;
+    test::Samples wide{6, 2, 3, {}};
+    for (int i = 0; i < 12; ++i) wide.samples.insert(wide.samples.end(), 3, static_cast<std::uint8_t>(i));
+    const auto path = scratch.file("image.png", test::encode_png(wide, {.exif = test::exif_block(6)}));
+    const Image whole = read_image(path), square = read_square_image(path, 2);
+    ASSERT_EQ(whole.width(), 2);
+    ASSERT_EQ(whole.height(), 6);
+    EXPECT_EQ(whole.at(0, 0).r, 6);
+    EXPECT_EQ(whole.at(1, 5).r, 5);
+    EXPECT_EQ(square.at(0, 0).r, 8);
+    EXPECT_EQ(square.at(1, 1).r, 3);
 }
 
 TEST(HostImageFile, FailuresNameThePath) {
     const Scratch scratch;
     const Image image(3, 2);
     expect_holds(complaint([&] { read_image(scratch.path() / "none.png"); }), "none.png");
-    expect_holds(complaint([&] { read_image(scratch.file("text.png", "words")); }), "text.png: is no PNG or JPEG");
+    expect_holds(complaint([&] { read_image(scratch.file("text.png", "words")); }),
+                 "text.png: is no PNG, JPEG or WebP");
     expect_holds(complaint<Error>([&] { write_png(scratch.path() / "missing/image.png", image); }), "missing");
     expect_holds(complaint<Error>([&] { write_png("/dev/full", image); }), "/dev/full");
 }

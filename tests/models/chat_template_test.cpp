@@ -29,8 +29,8 @@ BpeTokenizer byte_tokenizer(const std::vector<std::string>& added, bool begins =
         model.added.push_back({model.tokens.back(), static_cast<std::int32_t>(model.tokens.size()) - 1, special});
         model.hidden.push_back(model.added.back().token);
     }
-    if (begins) model.begin_of_text = 256;
-    model.end_of_text = 257;
+    if (begins) model.bounds.begin = 256;
+    model.bounds.end = 257;
     return BpeTokenizer(std::move(model));
 }
 
@@ -120,18 +120,42 @@ TEST(HostChatTemplate, IsRecognisedByTheModelsFiles) {
         scratch.file("m/tokenizer_config.json", config);
         return recognised_chat_template(scratch.path() / "m");
     };
-    EXPECT_EQ(recognised_chat_template(scratch.path()), "none");
-    EXPECT_EQ(recognised("{}"), "none");
-    EXPECT_EQ(recognised(R"({"chat_template": "{{'<|im_start|>' + role}}"})"), "chatml");
-    EXPECT_EQ(recognised(R"({"chat_template": "<|start_header_id|>"})"), "llama3");
-    EXPECT_EQ(recognised(R"({"chat_template": "[INST] {{m}} [/INST]"})"), "llama2");
+    const auto is = [](const char* name, const char* system = "") { return RecognisedTemplate{name, system}; };
+    EXPECT_EQ(recognised_chat_template(scratch.path()), is("none"));
+    EXPECT_EQ(recognised("{}"), is("none"));
+    EXPECT_EQ(recognised(R"({"chat_template": "{{'<|im_start|>' + role}}"})"), is("chatml"));
+    EXPECT_EQ(recognised(R"({"chat_template": "<|start_header_id|>"})"), is("llama3"));
+    EXPECT_EQ(recognised(R"({"chat_template": "[INST] {{m}} [/INST]"})"), is("llama2"));
     EXPECT_EQ(recognised(R"({"chat_template": "### Human:"})"), std::nullopt);
     EXPECT_EQ(recognised(R"({"chat_template": [{"name": "rag", "template": "[INST]"},
                                                {"name": "default", "template": "<|im_start|>"}]})"),
-              "chatml");
+              is("chatml"));
     expect_holds(complaint([&] { recognised(R"({"chat_template": 3})"); }), "\"chat_template\" is 3, wanted a text");
     scratch.file("m/chat_template.jinja", "<|start_header_id|>");
-    EXPECT_EQ(recognised("{}"), "llama3");
+    EXPECT_EQ(recognised("{}"), is("llama3"));
+}
+
+TEST(HostChatTemplate, ItsOwnSystemMessageIsRead) {
+    const Scratch scratch;
+    const auto system = [&](const char* jinja) {
+        scratch.file("chat_template.jinja", jinja);
+        return recognised_chat_template(scratch.path())->system;
+    };
+    const std::string turns = R"({{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }})";
+    EXPECT_EQ(
+        system(
+            (R"({% if no_system %}{{ '<|im_start|>system\nYou\'re brief.<|im_end|>\n' }}{% endif %})" + turns).c_str()),
+        "You're brief.");
+    EXPECT_EQ(system("{{ '<|im_start|>system\nTwo\nlines.<|im_end|>\n' }}"), "Two\nlines.");
+    EXPECT_EQ(system("<|im_start|>system\nPlain.<|im_end|>"), "Plain.");
+    EXPECT_EQ(system(R"({{- '<|im_start|>system\n' + messages[0].content + '<|im_end|>\n' }})"
+                     R"({{- "<|im_start|>system\nIt's <b>.<|im_end|>\n" }})"),
+              "It's <b>.");
+    EXPECT_EQ(system(turns.c_str()), "");
+    EXPECT_EQ(system("<|im_start|>system\n{{ system }}<|im_end|>"), "");
+    EXPECT_EQ(system("<|im_start|>system"), "");
+    EXPECT_EQ(system(R"({{ "<|start_header_id|>system<|end_header_id|>\n\nHelp.<|eot_id|>" }})"), "Help.");
+    EXPECT_EQ(system("[INST]"), "");
 }
 
 // ----------------------------------------------------------------------------------- conversations

@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "device_fixture.h"
+#include "graph/reference.h"
+#include "models/files/config_json.h"
 #include "models/train/token_feed.h"
 #include "program/program.h"
+#include "scratch.h"
 #include "tiny_gpt2.h"
 
 namespace vkf::test {
@@ -46,6 +50,73 @@ TEST(HostGpt2, DropsWhereNanoGptDoes) {
     const std::vector<std::string> wanted{"drop", "h.0.attn.c_proj", "h.0.mlp.c_proj", "h.1.attn.c_proj",
                                           "h.1.mlp.c_proj"};
     EXPECT_EQ(places, wanted);
+}
+
+/// Logits in double of a model whose parameters begin as usual but for those of queries, times a factor for each block.
+std::vector<double> logits_of(const Gpt2Config& c, const std::vector<double>& query_factors) {
+    Graph graph;
+    Parameters parameters;
+    graph.output("logits", language_logits(Scope(graph, parameters), c, graph.input("tokens", {DType::i32, {1, 6}})));
+    Arrays leaves{{"tokens", {{1, 6}, {3, 1, 4, 1, 5, 9}}}};
+    for (const Parameter& parameter : parameters.list()) {
+        const std::vector<float> values = initial_values(parameter, 5);
+        Array& array = leaves[parameter.name] = {parameter.shape, {values.begin(), values.end()}};
+        for (std::size_t block = 0; block < query_factors.size(); ++block) {
+            if (parameter.name != text("h.", block, ".attn.c_attn.weight")) continue;
+            for (std::size_t i = 0; i < array.at.size(); ++i)
+                if (i % static_cast<std::size_t>(3 * c.n_embd) < static_cast<std::size_t>(c.n_embd))
+                    array.at[i] *= 30 * query_factors[block];  // so that scores matter
+        }
+    }
+    return interpret(graph, leaves).at("logits").at;
+}
+
+/// What scales scores scales queries: 1/(layer + 1), and √8 instead of 1/√8 · 8, for heads that are 8 wide.
+TEST(HostGpt2, ScoresAreScaledAsTheConfigurationSays) {
+    for (const char* variant : {"standard", "belief", "differential"}) {
+        Gpt2Config c = tiny_gpt2(variant);
+        const double width = variant == std::string("differential") ? 4 : 8;
+        const auto expect_like = [&](const std::vector<double>& factors) {
+            const std::vector<double> found = logits_of(c, {1, 1}), wanted = logits_of(tiny_gpt2(variant), factors);
+            for (std::size_t i = 0; i < found.size(); ++i)
+                ASSERT_NEAR(found[i], wanted[i], 1e-6) << variant << " " << i;
+        };
+        const std::vector<double> plain = logits_of(c, {1, 1});
+        c.scale_attn_by_inverse_layer_idx = true;
+        expect_like({1, 0.5});
+        EXPECT_NE(logits_of(c, {1, 1}), plain);
+        c.scale_attn_weights = false;
+        expect_like({std::sqrt(width), std::sqrt(width) / 2});
+        c.scale_attn_by_inverse_layer_idx = false;
+        expect_like({std::sqrt(width), std::sqrt(width)});
+    }
+}
+
+TEST(HostGpt2, KeysThatScaleScoresAreReadAndWritten) {
+    const std::string sizes = R"({"vocab_size": 5, "n_positions": 8, "n_embd": 8, "n_layer": 1, "n_head": 2)";
+    const auto read = [&](const std::string& keys) { return parse_config_json(sizes + keys + "}", "config.json"); };
+    const ModelConfig scaled = read(R"(, "scale_attn_weights": false, "scale_attn_by_inverse_layer_idx": true)");
+    EXPECT_FALSE(scaled.as<Gpt2Config>().scale_attn_weights);
+    EXPECT_TRUE(scaled.as<Gpt2Config>().scale_attn_by_inverse_layer_idx);
+    EXPECT_EQ(parse_config_json(config_json_text(scaled), "written").as<Gpt2Config>(), scaled.as<Gpt2Config>());
+    EXPECT_TRUE(read("").as<Gpt2Config>().scale_attn_weights);
+    EXPECT_EQ(read(R"(, "activation_function": "gelu_pytorch_tanh")").as<Gpt2Config>().activation,
+              Activation::gelu_tanh);
+    EXPECT_EQ(read(R"(, "activation_function": "swish")").as<Gpt2Config>().activation, Activation::silu);
+}
+
+/// Keys that no field has: GPT-2's own, as Hugging Face writes them, and what would change results.
+TEST(HostGpt2, OtherKeysAreKnownOrRefused) {
+    const std::string sizes = R"({"vocab_size": 5, "n_positions": 8, "n_embd": 8, "n_layer": 1, "n_head": 2)";
+    const auto read = [&](const std::string& keys) { parse_config_json(sizes + ", " + keys + "}", "config.json"); };
+    read(R"("attn_pdrop": 0.1, "bos_token_id": 4, "eos_token_id": [4, 3], "initializer_range": 0.02, "n_ctx": 8,
+            "summary_type": "cls_index", "reorder_and_upcast_attn": true, "use_cache": true, "_commit": "x",
+            "task_specific_params": {"text-generation": {"do_sample": true}}, "unknown": null, "unknown2": [],
+            "add_cross_attention": false, "torch_dtype": "float32", "top_k": 50, "num_beams": 4)");
+    expect_holds(complaint([&] { read(R"("add_cross_attention": true)"); }),
+                 "config.json: 'add_cross_attention' is true, which is not supported, wanted false");
+    expect_holds(complaint([&] { read(R"("residual_multiplier": 0.5)"); }), "is 0.5, which is not supported, wanted 1");
+    expect_holds(complaint([&] { read(R"("clip_qkv": 8)"); }), "'clip_qkv' is 8, which is not supported, wanted null");
 }
 
 Trainer trainer_of(const Gpt2Config& model, std::int64_t rows, const TrainerConfig& config) {

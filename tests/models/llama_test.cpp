@@ -75,6 +75,19 @@ TEST(HostLlama, BeginsAsThePublishedOne) {
     }
 }
 
+TEST(HostLlama, KeysOfOtherScalingsAreReadWhereTheyAskForNothing) {
+    const RopeScaling linear{.type = RopeScaling::Type::linear, .factor = 2};
+    EXPECT_EQ(scaling_of(R"("rope_scaling": {"rope_type": "default", "factor": 1.0, "beta_fast": 32, "beta_slow": 1,
+                            "attention_factor": null, "original_max_position_embeddings": 4096})"),
+              RopeScaling());
+    EXPECT_EQ(scaling_of(R"("rope_scaling": {"type": "linear", "factor": 2.0, "low_freq_factor": 1, "mscale": 1.0,
+                            "original_max_position_embeddings": 4096})"),
+              linear);
+    for (const char* key : {R"("factor": 2.0)", R"("attention_factor": 0.5)", R"("long_factor": [1.0])"})
+        EXPECT_THROW(scaling_of(R"("rope_scaling": {"rope_type": "default", )" + std::string(key) + "}"), InputError)
+            << key;
+}
+
 TEST(HostLlama, ScalingIsReadInEverySpellingAndWritten) {
     using Type = RopeScaling::Type;
     EXPECT_EQ(scaling_of("").type, Type::unscaled);
@@ -104,11 +117,11 @@ TEST(HostLlama, SaysWhatItCannotRead) {
         const std::string found = complaint([&] { parsed(keys); });
         EXPECT_NE(found.find(words), std::string::npos) << keys << ": " << found;
     };
-    expect(R"("hidden_act": "swish2")", "hidden_act is 'swish2', wanted gelu, gelu_new, relu or silu");
+    expect(R"("hidden_act": "swish2")", "hidden_act is 'swish2', wanted gelu, gelu_new, relu, silu,");
     expect(R"("rope_scaling": {"rope_type": "yarn", "factor": 4.0})", "rope_type is 'yarn', wanted default, linear or");
     expect(R"("rope_scaling": {"type": "linear"})", "rope_scaling: key 'factor' is missing");
     expect(R"("rope_scaling": {"type": "linear", "factor": 0.5})", "rope_scaling.factor is 0.5");
-    expect(R"("rope_scaling": {"type": "linear", "factor": 2, "beta_fast": 32})", "unknown key 'beta_fast'");
+    expect(R"("rope_scaling": {"type": "linear", "factor": 2, "beta_fast": 16})", "unknown key 'beta_fast'");
     expect(R"("rope_scaling": 8)", "rope_scaling");
     expect(R"("rope_theta": 0)", "rope_theta is 0");
     expect(R"("quantization_config": {"quant_method": "bitsandbytes"})", "quantization_config");

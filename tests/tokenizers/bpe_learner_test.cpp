@@ -67,7 +67,7 @@ TEST(HostBpeLearner, JoinsTheMostFrequentPairs) {
     BpeModel model = learnt(TEXT, 420);
     ASSERT_EQ(model.tokens.size(), 420u);
     EXPECT_EQ(model.tokens.back(), "<|endoftext|>");
-    EXPECT_EQ(model.end_of_text, 419);
+    EXPECT_EQ(model.bounds.end, 419);
     model.tokens.pop_back();
     EXPECT_EQ(model.tokens, tokens_by_definition(TEXT, 419));
     const BpeTokenizer tokenizer(learnt(TEXT, 420));
@@ -129,7 +129,7 @@ TEST(HostBpeLearner, SpecialTokensComeLastAndTheFirstEndsTexts) {
     EXPECT_EQ(told, 298u);
     ASSERT_EQ(model.tokens.size(), 300u);
     EXPECT_EQ(model.tokens[298], "<end>");
-    EXPECT_EQ(model.end_of_text, 298);
+    EXPECT_EQ(model.bounds.end, 298);
     const BpeTokenizer tokenizer{BpeModel(model)};
     EXPECT_EQ(tokenizer.encode("<end><more>", SpecialNames::tokens), (Tokens{298, 299}));
     EXPECT_GT(tokenizer.encode("<end><more>").size(), 2u);

@@ -49,6 +49,46 @@ TEST(HostEncoder, AddedTokensAreFoundBeforeWords) {
     EXPECT_TRUE(tokenizer.encode("").empty());
 }
 
+// The longest token that the rest begins with, unless a longer one may still come of it.
+AddedTokenFinder::Found found_by_a_look_at_each(const std::vector<AddedToken>& added, std::string_view text,
+                                                bool more) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const std::string_view rest = text.substr(at);
+        const AddedToken* longest = nullptr;
+        bool may_come = false;
+        for (const AddedToken& token : added) {
+            const bool longer = !longest || token.text.size() > longest->text.size();
+            if (rest.starts_with(token.text) && longer) longest = &token;
+            if (more && token.text.size() > rest.size() && token.text.starts_with(rest)) may_come = true;
+        }
+        if (may_come) return {at, nullptr};
+        if (longest) return {at, longest};
+    }
+    return {text.size(), nullptr};
+}
+
+TEST(HostEncoder, OfManyAddedTokensTheLeftmostAndLongestIsFound) {
+    std::vector<AddedToken> added;
+    std::uint32_t state = 1;
+    const auto letters = [&](std::size_t most) {
+        std::string word;
+        for (std::size_t n = 1 + (state >> 8) % most; n > 0; --n)
+            word += "ab\xc3"[(state = state * 1664525 + 1013904223) >> 16 & 1 ? 0 : (state >> 20) % 3];
+        return word;
+    };
+    for (int i = 0; i < 60; ++i) added.push_back({letters(7) + (i % 3 ? "" : "::"), i, false});
+    const AddedTokenFinder finder(added, SpecialNames::tokens);
+    for (int i = 0; i < 3000; ++i) {
+        const std::string text = (i % 2 ? ":" : "") + letters(9) + (i % 5 ? "" : ":");
+        for (const bool more : {false, true}) {
+            const auto found = finder.find(text, 0, more), wanted = found_by_a_look_at_each(added, text, more);
+            ASSERT_EQ(found.at, wanted.at) << text << more;
+            ASSERT_EQ(!found.added, !wanted.added) << text << more;
+            ASSERT_TRUE(!found.added || found.added->text == wanted.added->text) << text << more;
+        }
+    }
+}
+
 TEST(HostEncoder, PortionsMakeNoDifference) {
     const BpeTokenizer tokenizer(small_model());
     test::RandomText random;

@@ -29,6 +29,42 @@ TEST(HostGpt2Files, AreReadWithTheirEndOfText) {
     EXPECT_EQ(BpeTokenizer(read_gpt2_files(other, scratch.file("m", "# v"))).encode("#v#"), (Tokens{0, 1, 0}));
 }
 
+TEST(HostGpt2Files, OtherFilesAddTokens) {
+    const Scratch scratch;
+    scratch.file("vocab.json", VOCABULARY);
+    scratch.file("merges.txt", MERGES);
+    scratch.file("added_tokens.json", R"({"<|user|>": 6, "<|bot|>": 7, "::": 8})");
+    scratch.file("special_tokens_map.json",
+                 R"({"eos_token": "<|bot|>", "additional_special_tokens": ["<|user|>"], "pad_token": "[PAD]"})");
+    SavedTokenizer saved = load_tokenizer(scratch.path());
+    EXPECT_EQ(saved->encode("<|user|>ab<|bot|>", SpecialNames::tokens), (Tokens{6, 2, 7}));
+    EXPECT_EQ(saved->encode("a::b"), (Tokens{0, 8, 1}));  // is not special
+    EXPECT_EQ(saved->end_of_text(), 7);
+    EXPECT_EQ(saved->added_token("<|endoftext|>"), 5);
+    EXPECT_EQ(saved.files.size(), 4u);
+    // A token of the vocabulary becomes an added one, and the configuration goes before the map.
+    scratch.file("tokenizer_config.json", R"({"add_bos_token": true, "bos_token": "ab", "eos_token": "<|endoftext|>",
+        "added_tokens_decoder": {"9": {"content": "<x>", "special": true}}, "tokenizer_class": "GPT2Tokenizer"})");
+    scratch.file("chat_template.jinja", "x");
+    saved = load_tokenizer(scratch.path());
+    EXPECT_EQ(saved->encode("ab<x>", SpecialNames::tokens), (Tokens{2, 9}));
+    EXPECT_EQ(saved->begin_of_text(), 2);
+    EXPECT_EQ(saved->end_of_text(), 5);
+    EXPECT_TRUE(saved.files.contains("chat_template.jinja"));
+    const auto refused = [&](const char* name, const char* content, const char* reason) {
+        scratch.file(name, content);
+        expect_holds(complaint([&] { load_tokenizer(scratch.path()); }), reason);
+    };
+    refused("added_tokens.json", R"({"<|user|>": 7})", "no token is");
+    refused("added_tokens.json", R"({"ab": 6})", "added_tokens.json: ab is 6, wanted 2 as in");
+    refused("added_tokens.json", R"({"<|user|>": "6"})", "added_tokens.json: <|user|> is \"6\", wanted an integer");
+    refused("added_tokens.json", "[]", "added_tokens.json is [], wanted an object");
+    refused("special_tokens_map.json", R"({"mask_token": {"content": "a", "lstrip": true}})",
+            "special_tokens_map.json: mask_token.lstrip is true, wanted false");
+    refused("tokenizer_config.json", R"({"added_tokens_decoder": {"9x": {"content": "<x>"}}})",
+            "wanted the number of a token as its key");
+}
+
 TEST(HostGpt2Files, SpellEveryByteAsOneCharacter) {
     std::string bytes;
     for (int byte = 0; byte < 256; ++byte) bytes += static_cast<char>(byte);

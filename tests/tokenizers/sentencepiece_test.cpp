@@ -84,5 +84,42 @@ TEST(HostSentencePiece, ModelsThatChangeTextsAreRefused) {
     EXPECT_EQ(load_tokenizer(scratch.path())->encode("a"), (Tokens{3}));
 }
 
+TEST(HostSentencePiece, ACharsmapIsRefusedBeforeTheLibraryFollowsIt) {
+    // Eight bytes of a trie whose first offset leads far beyond it, and no texts.
+    const std::string charsmap{"\x08\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff", 12};
+    for (const int field : {3, 5}) {
+        const std::string forged = model({}) + bytes(field, bytes(1, "nmt_nfkc") + bytes(2, charsmap));
+        expect_holds(
+            complaint([&] { load(forged); }),
+            "tokenizer.model: the model rewrites texts by the rules \"nmt_nfkc\" (a precompiled_charsmap of 12");
+    }
+    EXPECT_EQ(load(model({}) + bytes(5, bytes(2, "")))->size(), 8u);
+}
+
+TEST(HostSentencePiece, OtherFilesAddTokens) {
+    const Scratch scratch;
+    scratch.file("tokenizer.model", model({}));
+    scratch.file("added_tokens.json", R"({"<pad>": 8, "<s>": 1})");
+    scratch.file("tokenizer_config.json", R"({"add_bos_token": false, "add_eos_token": true, "eos_token": "</s>",
+        "unk_token": "<unk>", "tokenizer_class": "LlamaTokenizer"})");
+    const SavedTokenizer saved = load_tokenizer(scratch.path());
+    EXPECT_EQ(saved->size(), 9u);
+    EXPECT_EQ(saved->encode("a<pad>"), (Tokens{3, 8}));
+    EXPECT_EQ(saved->begin_of_text(), std::nullopt);
+    EXPECT_EQ(saved->closing_token(), 2);
+    EXPECT_EQ(saved.files.size(), 3u);
+    scratch.file("added_tokens.json", R"({"<pad>": 9})");
+    expect_holds(complaint([&] { load_tokenizer(scratch.path()); }), "<pad> is 9, wanted 8, the next number");
+    scratch.file("added_tokens.json", R"({"<s>": 3})");
+    expect_holds(complaint([&] { load_tokenizer(scratch.path()); }), "<s> is 3, wanted 1 as in the model");
+}
+
+TEST(HostSentencePiece, FieldsThatEndEarlyAreNoModel) {
+    for (const std::string& end : {std::string("\x1a\x05\x12"), std::string("\x1a\x02\x12\x7f"), std::string("\x0b"),
+                                   std::string(11, '\xff'), std::string("\x1d\0", 2)}) {
+        expect_holds(complaint([&] { load(model({}) + end); }), "tokenizer.model is no SentencePiece model");
+    }
+}
+
 }  // namespace
 }  // namespace vkf

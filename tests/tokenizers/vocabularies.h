@@ -50,7 +50,7 @@ inline BpeModel llama3_model(const Scratch& scratch) {
         model.hidden.push_back(token);
         model.added.push_back({name, token});
     }
-    model.begin_of_text = 128000;
+    model.bounds.begin = 128000;
     return model;
 }
 

@@ -1,0 +1,19 @@
+#include "apps/raw_output.h"
+
+#include <cerrno>
+#include <cstring>
+#include <span>
+
+#include "apps/common.h"
+#include "base/os.h"
+#include "base/os_file.h"
+
+namespace vkf {
+
+void print_as_is(std::string_view text) {
+    if (os::write(os::STANDARD_OUTPUT, std::as_bytes(std::span(text)))) return;
+    if (errno == EPIPE) throw ClosedOutput();
+    throw Error("cannot write to standard output: ", std::strerror(errno));
+}
+
+}  // namespace vkf

@@ -1,0 +1,25 @@
+// Encoded pictures, PNG, JPEG and WebP, into pixels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "models/images/picture.h"
+
+namespace vkf {
+
+/// Decodes a whole file of a picture, whose kind its first bytes tell.
+///
+/// The pixels are those of PIL's `ImageOps.exif_transpose(Image.open(file)).convert("RGB")`, with one exception: of 16
+/// bits the upper 8 are kept, where PIL clips grey. Grey is spread over the three channels, palettes are looked up, an
+/// alpha channel is dropped, CMYK is converted. Of a PNG with several pictures the first is taken; a WebP with several
+/// is refused.
+///
+/// Width and height are read first. Beside the pixels, decoding takes at most the file's size and 8 bytes a pixel.
+/// Throws: InputError, which begins with `name`, if the file is of another kind, is damaged or cut short, or has more
+/// pixels or longer sides than the limits allow.
+Picture decode_picture(std::span<const std::byte> bytes, const std::string& name, const PictureLimits& limits = {});
+
+}  // namespace vkf

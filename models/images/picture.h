@@ -1,0 +1,25 @@
+// A picture as it comes out of a file: of any size, which an Image is not.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace vkf {
+
+/// How many pixels a picture may have unless somebody says otherwise: PIL's limit (PIL.Image.MAX_IMAGE_PIXELS), which
+/// is 256 MiB of RGB.
+inline constexpr std::int64_t DEFAULT_MAX_PIXELS = 89'478'485;
+
+/// How large a picture may be. Decoders keep whole rows beside the picture, which is why sides have a limit, too.
+struct PictureLimits {
+    std::int64_t pixels = DEFAULT_MAX_PIXELS;
+    std::int64_t side = 1'000'000;
+};
+
+/// RGB with 8 bits, rows from the top, pixels from the left.
+struct Picture {
+    int width = 0, height = 0;
+    std::vector<std::uint8_t> rgb;  // [height, width, 3]
+};
+
+}  // namespace vkf

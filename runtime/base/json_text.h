@@ -1,0 +1,16 @@
+// JSON as it is written: to files, and to standard output.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace vkf {
+
+/// The value in UTF-8, over lines if `indent` is not negative. Bytes of its texts that are not UTF-8, as in the names
+/// of files, become U+FFFD, and characters that steer terminals (base/plain_text.h) are escaped.
+std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
+
+/// The value with its numbers rounded to ten significant digits, more than any float has; whole numbers stay.
+nlohmann::ordered_json rounded(nlohmann::ordered_json value);
+
+}  // namespace vkf
