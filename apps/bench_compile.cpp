@@ -181,7 +181,7 @@ void bench_compile(const Common& common, const Options& o) {
             progress.update(std::ssize(report.kernels), report.kernels.back().kernel);
         }
         const auto rows = rows_of(report);
-        if (!o.out.empty()) write_atomically(o.out, json_text(rounded(document(report)), 2) + "\n");
+        if (!o.out.empty()) write_atomically(o.out, document_text(document(report)));
         if (!o.markdown.empty()) write_atomically(o.markdown, heading(report.head) + "\n\n" + markdown(rows));
         if (common.json)
             print_json(document(report));

@@ -232,7 +232,7 @@ void run_benchmark(const Common& common, const ReportOptions& o,
         if (const auto facts = list_device_facts(); device.info().index < facts.size())
             report.facts = facts[device.info().index];
         const auto rows = rows_of(report);
-        if (!o.out.empty()) write_atomically(o.out, json_text(rounded(document(report)), 2) + "\n");
+        if (!o.out.empty()) write_atomically(o.out, document_text(document(report)));
         if (!o.markdown.empty()) write_atomically(o.markdown, heading(report) + "\n" + vkf::markdown(rows));
         if (!o.plot.empty()) write_atomically(o.plot, roofline_svg(report));
         if (common.json) return print_json(document(report));

@@ -1,7 +1,6 @@
 #include "apps/bench_timing.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -10,6 +9,7 @@
 #include "ops/arithmetic.h"
 #include "ops/view.h"
 #include "passes/run_passes.h"
+#include "program/warm_up.h"
 #include "vulkan/device.h"
 
 namespace vkf {
@@ -49,13 +49,6 @@ struct CaseProgram {
         return spent;
     }
 };
-
-/// GPUs raise their clocks some tenths of a second after work begins: an H200 its own from 345 to 1980 MHz.
-void wake(Program& program) {
-    constexpr std::chrono::duration<double> long_enough(0.4);
-    for (const auto start = std::chrono::steady_clock::now(); std::chrono::steady_clock::now() - start < long_enough;)
-        program.run();
-}
 
 /// Why a case cannot be run; empty if it can.
 std::string obstacle(const Device& device, const Case& c, const TimingLimits& limits) {
@@ -173,7 +166,7 @@ std::optional<Measurement> time_case(Device& device, const Case& c, const Timing
         program.reset();  // its memory first
         program = std::make_unique<CaseProgram>(device, c, repetitions, limits.activations);
     }
-    if (device.info().kind != DeviceKind::cpu) wake(program->program);
+    warm_up(device, [&] { program->program.run(); });
     std::vector<double> samples;
     time_calls(limits.seconds, [&] {
         program->program.run();

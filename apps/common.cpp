@@ -123,7 +123,7 @@ void print(std::string_view text) {
 }
 
 void print_json(const nlohmann::ordered_json& document) {
-    print_as_is(json_text(rounded(document), 2) + "\n");
+    print_as_is(document_text(document));
 }
 
 namespace {

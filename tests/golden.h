@@ -56,12 +56,11 @@ inline double tolerance(double rounding) {
     return std::sqrt(64.0) * rounding;
 }
 
-/// Logits, loss and every gradient by its name, against what a case's file holds of them. Where weights' rounding is
-/// known to do so much to the logits that their tolerance is above 2e-6, that is their limit.
+/// Logits, loss and every gradient by its name, against what a case's file holds of them.
 inline void expect_golden(const Safetensors& expected,
                           const std::function<std::vector<float>(const std::string&)>& read,
-                          double rounding_of_logits = 0) {
-    EXPECT_LE(difference(read("logits"), expected.read_f32("logits")), std::max(2e-6, tolerance(rounding_of_logits)));
+                          double logits_limit = 2e-6) {
+    EXPECT_LE(difference(read("logits"), expected.read_f32("logits")), logits_limit);
     EXPECT_LE(difference(read("loss"), expected.read_f32("loss")), 2e-6);
     const std::string prefix = "grad.";
     double largest = 0;

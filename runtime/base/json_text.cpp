@@ -52,4 +52,8 @@ ordered_json rounded(ordered_json value) {
     return value;
 }
 
+std::string document_text(const ordered_json& document) {
+    return json_text(rounded(document), 2) + "\n";
+}
+
 }  // namespace vkf

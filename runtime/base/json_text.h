@@ -13,4 +13,7 @@ std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 /// The value with its numbers rounded to ten significant digits, more than any float has; whole numbers stay.
 nlohmann::ordered_json rounded(nlohmann::ordered_json value);
 
+/// A document as commands print it and write it into files: rounded, indented, with a line end.
+std::string document_text(const nlohmann::ordered_json& document);
+
 }  // namespace vkf

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "program/warm_up.h"
 #include "vulkan/device.h"
 #include "vulkan/kernel.h"
 
@@ -241,10 +242,10 @@ TuningResult DeviceAutotuner::best_of(const DeviceTraits& device, Open& of, std:
                                       bool timed, std::string& reason) {
     constexpr double quick = 5e-4;  // seconds; a GPU usually takes a twentieth of that
     const TuningProblem& problem = *of.problem;
-    std::map<std::string, double>& known = right_[problem.correctness.empty() ? problem.kind : problem.correctness];
+    std::map<std::string, double>& checked = right_[problem.correctness.empty() ? problem.kind : problem.correctness];
     std::map<std::string, double> seconds;  // of the correctness case, by those that are right
     for (const std::string& candidate : candidates) {
-        if (const auto before = known.find(candidate); timed && before != known.end()) {
+        if (const auto before = checked.find(candidate); timed && before != checked.end()) {
             seconds.insert(*before);
             continue;
         }
@@ -256,17 +257,17 @@ TuningResult DeviceAutotuner::best_of(const DeviceTraits& device, Open& of, std:
         });
         if (right && !timed) return {candidate, {}};
     }
-    known.insert(seconds.begin(), seconds.end());
+    checked.insert(seconds.begin(), seconds.end());
     const auto by_seconds = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto quickest = std::ranges::min_element(seconds, by_seconds);
     const std::int64_t room = device_.info().memory_bytes / 8;
     std::map<std::string, double> gflops;
-    std::vector<Contestant> list;
+    std::vector<TimedCandidate> list;
     for (const std::string& candidate : candidates) {
         if (!seconds.contains(candidate)) continue;
         std::int64_t held = 0;
-        for (const Contestant& one : list) held += one.attempt->bytes();
-        if (held > room) race(problem, list, gflops, reason);
+        for (const TimedCandidate& one : list) held += one.attempt->bytes();
+        if (held > room) keep_fastest(problem, list, gflops, reason);
         attempt(problem, candidate, reason, [&] {
             const double times = seconds[candidate] / quickest->second;
             if (seconds[candidate] > quick && times > options_.hopeless)
@@ -278,41 +279,47 @@ TuningResult DeviceAutotuner::best_of(const DeviceTraits& device, Open& of, std:
             return wrong;
         });
     }
-    race(problem, list, gflops, reason);
+    keep_fastest(problem, list, gflops, reason);
     if (list.empty()) return {};
     return {list.front().candidate, std::move(gflops)};
 }
 
-void DeviceAutotuner::race(const TuningProblem& problem, std::vector<Contestant>& list,
+void DeviceAutotuner::keep_fastest(const TuningProblem& problem, std::vector<TimedCandidate>& list,
                            std::map<std::string, double>& gflops, std::string& reason) {
-    constexpr double awake = 0.3, enough = 0.1;  // seconds
-    constexpr int least = 3, most = 15;          // rounds
+    constexpr double enough = 0.1;       // seconds
+    constexpr int least = 3, most = 15;  // rounds
     constexpr double behind = 3;
-    for (Contestant& one : list) one.seconds.clear();
+    for (TimedCandidate& one : list) one.seconds.clear();
     const auto fastest = [&] {
         double seconds = std::numeric_limits<double>::infinity();
-        for (const Contestant& one : list)
+        for (const TimedCandidate& one : list)
             if (!one.seconds.empty()) seconds = std::min(seconds, std::ranges::min(one.seconds));
         return seconds;
     };
-    if (list.size() > 1 && device_.info().kind != DeviceKind::cpu)
-        for (const auto start = Clock::now(); Clock::now() - start < std::chrono::duration<double>(awake);)
-            list.front().attempt->once();
+    const auto run = [&](const TimedCandidate& one, const std::function<void()>& work) {
+        return succeeds(problem, one.candidate, reason, [&] {
+            work();
+            return std::string();
+        });
+    };
+    if (list.size() > 1) {
+        const bool warm = run(list.front(), [&] { warm_up(device_, [&] { list.front().attempt->once(); }); });
+        if (!warm) list.erase(list.begin());
+    }
     double spent = 0;
     for (int round = 0; round < (list.size() > 1 ? most : 1) && (round < least || spent < enough); ++round)
         for (auto one = list.begin(); one != list.end();) {
             const bool stays = !one->seconds.empty() && std::ranges::min(one->seconds) > behind * fastest();
-            const bool runs = stays || withstands(problem, one->candidate, reason, [&] {
-                                  one->seconds.push_back(one->attempt->once());
-                                  spent += one->seconds.back();
-                                  return std::string();
-                              });
-            one = runs ? one + 1 : list.erase(one);
+            const bool right = stays || run(*one, [&] {
+                                   one->seconds.push_back(one->attempt->once());
+                                   spent += one->seconds.back();
+                               });
+            one = right ? one + 1 : list.erase(one);
         }
-    const auto slower = [&](const Contestant& a, const Contestant& b) {
+    const auto slower = [&](const TimedCandidate& a, const TimedCandidate& b) {
         return gflops[a.candidate] < gflops[b.candidate];
     };
-    for (Contestant& one : list) {
+    for (TimedCandidate& one : list) {
         std::ranges::nth_element(one.seconds, one.seconds.begin() + std::ssize(one.seconds) / 2);
         const double seconds = one.seconds[one.seconds.size() / 2];
         gflops[one.candidate] = 1e-9 * one.attempt->flops() / std::max(seconds, 1e-9);
@@ -326,12 +333,12 @@ bool DeviceAutotuner::attempt(const TuningProblem& problem, const std::string& c
                               const std::function<std::string()>& work) {
     if (interrupted()) throw TuningInterrupted();
     journal_.note({problem.family, candidate});
-    const bool right = withstands(problem, candidate, reason, work);
+    const bool right = succeeds(problem, candidate, reason, work);
     journal_.strike_out();
     return right;
 }
 
-bool DeviceAutotuner::withstands(const TuningProblem& problem, const std::string& candidate, std::string& reason,
+bool DeviceAutotuner::succeeds(const TuningProblem& problem, const std::string& candidate, std::string& reason,
                                  const std::function<std::string()>& work) {
     std::string wrong;
     try {

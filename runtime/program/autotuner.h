@@ -41,6 +41,7 @@ struct AutotunerOptions {
     std::optional<double> patience_s = {};
 };
 
+/// Thrown where AutotunerOptions::interrupted has said so.
 struct TuningInterrupted {};
 
 /// Runs every candidate on operands whose result is known (graph/autotuner.h), with guard bands and poisoned memory
@@ -86,7 +87,7 @@ private:
     };
 
     /// A candidate that computes right, ready to be timed.
-    struct Contestant {
+    struct TimedCandidate {
         std::string candidate;
         std::unique_ptr<TuningAttempt> attempt;
         std::vector<double> seconds = {};
@@ -108,17 +109,18 @@ private:
     /// The best of these; none if none is right. `reason` is what was wrong with the last one.
     TuningResult best_of(const DeviceTraits& device, Open& of, std::span<const std::string> candidates, bool timed,
                          std::string& reason);
-    /// Keeps the fastest by the median of several runs, in which all take turns: a GPU raises its clocks some tenths of
-    /// a second after work begins, and lowers them when it waits. One that is far behind the others stops running.
-    /// `gflops` gets everyone's 10^9 operations a second.
-    void race(const TuningProblem& problem, std::vector<Contestant>& list, std::map<std::string, double>& gflops,
-              std::string& reason);
-    /// Lets `work` try a candidate and say what is wrong with it. False, and somebody is told, if something is. An
-    /// attempt is in the journal while it lasts; what has run before need not be.
+    /// Keeps the fastest by the median of several runs. The candidates take turns, so that a change of the device's
+    /// clocks meets all of them; one that is far behind the others stops running. `gflops` gets everyone's 10^9
+    /// operations a second.
+    void keep_fastest(const TuningProblem& problem, std::vector<TimedCandidate>& list,
+                      std::map<std::string, double>& gflops, std::string& reason);
+    /// Lets `work` try a candidate and say what is wrong with it. False, and somebody is told, if something is. The
+    /// journal holds the candidate until then.
     bool attempt(const TuningProblem& problem, const std::string& candidate, std::string& reason,
                  const std::function<std::string()>& work);
-    bool withstands(const TuningProblem& problem, const std::string& candidate, std::string& reason,
-                    const std::function<std::string()>& work);
+    /// The same without the journal, for a candidate that has run before.
+    bool succeeds(const TuningProblem& problem, const std::string& candidate, std::string& reason,
+                  const std::function<std::string()>& work);
 
     bool out_of_time() const;
     bool interrupted() const { return options_.interrupted && options_.interrupted(); }

@@ -121,7 +121,7 @@ TEST(DeviceAutotuner, GoesOnInTheNextRunWhenTheBudgetIsSpent) {
     EXPECT_EQ(read_tuning_cache(shared_device().info(), place(folder.path)).chosen.size(), 1u);
 }
 
-TEST(DeviceAutotuner, GivesUpBetweenTrialsAndHoldsItAgainstNobody) {
+TEST(DeviceAutotuner, GivesUpBetweenTrialsAndLeavesNothingOut) {
     const Folder folder;
     int asked = 0;
     const std::vector<std::string> list{"tile 64", "tile 128"};
