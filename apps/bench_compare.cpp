@@ -60,6 +60,8 @@ void compare_measurements(const Common& common, const Options& o) {
     const BenchReport a = read_report(o.first), b = read_report(o.second);
     const std::vector<Pair> list = pairs(a, b);
     require(!list.empty(), o.first, " and ", o.second, " have no measurement in common");
+    const std::int64_t only_a = std::ssize(a.measurements) - std::ssize(list),
+                       only_b = std::ssize(b.measurements) - std::ssize(pairs(b, a));
 
     std::vector<std::vector<std::string>> rows{
         {"family", "what", "shape", "layout", "A ms", "B ms", "A/B", "A of peak", "B of peak"}};
@@ -82,12 +84,15 @@ void compare_measurements(const Common& common, const Options& o) {
         rows.push_back({family, "geometric mean", "", "", "", "", fixed(mean, 2), "", ""});
         families[family] = mean;
     }
-    const std::string head = "A: " + heading(a) + "B: " + heading(b) + "\n";
-    if (!o.markdown.empty()) write_atomically(o.markdown, head + markdown(rows));
-    if (!common.json) return print(head + table(rows));
+    const std::string head = "A: " + heading(a) + "B: " + heading(b) + "\n",
+                      foot = text("\n", only_a, " measurements are in A only, ", only_b, " in B only\n");
+    if (!o.markdown.empty()) write_atomically(o.markdown, head + markdown(rows) + foot);
+    if (!common.json) return print(head + table(rows) + foot);
     print_json({{"devices", {device(a.head), device(b.head)}},
                 {"measurements", entries},
-                {"geometric_mean_speedup", families}});
+                {"geometric_mean_speedup", families},
+                {"only_a", only_a},
+                {"only_b", only_b}});
 }
 
 // --- Kernels that were compiled ------------------------------------------------------------------

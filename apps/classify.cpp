@@ -148,18 +148,26 @@ void prepare_maps(const Options& o) {
     if (error) throw Error(o.maps, ": cannot make the directory: ", error.message());
 }
 
-void write_maps(const Options& o, const std::string& file, std::span<const AttentionWeights> blocks) {
+/// Over what the model, which takes squares of side `its_side`, sees of the picture.
+void write_maps(const Options& o, const std::string& file, const ImageFit& fit, std::int64_t its_side,
+                std::span<const AttentionWeights> blocks) {
+    const auto shown = [&](int side) {
+        ImageFit larger = fit;
+        larger.shorter = static_cast<int>(std::int64_t{fit.shorter} * side / its_side);
+        return read_square_image(file, side, o.max_pixels, larger);
+    };
     const auto [whole, heads] = map_files(o.maps, file);
-    write_png(whole, rollout_picture(read_square_image(file, MAP_SIDE, o.max_pixels), blocks));
+    write_png(whole, rollout_picture(shown(MAP_SIDE), blocks));
     const int most = static_cast<int>(std::max(blocks.size(), blocks.front().heads));
     const int side = std::clamp((Image::longest_side - GAP) / most - GAP, 1, HEAD_SIDE);
-    write_png(heads, heads_picture(read_square_image(file, side, o.max_pixels), blocks));
+    write_png(heads, heads_picture(shown(side), blocks));
 }
 
 /// A picture brought to the model's size, or why it cannot be read, which is noted.
-ReadPicture read_picture(const Common& common, const Options& o, const std::string& file, int side) {
+ReadPicture read_picture(const Common& common, const Options& o, const std::string& file, int side,
+                         const ImageFit& fit) {
     try {
-        return {file, read_square_image(file, side, o.max_pixels), ""};
+        return {file, read_square_image(file, side, o.max_pixels, fit), ""};
     } catch (const InputError& error) {
         if (o.images.size() > 1) note(common, error.what());
         return {file, std::nullopt, error.what()};
@@ -176,8 +184,8 @@ std::vector<std::size_t> ranking(std::span<const double> share, std::size_t top)
 }
 
 void classify(Device& device, const Common& common, const Options& o, const ImageModel& model,
-              const Statistics& statistics, std::span<const ReadPicture> pictures) {
-    Classifier classifier(device, common, model, statistics, !o.maps.empty());
+              const ImageProcessor& processor, std::span<const ReadPicture> pictures) {
+    Classifier classifier(device, common, model, processor.statistics, !o.maps.empty());
     auto document = ordered_json::array();
     for (const auto& [file, image, complaint] : pictures) {
         stop_if_interrupted();
@@ -186,7 +194,7 @@ void classify(Device& device, const Common& common, const Options& o, const Imag
             continue;
         }
         const std::vector<double> share = classifier(*image, file);
-        if (!o.maps.empty()) write_maps(o, file, classifier.weights());
+        if (!o.maps.empty()) write_maps(o, file, processor.fit, image->width(), classifier.weights());
         auto classes = ordered_json::array();
         std::string line = plain_line(file) + ":";
         for (const std::size_t i : ranking(share, static_cast<std::size_t>(o.top))) {
@@ -204,10 +212,11 @@ void run(const Common& common, const Options& o) {
     const ImageModel model = open_image_model({o.model, {}, o.verify});
     const Size channels = model.config.size(Dimension::channels);
     require(channels == 3, channels.key, " is ", channels.value, ", pictures have 3");
-    const Statistics statistics = model.statistics(o.statistics);
+    const ImageProcessor processor = model.processor(o.statistics);
     const std::int64_t side = model.config.size(Dimension::image_size);
     std::vector<ReadPicture> pictures;
-    for (const std::string& file : o.images) pictures.push_back(read_picture(common, o, file, static_cast<int>(side)));
+    for (const std::string& file : o.images)
+        pictures.push_back(read_picture(common, o, file, static_cast<int>(side), processor.fit));
     const auto unread = std::ranges::count_if(pictures, [](const ReadPicture& picture) { return !picture.image; });
     require(pictures.size() > 1 || unread == 0, pictures[0].complaint);
     require(unread < std::ssize(pictures), "none of ", pictures.size(), " pictures can be read");
@@ -216,7 +225,7 @@ void run(const Common& common, const Options& o) {
             o.model, " are differences of maps, wanted a model with one map per head");
     if (!o.maps.empty()) prepare_maps(o);
     catch_interrupts();
-    with_device(common, [&](Device& device) { classify(device, common, o, model, statistics, pictures); });
+    with_device(common, [&](Device& device) { classify(device, common, o, model, processor, pictures); });
     require(unread == 0, unread, " of ", pictures.size(), " pictures cannot be read, the others are classified");
 }
 
@@ -245,8 +254,7 @@ void add_classify(CLI::App& app, Common& common) {
         "  vkformer classify --model out/best cat.jpg\n"
         "  vkformer classify --model out/best --top 3 --attention-maps maps *.png\n"
         "\n"
-        "A picture is turned as its camera noted, cut to its middle square and resized to the model's. Rollout "
-        "follows\n"
+        "A picture is turned as its camera noted, resized and cut as preprocessor_config.json says. Rollout follows\n"
         "the attention weights from the class token back through all blocks; heads shows what the class token attends\n"
         "to, a row for every block. Pictures that cannot be read are said, and the status is 2 when the others are "
         "done.\n");

@@ -35,9 +35,12 @@ void run(const Common& common, const EvalOptions& o) {
     only(o.coarse_labels, "--coarse-labels", "vision models");
     only(o.max_pixels != DEFAULT_MAX_PIXELS, "--max-pixels", "vision models");
     only(!o.confusion_matrix.empty(), "--confusion-matrix", "vision models");
+    only(o.split == "test" || o.split == "all", "--split test and all", "vision models");
     require(!o.limit || !o.hellaswag.empty(), "--limit is for --hellaswag");
     if (!o.hellaswag.empty()) return eval_hellaswag(common, o);
-    eval_language(common, o);
+    EvalOptions language = o;
+    if (language.split.empty()) language.split = "val";
+    eval_language(common, language);
 }
 
 void add_options(CLI::App& command, EvalOptions& o) {
@@ -46,10 +49,12 @@ void add_options(CLI::App& command, EvalOptions& o) {
     add_verify_option(command, o.verify);
     command.add_option("--data", o.data, "Text, token file, or a directory of either; a directory of images")
         ->type_name("PATH");
-    command.add_option("--split", o.split, "Part of the data; of images val is the test images")
-        ->check(one_of({"train", "val"}))
-        ->type_name("train|val")
-        ->capture_default_str();
+    command
+        .add_option("--split", o.split,
+                    "Part of the data (val). Of images val is what training would choose by, test what it would\n"
+                    "report beside that, and all the default where folders are no splits")
+        ->check(one_of({"train", "val", "test", "all"}))
+        ->type_name("train|val|test|all");
     command.add_option("--batch-size", o.batch_size, "Sequences (12) or images (128) at a time")
         ->type_name("N")
         ->check(whole(1));

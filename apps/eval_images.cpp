@@ -24,13 +24,24 @@ namespace {
 using nlohmann::ordered_json;
 
 /// The data brought to the model's size. Throws InputError where its images or classes are not the model's.
-ImageSet open_set(const Common& common, const EvalOptions& o, const ImageModel& model) {
+ImageSet open_set(const Common& common, const EvalOptions& o, const ImageModel& model, const ImageFit& fit) {
     const std::int64_t side = model.config.size(Dimension::image_size);
     ImageSet set = open_noted_images(
         common, o.data,
-        {.side = static_cast<std::size_t>(side), .coarse = o.coarse_labels, .max_pixels = o.max_pixels});
+        {.side = static_cast<std::size_t>(side), .coarse = o.coarse_labels, .max_pixels = o.max_pixels, .fit = fit});
     require_fit(set, o.data, model.config, (model.path / "config.json").string());
     return set;
+}
+
+/// A split by its name on the command line. Where val and test are one, both names are its.
+Images images_of(const ImageSet& set, const std::string& split) {
+    if (split == "train") return set.train;
+    if (split == "val") return set.test;
+    if (split == "test") return set.held_out.size() > 0 ? set.held_out : set.test;
+    Images all = set.train;
+    for (const Images* more : {&set.test, &set.held_out})
+        for (std::size_t i = 0; i < more->size(); ++i) all.add(more->pixels(i).data(), more->label(i));
+    return all;
 }
 
 void evaluate(Device& device, const Common& common, const EvalOptions& o, const ImageModel& model, std::int64_t batch,
@@ -66,7 +77,8 @@ std::string mistaken(const ConfusionMatrix& seen, std::size_t label, const std::
                             percent_text(static_cast<double>(most) / static_cast<double>(seen.count(label))));
 }
 
-void report(const Common& common, const EvalOptions& o, const ImageSet& set, const ImageEvaluation& evaluation) {
+void report(const Common& common, const EvalOptions& o, const std::string& split, const ImageSet& set,
+            const ImageEvaluation& evaluation) {
     const ConfusionMatrix& seen = evaluation.confusions();
     if (!common.json) {
         std::vector<std::vector<std::string>> rows{{"class", "images", "accuracy", "most often mistaken for"}};
@@ -78,7 +90,7 @@ void report(const Common& common, const EvalOptions& o, const ImageSet& set, con
     }
     ordered_json document{{"model", o.model},
                           {"data", o.data},
-                          {"split", o.split},
+                          {"split", split},
                           {"loss", evaluation.loss()},
                           {"accuracy", seen.accuracy()},
                           {"images", seen.count()}};
@@ -97,17 +109,18 @@ void report(const Common& common, const EvalOptions& o, const ImageSet& set, con
 void eval_images(const Common& common, const EvalOptions& o) {
     if (!o.confusion_matrix.empty()) require_output("--confusion-matrix", o.confusion_matrix, {o.model, o.data});
     const ImageModel model = open_image_model({o.model, {}, o.verify});
-    const Statistics statistics = model.statistics(o.statistics);
-    const ImageSet set = open_set(common, o, model);
-    const Images& images = o.split == "val" ? set.test : set.train;
-    require(images.size() > 0, "data ", o.data, ": the split '", o.split, "' has no images");
+    const ImageProcessor processor = model.processor(o.statistics);
+    const ImageSet set = open_set(common, o, model, processor.fit);
+    const std::string split = !o.split.empty() ? o.split : set.split ? "val" : "all";
+    const Images images = images_of(set, split);
+    require(images.size() > 0, "data ", o.data, ": the split '", split, "' has no images");
     const std::int64_t batch = std::min<std::int64_t>(o.batch_size ? o.batch_size : 128, std::ssize(images.labels()));
-    ImageEvaluation evaluation(set, images, statistics, batch);
+    ImageEvaluation evaluation(set, images, processor.statistics, batch);
     catch_interrupts();
     with_device(common, [&](Device& device) { evaluate(device, common, o, model, batch, evaluation); });
     if (!o.confusion_matrix.empty())
         write_png(o.confusion_matrix, draw_confusion(evaluation.confusions(), set.class_names, o.model));
-    report(common, o, set, evaluation);
+    report(common, o, split, set, evaluation);
 }
 
 }  // namespace vkf

@@ -80,7 +80,10 @@ void ImageRunOptions::declare_images(CLI::App& app) {
     flag(app, "--coarse-labels", coarse_labels, "CIFAR-100's 20 coarse labels");
     choice(app, "--augment", augment, "what becomes of training images",
            {"none", "crop-flip", "randaugment", "autoaugment"});
-    choice(app, "--statistics", statistics, "mean and deviation", names_of(all_statistics));
+    std::vector<std::string> known = names_of(all_statistics);
+    known.emplace_back("model");
+    choice(app, "--statistics", statistics, "mean and deviation; model: those that --init-from's says, its default",
+           known);
     option(app, "--mix", mix, "probability of MixUp or CutMix", number({.least = 0, .most = 1}));
     option(app, "--label-smoothing", label_smoothing, "weight spread over all classes",
            number({.least = 0, .most = 1, .most_too = false}));
@@ -110,10 +113,11 @@ void ImageRunOptions::take_origin(const Common& common) {
     if (origin().empty()) return;
     const std::string file = read_origin(common);
     const ModelConfig there = read_config_json(file);
-    const std::int64_t its_size = there.size(Dimension::image_size);
+    const std::int64_t its_size = origin_size_ = there.size(Dimension::image_size);
     std::int64_t side = image_size > 0 ? image_size : its_size;  // of the data, which 0 leaves open
     adopt("--image-size", side, its_size, file);
     adopt(there, file);
+    if (!resume && !given("--statistics") && find_image_processor(origin(), its_size)) statistics = "model";
     tell_changes(common);
 }
 
@@ -128,9 +132,11 @@ void ImageRunOptions::check() {
 
 ImageSet ImageRunOptions::images(const Common& common, const std::string& path) const {
     require(!path.empty(), "--data is missing: a directory of images");
-    return open_noted_images(
-        common, path,
-        {.side = static_cast<std::size_t>(image_size), .coarse = coarse_labels, .max_pixels = max_pixels});
+    return open_noted_images(common, path,
+                             {.side = static_cast<std::size_t>(image_size),
+                              .coarse = coarse_labels,
+                              .max_pixels = max_pixels,
+                              .fit = processor().fit});
 }
 
 ModelConfig ImageRunOptions::fresh_model(std::int64_t side, std::int64_t classes) const {
@@ -141,12 +147,20 @@ ModelConfig ImageRunOptions::fresh_model(std::int64_t side, std::int64_t classes
     return made;
 }
 
+ImageProcessor ImageRunOptions::processor() const {
+    if (statistics != "model") return {statistics_named(statistics), {}};
+    require(!origin().empty(), "--statistics is model, but there is none: wanted --init-from beside it");
+    const auto found = find_image_processor(origin(), origin_size_);
+    require(found.has_value(), "--statistics is model, but ", origin(), " has no ", image_processor_file);
+    return *found;
+}
+
 ImageBatchOptions ImageRunOptions::batches() const {
     return {.batch = static_cast<std::size_t>(batch_size),
             .passes = static_cast<std::size_t>(passes),
             .drop_last = drop_last,
             .augmentation = augmentation_named(augment),
-            .statistics = statistics_named(statistics),
+            .statistics = processor().statistics,
             .mix_probability = mix,
             .label_smoothing = label_smoothing,
             .seed = seed,

@@ -1,9 +1,11 @@
 // Everything that the training of a vision model can be told.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "apps/run_options.h"
+#include "models/files/image_processor.h"
 #include "models/train/image_feed.h"
 
 namespace vkf {
@@ -16,7 +18,7 @@ struct ImageRunOptions : RunOptions {
     std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
     bool coarse_labels = false;
     std::string augment = "autoaugment";
-    std::string statistics = "sl-cifar10";
+    std::string statistics = "sl-cifar10";  // with --init-from "model": those of what it starts from
     double mix = 0.5;
     double label_smoothing = 0.1;
     std::int64_t passes = 1;
@@ -41,8 +43,13 @@ struct ImageRunOptions : RunOptions {
     ImageSet images(const Common& common, const std::string& path) const;
     /// The model that the flags describe, for images of that side and so many classes.
     ModelConfig fresh_model(std::int64_t side, std::int64_t classes) const;
+    /// How images become the model's input, by --statistics. Throws InputError.
+    ImageProcessor processor() const;
     ImageBatchOptions batches() const;
     EpochSchedule epoch_schedule(std::int64_t steps_per_epoch) const;
+
+private:
+    std::int64_t origin_size_ = 0;  // of the images that it takes
 };
 
 /// sl-cifar10, sl-cifar100, kk-cifar10 or kk-cifar100. Throws InputError.

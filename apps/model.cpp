@@ -11,7 +11,6 @@
 #include "models/files/adapter_files.h"
 #include "models/files/config_json.h"
 #include "models/files/generation_config.h"
-#include "models/files/image_processor.h"
 #include "models/files/manifest.h"
 #include "models/files/stored_weights.h"
 #include "models/files/weights.h"
@@ -175,12 +174,13 @@ ImageModel open_image_model(const ModelPath& path, bool weights) {
     return {open_model(path, true, weights)};
 }
 
-Statistics ImageModel::statistics(const std::string& name) const {
-    if (!name.empty()) return statistics_named(name);
-    const fs::path file = path / "preprocessor_config.json";
-    require(file_exists(file), file.string(),
+ImageProcessor ImageModel::processor(const std::string& statistics) const {
+    const auto found = find_image_processor(path, config.size(Dimension::image_size));
+    require(found || !statistics.empty(), (path / image_processor_file).string(),
             " is missing: how images are normalised must be given, --statistics");
-    return read_image_processor(file);
+    ImageProcessor made = found.value_or(ImageProcessor());
+    if (!statistics.empty()) made.statistics = statistics_named(statistics);
+    return made;
 }
 
 TokenDataset open_data(const LanguageModel& model, const fs::path& path) {

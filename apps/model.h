@@ -12,7 +12,7 @@
 
 #include "models/data/dataset.h"
 #include "models/family.h"
-#include "models/images/normalise.h"
+#include "models/files/image_processor.h"
 #include "models/tokenizers/load_tokenizer.h"
 #include "program/state.h"
 
@@ -69,8 +69,9 @@ struct LanguageModel : Model {
 
 /// A vision model's directory, with what makes images its input.
 struct ImageModel : Model {
-    /// Those that go by a name, or without one preprocessor_config.json's. Throws InputError if there are none.
-    Statistics statistics(const std::string& name) const;
+    /// What the directory says (find_image_processor), with the statistics that go by a name, if one is given. Throws
+    /// InputError if there are none.
+    ImageProcessor processor(const std::string& statistics) const;
 };
 
 /// Read what is small: config.json and, if weights are wanted, their table of contents; open_language_model the

@@ -28,18 +28,19 @@ namespace vkf {
 
 namespace {
 
-/// What evaluations are made on: the test images of a set.
+/// What evaluations are made on: images of a set.
 struct EvalSet {
     std::string name;
     const ImageSet* set;
+    const Images* images;
 };
 
-/// Loss, smoothed as in training, and accuracy over each set's test images; those of the run's own data, called "val",
-/// tell which model is the best.
+/// Loss, smoothed as in training, and accuracy over each; those called "val", of the run's own data, tell which model
+/// is the best.
 Evaluation evaluate(Trainer& trainer, const std::vector<EvalSet>& sets, const ImageRunOptions& o, const Watch& watch) {
     Evaluation made;
-    for (const auto& [name, set] : sets) {
-        ImageEvaluation found(*set, set->test, statistics_named(o.statistics), o.batch_size, o.label_smoothing);
+    for (const auto& [name, set, images] : sets) {
+        ImageEvaluation found(*set, *images, o.processor().statistics, o.batch_size, o.label_smoothing);
         trainer.evaluate(watch([&](Program& program, std::uint64_t number) { found.feed(program, number); }), 0,
                          found.batches(), [&](Program& program) { found.update(program); });
         const double accuracy = found.confusions().accuracy();
@@ -66,8 +67,21 @@ std::vector<ImageSet> open_eval_data(const ImageRunOptions& o, const Common& com
 
 std::int64_t batches_of(const std::vector<EvalSet>& sets, std::int64_t batch_size) {
     std::int64_t count = 0;
-    for (const EvalSet& at : sets) count += (std::ssize(at.set->test.labels()) + batch_size - 1) / batch_size;
+    for (const EvalSet& at : sets) count += (std::ssize(at.images->labels()) + batch_size - 1) / batch_size;
     return count;
+}
+
+/// The run's own test images, or val and test where the data have both, and those of --eval-data.
+std::vector<EvalSet> eval_sets(const ImageRunOptions& o, const ImageSet& set, const std::vector<ImageSet>& others) {
+    std::vector<EvalSet> sets{{"val", &set, &set.test}};
+    if (set.held_out.size() > 0) sets.push_back({"test", &set, &set.held_out});
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        const std::string& name = o.eval_data[i].name;
+        require(name != "test" || set.held_out.size() == 0, "--eval-data calls ", o.eval_data[i].path.string(),
+                " test, as the images of ", o.data, "'s own test are called");
+        sets.push_back({name, &others[i], &others[i].test});
+    }
+    return sets;
 }
 
 /// The model to train: a known one's configuration, or a fresh one for the data.
@@ -92,11 +106,13 @@ void train_images(const ImageRunOptions& o, const Common& common) {
     const ImageSet set = o.images(common, o.data);
     require(set.test.size() > 0, "data ", o.data, ": there are no test images");
     ImageBatches batches(set, set.train, o.batches());
+    const std::int64_t micro_steps = o.trainer.gradient_accumulation_steps;
+    require(batches.per_epoch() >= micro_steps, "--gradient-accumulation-steps is ", micro_steps, ", an epoch of ",
+            o.data, " has ", batches.per_epoch(), " batches: wanted no more");
     const ModelConfig model = model_config(o, set);
     const std::vector<ImageSet> others =
         open_eval_data(o, common, model, (std::filesystem::path(o.out_dir) / "config.json").string());
-    std::vector<EvalSet> sets{{"val", &set}};
-    for (std::size_t i = 0; i < others.size(); ++i) sets.push_back({o.eval_data[i].name, &others[i]});
+    const std::vector<EvalSet> sets = eval_sets(o, set, others);
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool evaluation) {
             return [&, rows, evaluation](const Scope& scope) { return image_loss(scope, model, rows, evaluation); };
@@ -110,8 +126,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
             Model{o.init_from, model}.load(trainer.parameters(), trainer.state());
             trainer.begin_averages();
         }
-        const std::int64_t micro_steps = o.trainer.gradient_accumulation_steps;
-        const std::int64_t steps_per_epoch = std::max<std::int64_t>(1, batches.per_epoch() / micro_steps);
+        const std::int64_t steps_per_epoch = batches.per_epoch() / micro_steps;
         const EpochSchedule schedule = o.epoch_schedule(steps_per_epoch);
         const TrainLoop loop{.steps = o.epochs * steps_per_epoch,
                              .steps_option = "--epochs",
@@ -127,8 +142,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
         if (o.dry_run) return dry_run(trainer, loop, bytes, common);
         if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
         run->describe({{"config.json", config_json_text(model)},
-                       {"preprocessor_config.json",
-                        image_processor_text(statistics_named(o.statistics), model.size(Dimension::image_size))}},
+                       {image_processor_file, image_processor_text(o.processor(), model.size(Dimension::image_size))}},
                       o.toml(), o.save_total_limit);
         note(common, text(trainer.parameters().count(), " parameters, ", model.attention().variant(), " attention, on ",
                           device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));

@@ -55,7 +55,7 @@ target_compile_definitions(vkformer_vulkan_api PUBLIC
 target_compile_options(vkformer_vulkan_api PRIVATE -w)
 target_link_libraries(vkformer_vulkan_api PUBLIC ${CMAKE_DL_LIBS} Threads::Threads)
 
-# PNG is written, pictures are resized and captions drawn by it.
+# PNG is written and captions are drawn by it.
 find_path(VKFORMER_STB_INCLUDE stb/stb_image_write.h)
 add_library(vkformer_stb INTERFACE)
 if(NOT VKFORMER_STB_INCLUDE)

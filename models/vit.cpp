@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "base/error.h"
 #include "models/activation_words.h"
@@ -159,6 +160,38 @@ double matrix_elements(const VitConfig& c) {
     return number(c.hidden_size) * rows;
 }
 
+/// As Hugging Face's ViTForImageClassification calls them: queries, keys and values have maps of their own.
+std::vector<std::string> hugging_face_names(std::string_view name) {
+    using Renamed = std::pair<std::string_view, std::string_view>;
+    constexpr Renamed outside[] = {{"cls_token", "vit.embeddings.cls_token"},
+                                   {"pos_embed", "vit.embeddings.position_embeddings"},
+                                   {"patch_embed.proj.", "vit.embeddings.patch_embeddings.projection."},
+                                   {"norm.", "vit.layernorm."},
+                                   {"head.", "classifier."}};
+    constexpr Renamed inside[] = {{"norm1.", "layernorm_before."},
+                                  {"norm2.", "layernorm_after."},
+                                  {"attn.qkv.", "attention.attention.query."},
+                                  {"attn.qkv.", "attention.attention.key."},
+                                  {"attn.qkv.", "attention.attention.value."},
+                                  {"attn.proj.", "attention.output.dense."},
+                                  {"mlp.fc1.", "intermediate.dense."},
+                                  {"mlp.fc2.", "output.dense."}};
+    std::vector<std::string> made;
+    const auto rename = [&](std::string_view rest, std::span<const Renamed> list, const std::string& before) {
+        for (const auto& [ours, theirs] : list)
+            if (rest.starts_with(ours)) made.push_back(text(before, theirs, rest.substr(ours.size())));
+    };
+    constexpr std::string_view blocks = "blocks.";
+    if (!name.starts_with(blocks)) {
+        rename(name, outside, "");
+        return made;
+    }
+    name.remove_prefix(blocks.size());
+    const std::size_t point = name.find('.');
+    rename(name.substr(point + 1), inside, text("vit.encoder.layer.", name.substr(0, point + 1)));
+    return made;
+}
+
 /// The plain one that both published recipes start from.
 VitConfig plain() {
     VitConfig c;
@@ -242,7 +275,7 @@ const Family& vit_family() {
         .fresh = [] { return ModelConfig(plain()); },
         .check = [](const ModelConfig& c) { check(c.as<VitConfig>()); },
         .matrix_elements = [](const ModelConfig& c) { return matrix_elements(c.as<VitConfig>()); },
-        .tensors = {},
+        .tensors = {.buffers = {"pooler.dense.weight", "pooler.dense.bias"}, .elsewhere = hugging_face_names},
         .graph = ImageGraph{[](const Scope& scope, const ModelConfig& c, Tensor images,
                                std::vector<AttentionProbe>* attention) {
             return logits(scope, c.as<VitConfig>(), images, attention);

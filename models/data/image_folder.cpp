@@ -1,11 +1,15 @@
 #include "models/data/image_folder.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "base/small_file.h"
 #include "models/data/image_layout.h"
 #include "models/images/image_file.h"
 
@@ -38,7 +42,8 @@ public:
 
 private:
     Image read(const fs::path& path) {
-        if (options_.side > 0) return read_square_image(path, static_cast<int>(options_.side), options_.max_pixels);
+        if (options_.side > 0)
+            return read_square_image(path, static_cast<int>(options_.side), options_.max_pixels, options_.fit);
         Image image = read_image(path, options_.max_pixels);
         const bool square = image.width() == image.height();
         if (set_.side == 0) {
@@ -67,19 +72,60 @@ std::vector<fs::path> images_of_class(const fs::path& folder, PassedOver& passed
     return files;
 }
 
+// The number of a class by its name; nothing if there is none.
+std::optional<std::int32_t> class_of(const std::vector<std::string>& names, const std::string& name) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) return std::nullopt;
+    return static_cast<std::int32_t>(found - names.begin());
+}
+
+// The pictures of Tiny-ImageNet's validation, in the order in which a file says their classes.
+Decoder::Labelled list_annotated(const fs::path& annotations, ImageSet& set) {
+    Decoder::Labelled files;
+    std::istringstream lines(read_small_text(annotations));
+    std::size_t number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        std::istringstream words(line);
+        std::string name, label;
+        if (!(words >> name)) continue;
+        words >> label;
+        const auto found = class_of(set.class_names, label);
+        require(found.has_value(), annotations.string(), ": line ", number, ": '", label,
+                "' is no class of the training images");
+        require(fs::path(name).filename() == name, annotations.string(), ": line ", number, ": '", name,
+                "' is no name of a file");
+        files.emplace_back(annotations.parent_path() / "images" / name, *found);
+    }
+    require(!files.empty(), annotations.string(), ": has no lines");
+    const auto all = picture_files(annotations.parent_path() / "images", set.passed_over);
+    if (all.size() > files.size()) set.passed_over["picture without a class"] += all.size() - files.size();
+    return files;
+}
+
+// Whether one of a split's folders is a class: there are tests whose labels nobody says.
+bool has_labels(const fs::path& directory, const std::vector<std::string>& names) {
+    PassedOver ignored;
+    return std::ranges::any_of(folders_in(directory, ignored), [&](const fs::path& folder) {
+        return class_of(names, folder.filename().string()).has_value();
+    });
+}
+
 // The classes of a split that has its own folder; they must be the set's unless those are still unknown.
 Decoder::Labelled list_split(const fs::path& directory, ImageSet& set) {
     Decoder::Labelled files;
     std::vector<std::string>& names = set.class_names;
+    const fs::path annotations = directory / "val_annotations.txt";
+    std::error_code error;
+    if (!names.empty() && fs::exists(annotations, error)) return list_annotated(annotations, set);
     const auto folders = folders_in(directory, set.passed_over);
     require(!folders.empty(), directory.string(), ": has no classes, wanted a folder of images for each");
     if (names.empty())
         for (const fs::path& folder : folders) names.push_back(folder.filename().string());
     for (const fs::path& folder : folders) {
-        const auto name = std::ranges::find(names, folder.filename().string());
-        require(name != names.end(), folder.string(), ": is no class of the training images");
-        for (const fs::path& file : images_of_class(folder, set.passed_over))
-            files.emplace_back(file, static_cast<std::int32_t>(name - names.begin()));
+        const auto label = class_of(names, folder.filename().string());
+        require(label.has_value(), folder.string(), ": is no class of the training images");
+        for (const fs::path& file : images_of_class(folder, set.passed_over)) files.emplace_back(file, *label);
     }
     require(folders.size() == names.size(), directory.string(), ": has ", folders.size(), " classes, wanted the ",
             names.size(), " of the training images");
@@ -93,14 +139,18 @@ ImageSet open_image_folder(const fs::path& directory, const ImageOptions& option
             Image::longest_side);
     ImageSet set;
     Decoder decoder(set, options);
-    Decoder::Labelled train, test;
+    Decoder::Labelled train, test, held_out;
     const ImageLayout layout = image_layout(directory, set.passed_over);
     if (layout.split) {
-        require(!layout.test.empty(), layout.train.parent_path().string(), ": has ", layout.train.filename().string(),
-                " but neither test nor val, wanted both");
+        const bool both = !layout.val.empty() && !layout.test.empty();
+        require(!layout.val.empty() || !layout.test.empty(), layout.train.parent_path().string(), ": has ",
+                layout.train.filename().string(), " but neither test nor val, wanted one of them");
         train = list_split(layout.train, set);
-        test = list_split(layout.test, set);
+        test = list_split(layout.val.empty() ? layout.test : layout.val, set);
+        if (both && has_labels(layout.test, set.class_names)) held_out = list_split(layout.test, set);
+        else if (both) ++set.passed_over[layout.test.filename().string() + "/ without classes"];
     } else {
+        set.split = false;
         const Decoder::Labelled all = list_split(layout.train, set);
         for (auto from = all.begin(); from != all.end();) {
             const auto to =
@@ -115,6 +165,7 @@ ImageSet open_image_folder(const fs::path& directory, const ImageOptions& option
     }
     set.train = decoder.decode_all(train);
     set.test = decoder.decode_all(test);
+    set.held_out = decoder.decode_all(held_out);
     return set;
 }
 

@@ -36,11 +36,12 @@ ImageLayout image_layout(const fs::path& directory, PassedOver& passed_over) {
     const std::vector<fs::path> folders = folders_in(directory, beside);
     const fs::path train = split_among(folders, {"train", "training"});
     if (!train.empty()) {
-        const fs::path test = split_among(folders, {"test", "testing", "val", "valid", "validation"});
+        const fs::path val = split_among(folders, {"val", "valid", "validation"}),
+                       test = split_among(folders, {"test", "testing"});
         for (const fs::path& folder : folders)
-            if (folder != train && folder != test) ++passed_over[folder.filename().string() + '/'];
+            if (folder != train && folder != val && folder != test) ++passed_over[folder.filename().string() + '/'];
         add(passed_over, beside);
-        return {true, train, test};
+        return {true, train, val, test};
     }
     if (folders.size() == 1 && !has_pictures(folders[0])) {
         PassedOver below;
@@ -49,7 +50,7 @@ ImageLayout image_layout(const fs::path& directory, PassedOver& passed_over) {
             return image_layout(folders[0], passed_over);
         }
     }
-    return {false, directory, {}};
+    return {false, directory, {}, {}};
 }
 
 }  // namespace vkf

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "models/data/picture_files.h"
 #include "models/images/picture.h"
+#include "models/images/resize.h"
 
 namespace vkf {
 
@@ -43,7 +44,9 @@ struct ImageSet {
     std::size_t side = 0;
     std::size_t channels = 3;
     std::vector<std::string> class_names;  // one per class
-    Images train, test;
+    Images train, test;  // what a run learns, and what it is judged by
+    Images held_out;     // of a set with val and test, where the former judges: test
+    bool split = true;   // whether the data say what is for testing
     PassedOver passed_over;  // what lies in folders of images and is not read
 
     std::size_t classes() const { return class_names.size(); }
@@ -54,9 +57,10 @@ struct ImageSet {
 };
 
 struct ImageOptions {
-    std::size_t side = 0;  // folders: cut every image to a square and resize it to this side; 0: as they are
+    std::size_t side = 0;  // folders: bring every image to a square of this side; 0: as they are
     bool coarse = false;   // CIFAR-100: the 20 coarse labels instead of the 100 fine ones
     std::int64_t max_pixels = DEFAULT_MAX_PIXELS;  // folders: how many pixels an image's file may have
+    ImageFit fit = {};                             // folders: how images are brought to the side
 };
 
 /// Opens a directory of images.

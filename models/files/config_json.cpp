@@ -10,6 +10,7 @@
 #include "models/family.h"
 #include "models/files/config_keys.h"
 #include "models/files/other_keys.h"
+#include "models/files/timm_config.h"
 
 namespace vkf {
 
@@ -152,6 +153,12 @@ std::vector<OtherKey> known_beside_fields() {
     return all;
 }
 
+/// The file's keys as Hugging Face has them.
+nlohmann::json standard_keys(nlohmann::json object, const std::string& where) {
+    const ConfigKeys keys(where, object);
+    return is_timm_config(keys) ? timm_model(keys) : object;
+}
+
 const Family& family_of(const ConfigKeys& keys) {
     try {
         return family_named(keys.word("model_type", std::string(families().front()->model_type)));
@@ -163,7 +170,8 @@ const Family& family_of(const ConfigKeys& keys) {
 }  // namespace
 
 const Family& read_family(const std::filesystem::path& path) {
-    return family_of(ConfigKeys::open(path));
+    const std::string where = path.string();
+    return family_of(ConfigKeys(where, standard_keys(parse_json(read_small_text(path), where), where)));
 }
 
 ModelConfig read_config_json(const std::filesystem::path& path) {
@@ -171,7 +179,7 @@ ModelConfig read_config_json(const std::filesystem::path& path) {
 }
 
 ModelConfig parse_config_json(std::string_view text, const std::string& where) {
-    nlohmann::json object = parse_json(text, where);
+    nlohmann::json object = standard_keys(parse_json(text, where), where);
     const Family& family = family_of(ConfigKeys(where, object));
     if (family.rename_keys) family.rename_keys(object);
     const ConfigKeys keys(where, std::move(object));

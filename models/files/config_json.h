@@ -12,8 +12,9 @@ namespace vkf {
 /// The family that the file's "model_type" names. Throws InputError.
 const Family& read_family(const std::filesystem::path& path);
 
-/// Keys that no field has are left alone where they are known to change nothing (other_keys.h). Throws InputError
-/// naming file, key, value found and value wanted, also if no such model can be built.
+/// timm's files are read, too (timm_config.h). Keys that no field has are left alone where they are known to change
+/// nothing (other_keys.h). Throws InputError naming file, key, value found and value wanted, also if no such model can
+/// be built.
 ModelConfig read_config_json(const std::filesystem::path& path);
 /// The same of a file's text, which errors call `where`.
 ModelConfig parse_config_json(std::string_view text, const std::string& where);

@@ -82,6 +82,10 @@ float ConfigKeys::number(const std::string& key, float otherwise) const {
     return has(key) ? typed(key, &json::is_number, "a number").get<float>() : otherwise;
 }
 
+double ConfigKeys::real(const std::string& key, double otherwise) const {
+    return has(key) ? typed(key, &json::is_number, "a number").get<double>() : otherwise;
+}
+
 bool ConfigKeys::flag(const std::string& key, bool otherwise) const {
     return has(key) ? typed(key, &json::is_boolean, "true or false").get<bool>() : otherwise;
 }

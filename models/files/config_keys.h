@@ -31,6 +31,7 @@ public:
     std::int64_t integer(const std::string& key, std::int64_t otherwise) const;
     float number(const std::string& key) const;  // which must be there
     float number(const std::string& key, float otherwise) const;
+    double real(const std::string& key, double otherwise) const;  // a number with all its digits
     bool flag(const std::string& key, bool otherwise) const;
     std::string word(const std::string& key, const std::string& otherwise) const;
     std::vector<double> numbers(const std::string& key) const;     // an array, which must be there

@@ -40,10 +40,11 @@ void add(std::vector<float>& weight, const Delta& delta, const StoredWeights& fi
 }
 
 /// What the parameters are called in a file, by our names.
-std::map<std::string, std::string> names_in(const StoredWeights& file, const std::vector<Parameter>& parameters,
-                                            const TensorNames& names) {
-    const std::vector<std::string> stored = stored_names(file, parameters, names);
-    std::map<std::string, std::string> by_name;
+std::map<std::string, std::vector<std::string>> names_in(const StoredWeights& file,
+                                                         const std::vector<Parameter>& parameters,
+                                                         const TensorNames& names) {
+    const std::vector<std::vector<std::string>> stored = stored_names(file, parameters, names);
+    std::map<std::string, std::vector<std::string>> by_name;
     for (std::size_t i = 0; i < stored.size(); ++i) by_name.emplace(parameters[i].name, stored[i]);
     return by_name;
 }
@@ -60,7 +61,8 @@ std::map<std::string, Delta> deltas(const ModelConfig& model, const Parameters& 
                 "'s among them, and would round the adapters with them: wanted a model that does not");
         found.emplace(map.path + ".weight",
                       Delta{map.out_in, static_cast<double>(lora.scale()), static_cast<std::size_t>(lora.rank),
-                            stored.at(map.path + ".lora_A.weight"), stored.at(map.path + ".lora_B.weight")});
+                            stored.at(map.path + ".lora_A.weight").front(),
+                            stored.at(map.path + ".lora_B.weight").front()});
     }
     return found;
 }
@@ -77,7 +79,7 @@ std::vector<TensorSource> merged_weights(const ModelConfig& model, const StoredW
         const auto found = beside.find(parameter.name);
         const std::optional<Delta> delta = found == beside.end() ? std::nullopt : std::optional(found->second);
         const auto produce = [=, &base, &adapters, from = stored.at(parameter.name)](FileWriter& file) {
-            std::vector<float> weight = base.read_f32(from);
+            std::vector<float> weight = read_parts(base, from);
             if (delta) add(weight, *delta, adapters);
             write_finite(file, parameter.name, weight, parameter.shape, StoredType::F32);
         };

@@ -33,16 +33,31 @@ private:
     int count_ = 0;
 };
 
+/// Of `count` parts with as many rows each.
+Shape part_of(const Shape& whole, std::int64_t count) {
+    std::vector<std::int64_t> extents(whole.extents().begin(), whole.extents().end());
+    if (count > 1) extents[0] /= count;
+    return Shape(extents);
+}
+
 }  // namespace
 
-std::vector<std::string> stored_names(const StoredWeights& file, std::span<const Parameter> parameters,
-                                      const TensorNames& names) {
+std::vector<std::vector<std::string>> stored_names(const StoredWeights& file, std::span<const Parameter> parameters,
+                                                   const TensorNames& names) {
     List missing, extra, misshapen, mistyped;
-    std::vector<std::string> found;
+    std::vector<std::vector<std::string>> found;
     std::set<std::string, std::less<>> used;
     const auto stored_name = [&](const std::string& name) {
         const std::string longer = std::string(names.prefix) + name;
         return file.contains(name) ? name : file.contains(longer) ? longer : std::string();
+    };
+    const auto stored_parts = [&](const std::string& name) -> std::vector<std::string> {
+        if (std::string whole = stored_name(name); !whole.empty()) return {std::move(whole)};
+        std::vector<std::string> parts;
+        if (names.elsewhere) parts = names.elsewhere(name);
+        return std::ranges::all_of(parts, [&](const std::string& part) { return file.contains(part); })
+                   ? parts
+                   : std::vector<std::string>();
     };
     const std::string tied_to = stored_name(std::string(names.tied_to));
     const auto is_known = [&](const StoredTensor& stored) {
@@ -51,16 +66,16 @@ std::vector<std::string> stored_names(const StoredWeights& file, std::span<const
                (stored.name == names.tied && !tied_to.empty() && same_bytes(stored, file.at(tied_to)));
     };
     for (const Parameter& parameter : parameters) {
-        const std::string& name = found.emplace_back(stored_name(parameter.name));
-        if (name.empty()) {
-            missing.add(parameter.name);
-            continue;
+        const std::vector<std::string>& parts = found.emplace_back(stored_parts(parameter.name));
+        if (parts.empty()) missing.add(parameter.name);
+        for (const std::string& name : parts) {
+            used.insert(name);
+            const StoredTensor& stored = file.at(name);
+            if (!is_float(stored.type)) mistyped.add(text(name, " ", name_of(stored.type)));
+            const Shape wanted = part_of(parameter.shape, std::ssize(parts));
+            if (Shape(stored.shape) != wanted)
+                misshapen.add(text(name, " ", Shape(stored.shape), " (wanted ", wanted, ")"));
         }
-        used.insert(name);
-        const StoredTensor& stored = file.at(name);
-        if (!is_float(stored.type)) mistyped.add(text(name, " ", name_of(stored.type)));
-        if (Shape(stored.shape) != parameter.shape)
-            misshapen.add(text(name, " ", Shape(stored.shape), " (wanted ", parameter.shape, ")"));
     }
     for (const StoredTensor* stored : file.tensors())
         if (!used.contains(stored->name) && !is_known(*stored)) extra.add(stored->name);
@@ -76,11 +91,20 @@ std::vector<std::string> stored_names(const StoredWeights& file, std::span<const
     return found;
 }
 
+std::vector<float> read_parts(const StoredWeights& file, std::span<const std::string> parts) {
+    std::vector<float> all = file.read_f32(parts.front());
+    for (const std::string& part : parts.subspan(1)) {
+        const std::vector<float> more = file.read_f32(part);
+        all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+}
+
 void load_weights(const std::filesystem::path& path, std::span<const Parameter> parameters, State& state,
                   const TensorNames& names) {
     const StoredWeights file = StoredWeights::open(path);
-    const std::vector<std::string> stored = stored_names(file, parameters, names);
-    for (std::size_t i = 0; i < stored.size(); ++i) state.write(parameters[i].name, file.read_f32(stored[i]));
+    const std::vector<std::vector<std::string>> stored = stored_names(file, parameters, names);
+    for (std::size_t i = 0; i < stored.size(); ++i) state.write(parameters[i].name, read_parts(file, stored[i]));
 }
 
 void load_state(const Safetensors& file, const std::string& name, State& state) {

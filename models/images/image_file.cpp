@@ -13,17 +13,6 @@
 #define STBI_WRITE_NO_STDIO
 #include <stb/stb_image_write.h>
 
-// Two generations of the same library: the newer one where a system has it.
-#if __has_include(<stb/stb_image_resize2.h>)
-#define STB_IMAGE_RESIZE_IMPLEMENTATION
-#include <stb/stb_image_resize2.h>
-#define VKFORMER_RESIZE2 1
-#else
-#define STB_IMAGE_RESIZE_IMPLEMENTATION
-#include <stb/stb_image_resize.h>
-#define VKFORMER_RESIZE2 0
-#endif
-
 namespace vkf {
 namespace fs = std::filesystem;
 namespace {
@@ -40,34 +29,15 @@ Image as_it_is(const Picture& picture) {
     return image;
 }
 
-// The middle square, resized.
-Image square(const Picture& picture, int side) {
-    const int cut = std::min(picture.width, picture.height), pitch = picture.width * CHANNELS;
-    const std::size_t top = static_cast<std::size_t>(picture.height - cut) / 2,
-                      left = static_cast<std::size_t>(picture.width - cut) / 2;
-    const std::uint8_t* from = picture.rgb.data() + top * static_cast<std::size_t>(pitch) + left * CHANNELS;
-    Image image(side, side);
-    std::uint8_t* to = image.bytes().data();
-#if VKFORMER_RESIZE2
-    const bool done = stbir_resize_uint8_linear(from, cut, cut, pitch, to, side, side, 0, STBIR_RGB);
-#else
-    const bool done = stbir_resize_uint8(from, cut, cut, pitch, to, side, side, 0, CHANNELS);
-#endif
-    if (!done) throw Error("out of memory for an image of ", picture.width, 'x', picture.height);
-    return image;
-}
-
 }  // namespace
 
 Image read_image(const fs::path& path, std::int64_t max_pixels) {
     return as_it_is(read_picture(path, {.pixels = max_pixels, .side = Image::longest_side}));
 }
 
-Image read_square_image(const fs::path& path, int side, std::int64_t max_pixels) {
+Image read_square_image(const fs::path& path, int side, std::int64_t max_pixels, const ImageFit& fit) {
     require(side >= 1 && side <= Image::longest_side, "side ", side, ", wanted 1 to ", Image::longest_side);
-    const Picture picture = read_picture(path, {.pixels = max_pixels});
-    const bool fits = picture.width == side && picture.height == side;
-    return fits ? as_it_is(picture) : square(picture, side);
+    return as_it_is(fitted(read_picture(path, {.pixels = max_pixels}), side, fit, path.string()));
 }
 
 void write_png(const fs::path& path, const Image& image) {

@@ -6,6 +6,7 @@
 
 #include "models/images/image.h"
 #include "models/images/picture.h"
+#include "models/images/resize.h"
 
 namespace vkf {
 
@@ -14,10 +15,10 @@ namespace vkf {
 /// more than Image::longest_side.
 Image read_image(const std::filesystem::path& path, std::int64_t max_pixels = DEFAULT_MAX_PIXELS);
 
-/// The same, brought to a square: the middle square is cut out and resized, unless the image is one of that side
-/// already. The file's own sides may be longer.
-/// Throws: as read_image; InputError unless 1 ≤ side ≤ Image::longest_side.
-Image read_square_image(const std::filesystem::path& path, int side, std::int64_t max_pixels = DEFAULT_MAX_PIXELS);
+/// The same, brought to a square (models/images/resize.h). The file's own sides may be longer.
+/// Throws: as read_image; InputError unless 1 ≤ side ≤ Image::longest_side and the fit allows it.
+Image read_square_image(const std::filesystem::path& path, int side, std::int64_t max_pixels = DEFAULT_MAX_PIXELS,
+                        const ImageFit& fit = {});
 
 /// Replaces a file by the image as PNG, or leaves it untouched (base/file.h, write_atomically).
 /// Throws: Error naming path and reason.

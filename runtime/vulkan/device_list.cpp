@@ -152,7 +152,10 @@ std::string_view to_string(DeviceKind kind) {
 
 std::vector<Candidate> candidates(VkInstance instance) {
     std::uint32_t count = 0;
-    check(vkEnumeratePhysicalDevices(instance, &count, nullptr), "vkEnumeratePhysicalDevices");
+    const VkResult found = vkEnumeratePhysicalDevices(instance, &count, nullptr);
+    if (found == VK_ERROR_INITIALIZATION_FAILED)
+        throw Error("no Vulkan device on this machine: its drivers find no GPU or may not open it (Linux: /dev/dri)");
+    check(found, "vkEnumeratePhysicalDevices");
     std::vector<VkPhysicalDevice> physical(count);
     check(vkEnumeratePhysicalDevices(instance, &count, physical.data()), "vkEnumeratePhysicalDevices");
     std::vector<Candidate> list;

@@ -157,6 +157,43 @@ TEST(HostImageFolder, SplitsHaveTheirUsualNames) {
     }
 }
 
+TEST(HostImageFolder, OfValAndTestTheFormerJudgesAndTheLatterIsHeldOut) {
+    const Scratch scratch;
+    for (const auto& [split, grey] : {std::pair("train", 1), std::pair("val", 2), std::pair("test", 3)})
+        for (const char* name : {"a/0.png", "b/0.png"})
+            scratch.file(fs::path(split) / name, plain(2, static_cast<std::uint8_t>(grey)));
+    const ImageSet set = open_images(scratch.path());
+    ASSERT_EQ(set.test.size(), 2u);
+    EXPECT_EQ(set.test.pixels(0)[0], 2);
+    ASSERT_EQ(set.held_out.size(), 2u);
+    EXPECT_EQ(set.held_out.pixels(1)[0], 3);
+    EXPECT_TRUE(set.split);
+    EXPECT_TRUE(set.passed_over.empty());
+}
+
+TEST(HostImageFolder, TinyImageNetsValidationHasItsClassesInAFile) {
+    const Scratch scratch;
+    for (const char* name : {"n1/images/n1_0.png", "n2/images/n2_0.png"})
+        scratch.file(fs::path("train") / name, plain(2, 1));
+    scratch.file("val/images/val_0.png", plain(2, 5));
+    scratch.file("val/images/val_1.png", plain(2, 6));
+    scratch.file("val/images/val_2.png", plain(2, 7));
+    scratch.file("test/images/test_0.png", plain(2, 8));
+    const auto annotate = [&](const std::string& lines) { scratch.file("val/val_annotations.txt", lines); };
+    annotate("val_1.png\tn1\t0\t32\t44\t62\nval_0.png\tn2\t0\t0\t1\t1\n");
+    const ImageSet set = open_images(scratch.path());
+    ASSERT_EQ(set.test.size(), 2u);
+    EXPECT_EQ(set.test.pixels(0)[0], 6);
+    EXPECT_EQ(set.test.label(0), 0);
+    EXPECT_EQ(set.test.label(1), 1);
+    EXPECT_EQ(set.held_out.size(), 0u);
+    EXPECT_EQ(set.passed_over, (PassedOver{{"picture without a class", 1}, {"test/ without classes", 1}}));
+    annotate("val_1.png\tn3\n");
+    expect_holds(complaint([&] { open_images(scratch.path()); }), "line 1: 'n3' is no class of the training images");
+    annotate("../../secret.png\tn1\n");
+    expect_holds(complaint([&] { open_images(scratch.path()); }), "'../../secret.png' is no name of a file");
+}
+
 TEST(HostImageFolder, AClassMayHaveTheNameOfASplit) {
     const Scratch scratch;
     for (const char* folder : {"train", "bus", "test"})
@@ -180,6 +217,7 @@ TEST(HostImageFolder, TheLastTenthOfEachClassIsForTesting) {
     for (int i = 0; i < 3; ++i) scratch.file(text("b/", i, ".png"), plain(2, static_cast<std::uint8_t>(50 + i)));
     scratch.file("c/only.png", plain(2, 99));
     const ImageSet set = open_images(scratch.path());
+    EXPECT_FALSE(set.split);
     EXPECT_EQ(set.train.per_class(3), (std::vector<std::size_t>{18, 2, 1}));
     EXPECT_EQ(set.test.per_class(3), (std::vector<std::size_t>{2, 1, 0}));
     EXPECT_EQ(set.train.pixels(17)[0], 17);
@@ -189,11 +227,11 @@ TEST(HostImageFolder, TheLastTenthOfEachClassIsForTesting) {
 
 TEST(HostImageFolder, TheMiddleSquareIsResized) {
     const Scratch scratch;
-    // Green in the middle 12×12, red in what is to be cut off.
-    const auto wide = [](int x, int) { return x >= 4 && x < 16 ? Colour{0, 255, 0} : Colour{255, 0, 0}; };
+    // Green in the middle 12×12 and as far from it as the filter reaches, red in what is to be cut off.
+    const auto wide = [](int x, int) { return x >= 10 && x < 34 ? Colour{0, 255, 0} : Colour{255, 0, 0}; };
     const auto high = [&](int x, int y) { return wide(y, x); };
-    scratch.file("a/0.png", png(20, 12, 3, wide));
-    scratch.file("a/1.png", png(12, 20, 3, high));
+    scratch.file("a/0.png", png(44, 12, 3, wide));
+    scratch.file("a/1.png", png(12, 44, 3, high));
     scratch.file("a/2.png", png(4, 4, 3, place));
     const ImageSet set = open_images(scratch.path(), {.side = 4});
     ASSERT_EQ(set.side, 4u);

@@ -92,7 +92,18 @@ def crop(image, left, top, padding):
     return padded.crop((left, top, left + image.width, top + image.height))
 
 
+def fit(image, side, shorter, resample, stretched, even):
+    """As image processors bring a picture to a square: stretched, or by its shorter side, and cut out of the middle, in
+    Hugging Face's way or, even, in that of torchvision's CenterCrop."""
+    longer = shorter if stretched else int(shorter * max(image.size) / min(image.size))
+    size = (shorter, longer) if image.width <= image.height else (longer, shorter)
+    left, top = (round((length - side) / 2) if even else (length - side) // 2 for length in size)
+    return image.resize(size, resample).crop((left, top, left + side, top + side))
+
+
 OPERATIONS = {
+    "resize": lambda i, width, height, resample: i.resize((width, height), resample),
+    "fit": fit,
     "flip": ImageOps.mirror,
     "crop": crop,
     "shear_x": lambda i, v: affine(i, (1, v, 0, 0, 1, 0)),
@@ -119,6 +130,10 @@ OPERATIONS = {
 }
 FACTORS = [0.0, 0.1, 0.45, 0.94, 1.0, 1.2, 1.63, 1.9]
 ARGUMENTS = {
+    "resize": [(width, height, resample) for width, height in [(17, 9), (64, 48), (32, 5), (1, 1), (3, 40)]
+               for resample in range(6)],
+    "fit": [(8, 8, 3, 0, 0), (24, 24, 2, 0, 0), (24, 27, 3, 0, 0), (20, 41, 1, 0, 0), (16, 16, 2, 1, 0),
+            (40, 40, 3, 1, 0), (24, 27, 3, 0, 1), (24, 29, 3, 0, 1), (24, 30, 2, 1, 1), (20, 37, 3, 1, 0)],
     "flip": [()],
     "crop": [(left, top, 4) for left, top in [(0, 0), (4, 4), (8, 8), (0, 8), (3, 5), (7, 2)]],
     **{name: [(v,) for v in [0.0, 0.14, -0.14, 0.3, -0.3, 1.5]] for name in ["shear_x", "shear_y"]},

@@ -34,7 +34,7 @@ TEST(HostImageFile, SquaresAreCutOutAndResizedUnlessTheyFit) {
     const auto path = scratch.path() / "image.png";
     Image wide(24, 8, {255, 0, 0});
     for (int y = 0; y < 8; ++y)
-        for (int x = 8; x < 16; ++x) wide.at(x, y)[1] = static_cast<std::uint8_t>(100 + x);
+        for (int x = 0; x < 24; ++x) wide.at(x, y)[1] = static_cast<std::uint8_t>(100 + x);
     write_png(path, wide);
     const Image small = read_square_image(path, 4);
     EXPECT_EQ(small.width(), 4);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <fstream>
 #include <functional>
@@ -16,6 +17,7 @@
 #include "models/images/autoaugment.h"
 #include "models/images/normalise.h"
 #include "models/images/randaugment.h"
+#include "models/images/resize.h"
 #include "tests/images/samples.h"
 #include "tests/scratch.h"
 
@@ -31,11 +33,33 @@ constexpr Rgb grey = {128, 128, 128}, green = {10, 200, 90}, cutout_colour = {12
 using Numbers = std::vector<double>;
 using Edit = std::function<void(Image&, const Numbers&)>;
 
+Picture as_picture(const Image& image) {
+    return {image.width(), image.height(), {image.bytes().begin(), image.bytes().end()}};
+}
+
+void become(Image& image, const Picture& picture) {
+    image = Image(picture.width, picture.height);
+    std::ranges::copy(picture.rgb, image.bytes().begin());
+}
+
+void edit_size(Image& image, const Numbers& v) {
+    const auto width = static_cast<int>(v[0]), height = static_cast<int>(v[1]);
+    const auto filter = static_cast<ResizeFilter>(v[2]);
+    become(image, resized(as_picture(image), width, height, filter, {0, 0, width, height}));
+}
+
+void edit_fit(Image& image, const Numbers& v) {
+    const ImageFit fit{v[3] != 0, static_cast<int>(v[1]), static_cast<ResizeFilter>(v[2]), v[4] != 0};
+    become(image, fitted(as_picture(image), static_cast<int>(v[0]), fit, "sample"));
+}
+
 /// The operations by their names in the golden file.
 const std::map<std::string, Edit>& edits() {
     constexpr Resampling nearest = Resampling::nearest, bicubic = Resampling::bicubic;
     static const std::map<std::string, Edit> table = {
         {"image", [](Image&, const Numbers&) {}},
+        {"resize", edit_size},
+        {"fit", edit_fit},
         {"flip", [](Image& i, const Numbers&) { flip(i); }},
         {"crop",
          [](Image& i, const Numbers& v) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,7 +13,9 @@
 #include "device_fixture.h"
 #include "field_values.h"
 #include "models/files/config_json.h"
+#include "models/files/stored_weights.h"
 #include "models/files/weights.h"
+#include "models/image_model.h"
 #include "program/program.h"
 #include "scratch.h"
 #include "tiny_gpt2.h"
@@ -122,6 +126,47 @@ TEST(DeviceFamily, TensorsGoByTheirNamesInOtherPrograms) {
     EXPECT_NE(load({}).find("missing wte.weight"), std::string::npos);
     write(1);
     EXPECT_NE(load(config.family().tensors).find("extra lm_head.weight"), std::string::npos);
+}
+
+/// Hugging Face's files of a ViT: other names, and maps of their own for queries, keys and values.
+TEST(DeviceFamily, AVisionTransformersPartsAreJoined) {
+    const Scratch scratch;
+    const ModelConfig config = parse_config_json(
+        R"({"model_type": "vit", "image_size": 8, "patch_size": 4, "hidden_size": 6, "num_hidden_layers": 2,
+            "num_attention_heads": 2, "intermediate_size": 10, "id2label": {"0": "a", "1": "b", "2": "c"}})",
+        "config.json");
+    Graph graph;
+    Parameters parameters;
+    image_logits(Scope(graph, parameters), config, graph.input("images", image_type(config, 1)));
+    const auto drawn = [](const Parameter& p) {
+        std::vector<float> values(static_cast<std::size_t>(p.shape.elements()));
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(p.name.size() * 1000 + i);
+        return values;
+    };
+    std::vector<TensorSource> sources;
+    for (const Parameter& p : parameters.list()) {
+        const std::vector<std::string> names = config.family().tensors.elsewhere(p.name);
+        ASSERT_EQ(names.size(), p.name.find("attn.qkv") == std::string::npos ? 1u : 3u) << p.name;
+        std::vector<std::int64_t> extents(p.shape.extents().begin(), p.shape.extents().end());
+        const std::vector<float> values = drawn(p);
+        const std::size_t share = values.size() / names.size();
+        if (names.size() > 1) extents[0] /= 3;
+        for (std::size_t i = 0; i < names.size(); ++i)
+            sources.push_back({names[i], StoredType::F32, extents, [=](FileWriter& file) {
+                                   write_floats(file, std::span(values).subspan(i * share, share), StoredType::F32);
+                               }});
+    }
+    sources.push_back({"vit.pooler.dense.bias", StoredType::F32, {6}, [](FileWriter& file) {
+                           write_floats(file, std::vector<float>(6), StoredType::F32);
+                       }});
+    const std::filesystem::path file = scratch.path() / "model.safetensors";
+    write_safetensors(file, sources);
+    const StoredWeights stored = StoredWeights::open(file);
+    EXPECT_TRUE(stored.contains("vit.encoder.layer.1.attention.attention.value.bias"));
+    State state(shared_device());
+    state.reserve(graph);
+    load_weights(file, parameters.list(), state, config.family().tensors);
+    for (const Parameter& p : parameters.list()) EXPECT_EQ(state.read(p.name), drawn(p)) << p.name;
 }
 
 }  // namespace
