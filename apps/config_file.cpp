@@ -1,6 +1,5 @@
 #include "apps/config_file.h"
 
-#include <toml++/toml.h>
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -8,9 +7,19 @@
 #include <cstring>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 
 #include "base/error.h"
 #include "base/file.h"
+
+// toml++ 3.3 asserts of files what does not always hold and, without assertions, lets the compiler rely on it. Here its
+// assertions are kept, and those that fail are syntax errors.
+[[noreturn]] static void refuse_syntax() {
+    throw std::logic_error("unexpected characters");
+}
+#undef NDEBUG
+#define TOML_ASSERT(expression) ((expression) ? void() : refuse_syntax())
+#include <toml++/toml.h>
 
 namespace vkf {
 
@@ -25,6 +34,41 @@ std::string_view trimmed(std::string_view words) {
 std::string_view line_of(std::string_view file, std::size_t number) {
     for (; number > 1 && file.find('\n') != std::string_view::npos; --number) file.remove_prefix(file.find('\n') + 1);
     return file.substr(0, file.find('\n'));
+}
+
+/// The first line with a character beyond ASCII in a bare word or in a text of several lines; 0 if there is none.
+/// toml++ 3.3 runs into undefined behaviour at such a character, where it asks whether it is white space.
+std::size_t line_beyond_ascii(std::string_view file) {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    std::size_t line = 1;
+    bool comment = false, several_lines = false;
+    char quote = 0;  // of the text that is open
+    const auto thrice = [&](std::size_t i, char c) { return file.substr(i, 3) == std::string(3, c); };
+    for (std::size_t i = file.starts_with(byte_order_mark) ? 3 : 0; i < file.size(); ++i) {
+        const char c = file[i];
+        if (c == '\n') {
+            ++line;
+            comment = false;
+            if (!several_lines) quote = 0;
+        } else if (comment) {
+            continue;
+        } else if (static_cast<unsigned char>(c) > 127 && (!quote || several_lines)) {
+            return line;
+        } else if (!quote && c == '#') {
+            comment = true;
+        } else if (!quote && (c == '"' || c == '\'')) {
+            quote = c;
+            several_lines = thrice(i, c);
+            if (several_lines) i += 2;
+        } else if (quote == '"' && c == '\\' && file.substr(i + 1, 1) != "\n") {
+            ++i;
+        } else if (c == quote && (!several_lines || thrice(i, c))) {
+            if (several_lines) i = std::min(file.find_first_not_of(c, i + 3), i + 5) - 1;  // two may stand before three
+            quote = 0;
+            several_lines = false;
+        }
+    }
+    return 0;
 }
 
 /// What is wrong with a line that is not TOML, as far as it can be told from its text; `reason` is the parser's.
@@ -67,12 +111,16 @@ const char* kind_of(const toml::node& node) {
 
 std::vector<ConfigEntry> read_config(const std::filesystem::path& path) {
     const std::string file = read_text(path);
+    const std::size_t beyond = line_beyond_ascii(file);
+    require(beyond == 0, path.string(), ':', beyond, ": a character beyond ASCII, wanted it in a text in quotes");
     toml::table table;
     try {
         table = toml::parse(std::string_view(file), path.string());
     } catch (const toml::parse_error& error) {
         const std::size_t line = error.source().begin.line;
         throw InputError(syntax_error(text(path.string(), ':', line, ": "), line_of(file, line), error.description()));
+    } catch (const std::logic_error& error) {
+        throw InputError(path.string(), ": not TOML: ", error.what());
     }
     std::vector<std::pair<std::size_t, ConfigEntry>> found;
     for (auto&& [key, node] : table) {

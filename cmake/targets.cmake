@@ -24,6 +24,10 @@ if(VKFORMER_SANITIZE)
     add_link_options(-fsanitize=address,undefined)
 endif()
 
+if(VKFORMER_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # Of a file per kind of operating system those of the other kind.
 set(VKFORMER_OTHER_SYSTEM "_windows(_test)?[.]cpp$")
 if(WIN32)

@@ -44,21 +44,40 @@ bool check_normalizers(std::string_view model, const std::string& file) {
 }
 
 // The bytes of a piece: of <0x0A> the one that it names, of others their characters.
-std::string bytes_of(const SentencePieceProcessor& processor, std::string piece) {
+std::string bytes_of(const SentencePieceProcessor& processor, const std::string& piece) {
     if (processor.IsByte(processor.PieceToId(piece))) {
         unsigned char byte = 0;
         std::from_chars(piece.data() + 3, piece.data() + 5, byte, 16);
         return std::string(1, static_cast<char>(byte));
     }
-    for (std::size_t at; (at = piece.find(MARK)) != piece.npos;) piece.replace(at, MARK.size(), " ");
-    return piece;
+    std::string text;
+    for (std::size_t from = 0, at = 0; at != piece.npos; from = at + MARK.size()) {
+        at = piece.find(MARK, from);
+        text.append(piece, from, at - from);
+        if (at != piece.npos) text += ' ';
+    }
+    return text;
+}
+
+/// Whether the library does as it is asked: some faults of a model it reports by a status, others by an exception.
+bool succeeds(const auto& call) {
+    try {
+        return call().ok();
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+/// A model that the library has loaded may still have pieces that contradict each other.
+void encode_pieces(const SentencePieceProcessor& processor, std::string_view text, auto* pieces) {
+    require(succeeds([&] { return processor.Encode(text, pieces); }),
+            "tokenizer.model: SentencePiece cannot encode text with it");
 }
 
 // What the library makes of a text, as a text again; what has no piece stands there as it was.
 std::string through(const SentencePieceProcessor& processor, std::string_view text) {
     std::vector<std::string> pieces;
-    const auto status = processor.Encode(text, &pieces);
-    if (!status.ok()) throw Error("SentencePiece: ", status.message());
+    encode_pieces(processor, text, &pieces);
     std::string result;
     for (const std::string& piece : pieces) result += bytes_of(processor, piece);
     return result;
@@ -149,9 +168,8 @@ private:
         // The library puts a space before the word: its own, or one that stays a token by itself before a line end.
         const bool own_space = tokenizer_.prepends_space_ && word[0] == ' ';
         const bool one_more = tokenizer_.prepends_space_ && !own_space;
-        const auto status = processor.Encode(own_space ? word.substr(1) : word, &word_);
-        if (!status.ok()) throw Error("SentencePiece: ", status.message());
-        if (one_more) word_.erase(word_.begin());
+        encode_pieces(processor, own_space ? word.substr(1) : word, &word_);
+        if (one_more && !word_.empty()) word_.erase(word_.begin());
     }
 
     const SentencePiece& tokenizer_;
@@ -166,7 +184,8 @@ private:
 std::unique_ptr<SentencePiece> SentencePiece::load(const std::filesystem::path& path, const TokenSettings& settings) {
     const std::string file = path.string(), content = read_small_text(path, VOCABULARY_LIMIT);
     const auto processor = std::make_shared<SentencePieceProcessor>();
-    const bool loaded = check_normalizers(content, file) && processor->LoadFromSerializedProto(content).ok() &&
+    const bool loaded = check_normalizers(content, file) &&
+                        succeeds([&] { return processor->LoadFromSerializedProto(content); }) &&
                         processor->GetPieceSize() > 0;
     require(loaded, file, " is no SentencePiece model (", content.size(), " bytes), wanted a tokenizer.model");
     Added added;

@@ -48,6 +48,7 @@ TEST_F(HostConfigFile, WhatIsWrittenIsReadAgain) {
                                   std::string("two\nlines\tand a tab\r\x01\x7f"),
                                   std::string("x\"\nn-layer = 9\ny = \"'''\"\"\""),
                                   std::string("grüße/数据/😀"),
+                                  std::string("grüße\nund \"mehr\""),
                                   std::string(""),
                                   true,
                                   false,
@@ -78,7 +79,13 @@ TEST_F(HostConfigFile, ComplaintsNameLineAndKey) {
               "2: model: found a table, wanted one value: text in quotes, a number, true or false");
     EXPECT_TRUE(complaint("a = [1, 2]\n").starts_with("1: a: found a list"));
     EXPECT_TRUE(complaint("a = [\"b\", 2]\n").starts_with("1: a: found a list"));
+    EXPECT_EQ(complaint("[)"), " not TOML: unexpected characters");
     EXPECT_TRUE(complaint("a = 2026-01-01\n").starts_with("1: a: found a date"));
+    const std::string beyond = "2: a character beyond ASCII, wanted it in a text in quotes";
+    for (const char* words : {"\u01d4.", "\u01d4 = 1", R"(a = "b" ǔ)", "a = ''\u01d4", R"(a = "\""ǔ)",
+                              R"(a = """b"""""ǔ)", "a = '''\u01d4'''", R"(a = ["b", ǔ])", R"(a = """\"""ǔ""")"})
+        EXPECT_EQ(complaint(std::string("b = '\u00fc' # \u00fc\n") + words), beyond) << words;
+    EXPECT_EQ(complaint("a = '\n\u01d4'"), beyond);
     EXPECT_TRUE(complaint("a = 1\na = 2\n").starts_with("2: a: not TOML"));
     EXPECT_TRUE(complaint("a = 99999999999999999999\n").starts_with("1: a: not TOML"));
     EXPECT_TRUE(complaint("a = \"open\n").starts_with("1: a: not TOML"));

@@ -1,8 +1,12 @@
-// Put before a program (LD_PRELOAD): counts the calls by which files take and lose their names, and wait for the disk,
-// and spoils one of them. Counted are rename, fsync, link, unlink, remove, rmdir and mkdir in all their forms.
+// Put before a program (LD_PRELOAD): counts calls on files, and spoils one of them.
+//     FAULT_OF=names     those by which files take and lose their names, and wait for the disk, are counted: rename,
+//                        fsync, link, unlink, remove, rmdir and mkdir in all their forms
+//     FAULT_OF=writes    those to write
 //     FAULT_AT=N         the N-th call; 0, or nothing, only counts
-//     FAULT=kill         the process is killed before the call; "killed-after": right after it
+//     FAULT=kill         the process is killed before the call, or in the middle of a write
+//     FAULT=killed-after the process is killed right after the call
 //     FAULT=EIO|ENOSPC   the call fails so
+//     FAULT=short        of writes: half of it is done
 //     FAULT_BELOW=DIR    only calls on names in this directory count, where a call has a path of its own
 //     FAULT_COUNT=FILE   where the count is written
 #include <dlfcn.h>
@@ -44,22 +48,35 @@ void tell(long count) {
     if (file >= 0 && ::pwrite(file, text.data(), text.size(), 0) < 0) std::abort();
 }
 
-/// Makes the call unless it is the one to spoil.
-template <class Call>
-int counted(const std::string& path, Call call) {
-    static const std::string below = variable("FAULT_BELOW"), fault = variable("FAULT");
+/// Whether this call is the one to spoil. `kind` is FAULT_OF's.
+bool is_spoilt(const std::string& kind, const std::string& path) {
+    static const std::string below = variable("FAULT_BELOW"), wanted = variable("FAULT_OF");
     static const long at = std::atol(variable("FAULT_AT"));
-    if (path.find(below) == std::string::npos) return call();
+    if (kind != wanted || path.find(below) == std::string::npos) return false;
     const long number = ++calls;
     tell(number);
-    if (number != at) return call();
+    return number == at;
+}
+
+/// Makes the call unless it is the one to spoil; of a write `half` does the half.
+template <class Call, class Half>
+auto counted(const std::string& kind, const std::string& path, Call call, Half half) -> decltype(call()) {
+    if (!is_spoilt(kind, path)) return call();
+    const std::string fault = variable("FAULT");
+    if (fault == "short") return half();
     if (fault == "EIO" || fault == "ENOSPC") {
         errno = fault == "EIO" ? EIO : ENOSPC;
         return -1;
     }
     if (fault == "killed-after") call();
+    if (fault == "kill") half();
     ::kill(::getpid(), SIGKILL);
     return -1;
+}
+
+template <class Call>
+int counted(const std::string& path, Call call) {
+    return counted("names", path, call, [] { return 0; });
 }
 
 template <class Function>
@@ -101,6 +118,13 @@ int rmdir(const char* path) noexcept {
 }
 int mkdir(const char* path, mode_t mode) noexcept {
     return counted(path_of(-1, path), [&] { return original<decltype(mkdir)>("mkdir")(path, mode); });
+}
+ssize_t write(int file, const void* bytes, size_t size) {
+    static auto* const real = original<decltype(write)>("write");
+    if (*variable("FAULT_OF") != 'w') return real(file, bytes, size);  // the path is dear
+    return counted(
+        "writes", path_of(file, nullptr), [&] { return real(file, bytes, size); },
+        [&] { return real(file, bytes, (size + 1) / 2); });
 }
 int mkdirat(int folder, const char* path, mode_t mode) noexcept {
     return counted(path_of(folder, path), [&] { return original<decltype(mkdirat)>("mkdirat")(folder, path, mode); });

@@ -75,8 +75,10 @@ TEST(HostSentencePiece, APieceAcrossASpaceIsFound) {
 }
 
 TEST(HostSentencePiece, ModelsThatChangeTextsAreRefused) {
+    // The library's trie has no keys that begin with a zero byte.
+    const std::string unigram = piece("<unk>", 0, UNKNOWN) + piece(std::string("\0=", 2), 0, NORMAL);
     expect_holds(complaint([] { load(model({.remove_extra_spaces = true})); }), "the model turns \" a\" into");
-    for (const std::string& broken : {std::string(), std::string("no model"), model({}).substr(0, 20)}) {
+    for (const std::string& broken : {std::string(), std::string("no model"), model({}).substr(0, 20), unigram}) {
         expect_holds(complaint([&] { load(broken); }), "tokenizer.model is no SentencePiece model");
     }
     const Scratch scratch;
@@ -112,6 +114,14 @@ TEST(HostSentencePiece, OtherFilesAddTokens) {
     expect_holds(complaint([&] { load_tokenizer(scratch.path()); }), "<pad> is 9, wanted 8, the next number");
     scratch.file("added_tokens.json", R"({"<s>": 3})");
     expect_holds(complaint([&] { load_tokenizer(scratch.path()); }), "<s> is 3, wanted 1 as in the model");
+}
+
+TEST(HostSentencePiece, PiecesThatContradictEachOtherAreRefused) {
+    const Scratch scratch;
+    const std::string proto = piece("=unk>", 0, UNKNOWN) + piece("\u2581", 0, CONTROL) + piece("</s>", 0, CONTROL) +
+                              piece("\u2581a", 0, NORMAL) + piece("><", 0, NORMAL) + piece("a", 0, NORMAL) +
+                              bytes(2, number(3, 2)) + bytes(3, bytes(1, "identity") + number(3, 1) + number(4, 0));
+    expect_holds(complaint([&] { load(proto)->encode("a  b a"); }), "cannot encode text");
 }
 
 TEST(HostSentencePiece, FieldsThatEndEarlyAreNoModel) {

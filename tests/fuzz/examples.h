@@ -1,0 +1,31 @@
+// Small examples of every format, from which libFuzzer makes others.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace vkf::fuzz::example {
+
+using Examples = std::vector<std::string>;
+
+Examples adapter_config();
+Examples characters();
+Examples chat_template();
+Examples config_json();
+Examples documents();
+Examples generation_config();
+Examples gpt2_tokenizer();
+Examples hellaswag();
+Examples image_processor();
+Examples manifest();
+Examples npy();
+Examples picture();
+Examples report();
+Examples sentencepiece();
+Examples tokenizer_json();
+Examples tokens();
+Examples toml();
+Examples weights();
+Examples weights_index();
+
+}  // namespace vkf::fuzz::example

@@ -1,0 +1,42 @@
+// What libFuzzer may feed: readers of files that others make.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vkf::fuzz {
+
+/// A folder in which one input after the other is written, and which goes with the process.
+class Folder {
+public:
+    Folder();
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    ~Folder();
+
+    const std::filesystem::path& path() const { return path_; }
+    /// A file of it with these bytes.
+    std::filesystem::path file(const char* name, std::string_view bytes) const;
+
+private:
+    std::filesystem::path path_;
+};
+
+/// A reader, and examples of what it reads. What it is given are the bytes of one file, or of several, one behind the
+/// other with a byte 0 between two. It throws InputError, or nothing; all else is a fault of ours.
+struct Target {
+    const char* name;
+    void (*read)(const Folder& in, std::string_view bytes);
+    std::vector<std::string> (*examples)();
+};
+
+/// All of them, by name.
+const std::vector<Target>& targets();
+
+/// `count` parts of an input at its bytes 0; the last has all that is left, and those that are missing are empty.
+std::vector<std::string_view> parts(std::string_view bytes, std::size_t count);
+
+}  // namespace vkf::fuzz
