@@ -148,7 +148,7 @@ void prepare_maps(const Options& o) {
     if (error) throw Error(o.maps, ": cannot make the directory: ", error.message());
 }
 
-/// Over what the model, which takes squares of side `its_side`, sees of the picture.
+/// Draws the maps over the part of the picture that the model sees, a square of side `its_side` to it.
 void write_maps(const Options& o, const std::string& file, const ImageFit& fit, std::int64_t its_side,
                 std::span<const AttentionWeights> blocks) {
     const auto shown = [&](int side) {

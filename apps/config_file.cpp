@@ -7,15 +7,15 @@
 #include <cstring>
 #include <optional>
 #include <sstream>
-#include <stdexcept>
 
 #include "base/error.h"
 #include "base/file.h"
 
 // toml++ 3.3 asserts of files what does not always hold and, without assertions, lets the compiler rely on it. Here its
 // assertions are kept, and those that fail are syntax errors.
+struct FailedAssertion {};
 [[noreturn]] static void refuse_syntax() {
-    throw std::logic_error("unexpected characters");
+    throw FailedAssertion();
 }
 #undef NDEBUG
 #define TOML_ASSERT(expression) ((expression) ? void() : refuse_syntax())
@@ -63,7 +63,9 @@ std::size_t line_beyond_ascii(std::string_view file) {
         } else if (quote == '"' && c == '\\' && file.substr(i + 1, 1) != "\n") {
             ++i;
         } else if (c == quote && (!several_lines || thrice(i, c))) {
-            if (several_lines) i = std::min(file.find_first_not_of(c, i + 3), i + 5) - 1;  // two may stand before three
+            if (several_lines)
+                i = std::min(file.find_first_not_of(c, i + 3), i + 5) -
+                    1;  // up to two quotes of the text stand before the closing three
             quote = 0;
             several_lines = false;
         }
@@ -119,8 +121,8 @@ std::vector<ConfigEntry> read_config(const std::filesystem::path& path) {
     } catch (const toml::parse_error& error) {
         const std::size_t line = error.source().begin.line;
         throw InputError(syntax_error(text(path.string(), ':', line, ": "), line_of(file, line), error.description()));
-    } catch (const std::logic_error& error) {
-        throw InputError(path.string(), ": not TOML: ", error.what());
+    } catch (const FailedAssertion&) {
+        throw InputError(path.string(), ": not TOML: unexpected characters");
     }
     std::vector<std::pair<std::size_t, ConfigEntry>> found;
     for (auto&& [key, node] : table) {

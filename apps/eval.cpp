@@ -51,8 +51,8 @@ void add_options(CLI::App& command, EvalOptions& o) {
         ->type_name("PATH");
     command
         .add_option("--split", o.split,
-                    "Part of the data (val). Of images val is what training would choose by, test what it would\n"
-                    "report beside that, and all the default where folders are no splits")
+                    "Part of the data [val]. Of images, val chooses the best checkpoint in training and test is\n"
+                    "reported; all is the default for a folder without splits")
         ->check(one_of({"train", "val", "test", "all"}))
         ->type_name("train|val|test|all");
     command.add_option("--batch-size", o.batch_size, "Sequences (12) or images (128) at a time")

@@ -13,7 +13,7 @@ struct Common;
 
 struct EvalOptions {
     std::string model, base;
-    std::string split;  // train, val, of images test or all too; empty: val, but all images of a folder without splits
+    std::string split;  // train or val, or test or all images; empty: val, or all images of a folder without splits
     bool verify = true;  // the model's manifest
     std::string data, text, hellaswag;  // what the model is judged by: one of them
     const std::string& subject() const { return !data.empty() ? data : !text.empty() ? text : hellaswag; }

@@ -33,11 +33,11 @@ ImageSet open_set(const Common& common, const EvalOptions& o, const ImageModel& 
     return set;
 }
 
-/// A split by its name on the command line. Where val and test are one, both names are its.
+/// Images of a split. If the data have a test but no val, both names mean the test.
 Images images_of(const ImageSet& set, const std::string& split) {
     if (split == "train") return set.train;
     if (split == "val") return set.test;
-    if (split == "test") return set.held_out.size() > 0 ? set.held_out : set.test;
+    if (split == "test") return set.test_is_val ? set.held_out : set.test;
     Images all = set.train;
     for (const Images* more : {&set.test, &set.held_out})
         for (std::size_t i = 0; i < more->size(); ++i) all.add(more->pixels(i).data(), more->label(i));

@@ -82,8 +82,8 @@ void ImageRunOptions::declare_images(CLI::App& app) {
            {"none", "crop-flip", "randaugment", "autoaugment"});
     std::vector<std::string> known = names_of(all_statistics);
     known.emplace_back("model");
-    choice(app, "--statistics", statistics, "mean and deviation; model: those that --init-from's says, its default",
-           known);
+    choice(app, "--statistics", statistics,
+           "mean and deviation; model: those of --init-from's model, which are the default with it", known);
     option(app, "--mix", mix, "probability of MixUp or CutMix", number({.least = 0, .most = 1}));
     option(app, "--label-smoothing", label_smoothing, "weight spread over all classes",
            number({.least = 0, .most = 1, .most_too = false}));
@@ -113,11 +113,12 @@ void ImageRunOptions::take_origin(const Common& common) {
     if (origin().empty()) return;
     const std::string file = read_origin(common);
     const ModelConfig there = read_config_json(file);
-    const std::int64_t its_size = origin_size_ = there.size(Dimension::image_size);
+    const std::int64_t its_size = there.size(Dimension::image_size);
     std::int64_t side = image_size > 0 ? image_size : its_size;  // of the data, which 0 leaves open
     adopt("--image-size", side, its_size, file);
     adopt(there, file);
-    if (!resume && !given("--statistics") && find_image_processor(origin(), its_size)) statistics = "model";
+    origin_processor_ = find_image_processor(origin(), its_size);
+    if (!resume && !given("--statistics") && origin_processor_) statistics = "model";
     tell_changes(common);
 }
 
@@ -148,11 +149,14 @@ ModelConfig ImageRunOptions::fresh_model(std::int64_t side, std::int64_t classes
 }
 
 ImageProcessor ImageRunOptions::processor() const {
-    if (statistics != "model") return {statistics_named(statistics), {}};
+    ImageProcessor made = origin_processor_.value_or(ImageProcessor());
+    if (statistics != "model") {
+        made.statistics = statistics_named(statistics);
+        return made;
+    }
     require(!origin().empty(), "--statistics is model, but there is none: wanted --init-from beside it");
-    const auto found = find_image_processor(origin(), origin_size_);
-    require(found.has_value(), "--statistics is model, but ", origin(), " has no ", image_processor_file);
-    return *found;
+    require(origin_processor_.has_value(), "--statistics is model, but ", origin(), " has no ", image_processor_file);
+    return made;
 }
 
 ImageBatchOptions ImageRunOptions::batches() const {

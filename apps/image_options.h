@@ -1,7 +1,7 @@
 // Everything that the training of a vision model can be told.
 #pragma once
 
-#include <filesystem>
+#include <optional>
 #include <string>
 
 #include "apps/run_options.h"
@@ -43,13 +43,14 @@ struct ImageRunOptions : RunOptions {
     ImageSet images(const Common& common, const std::string& path) const;
     /// The model that the flags describe, for images of that side and so many classes.
     ModelConfig fresh_model(std::int64_t side, std::int64_t classes) const;
-    /// How images become the model's input, by --statistics. Throws InputError.
+    /// Preprocessing of images: that of the model or run that training starts from, with the mean and deviation that
+    /// --statistics names. Throws InputError if --statistics is model and there is no such model.
     ImageProcessor processor() const;
     ImageBatchOptions batches() const;
     EpochSchedule epoch_schedule(std::int64_t steps_per_epoch) const;
 
 private:
-    std::int64_t origin_size_ = 0;  // of the images that it takes
+    std::optional<ImageProcessor> origin_processor_;  // of the model or run that training starts from
 };
 
 /// sl-cifar10, sl-cifar100, kk-cifar10 or kk-cifar100. Throws InputError.

@@ -69,8 +69,8 @@ struct LanguageModel : Model {
 
 /// A vision model's directory, with what makes images its input.
 struct ImageModel : Model {
-    /// What the directory says (find_image_processor), with the statistics that go by a name, if one is given. Throws
-    /// InputError if there are none.
+    /// Preprocessing that the directory's files describe (find_image_processor), with the statistics that `statistics`
+    /// names, if it is not empty. Throws InputError if neither gives statistics.
     ImageProcessor processor(const std::string& statistics) const;
 };
 

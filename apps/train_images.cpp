@@ -28,15 +28,15 @@ namespace vkf {
 
 namespace {
 
-/// What evaluations are made on: images of a set.
+/// Images of a set, on which the model is evaluated during training.
 struct EvalSet {
     std::string name;
     const ImageSet* set;
     const Images* images;
 };
 
-/// Loss, smoothed as in training, and accuracy over each; those called "val", of the run's own data, tell which model
-/// is the best.
+/// Loss, smoothed as in training, and accuracy over each set. "val", of the run's own data, decides which model is the
+/// best.
 Evaluation evaluate(Trainer& trainer, const std::vector<EvalSet>& sets, const ImageRunOptions& o, const Watch& watch) {
     Evaluation made;
     for (const auto& [name, set, images] : sets) {
@@ -71,7 +71,7 @@ std::int64_t batches_of(const std::vector<EvalSet>& sets, std::int64_t batch_siz
     return count;
 }
 
-/// The run's own test images, or val and test where the data have both, and those of --eval-data.
+/// Sets to evaluate on: the run's test images, or its val and test if the data have both, and those of --eval-data.
 std::vector<EvalSet> eval_sets(const ImageRunOptions& o, const ImageSet& set, const std::vector<ImageSet>& others) {
     std::vector<EvalSet> sets{{"val", &set, &set.test}};
     if (set.held_out.size() > 0) sets.push_back({"test", &set, &set.held_out});

@@ -51,8 +51,8 @@ struct TensorNames {
     std::vector<std::string_view> buffers = {};  // endings of names that are no parameters
     std::string_view tied = {}, tied_to = {};    // a copy that may be stored of another tensor
     std::string_view config = "config.json";     // the file that says what tensors there are
-    /// What a parameter is called where all names are others: one tensor, or several whose rows, one after the other,
-    /// are the parameter's. None if it is nowhere else.
+    /// Names of a parameter in files of another program that has other names for all: one tensor, or several whose rows
+    /// are concatenated. Empty if that program has no such tensor.
     std::vector<std::string> (*elsewhere)(std::string_view name) = nullptr;
 };
 

@@ -160,7 +160,8 @@ double matrix_elements(const VitConfig& c) {
     return number(c.hidden_size) * rows;
 }
 
-/// As Hugging Face's ViTForImageClassification calls them: queries, keys and values have maps of their own.
+/// Names of a parameter in Hugging Face's ViTForImageClassification, which has separate maps for queries, keys and
+/// values.
 std::vector<std::string> hugging_face_names(std::string_view name) {
     using Renamed = std::pair<std::string_view, std::string_view>;
     constexpr Renamed outside[] = {{"cls_token", "vit.embeddings.cls_token"},

@@ -79,7 +79,7 @@ std::optional<std::int32_t> class_of(const std::vector<std::string>& names, cons
     return static_cast<std::int32_t>(found - names.begin());
 }
 
-// The pictures of Tiny-ImageNet's validation, in the order in which a file says their classes.
+// Pictures of Tiny-ImageNet's validation split, in the order of the file that lists their classes.
 Decoder::Labelled list_annotated(const fs::path& annotations, ImageSet& set) {
     Decoder::Labelled files;
     std::istringstream lines(read_small_text(annotations));
@@ -103,7 +103,7 @@ Decoder::Labelled list_annotated(const fs::path& annotations, ImageSet& set) {
     return files;
 }
 
-// Whether one of a split's folders is a class: there are tests whose labels nobody says.
+// True if one of a split's folders is a class. The test images of some data sets have no labels.
 bool has_labels(const fs::path& directory, const std::vector<std::string>& names) {
     PassedOver ignored;
     return std::ranges::any_of(folders_in(directory, ignored), [&](const fs::path& folder) {
@@ -146,9 +146,12 @@ ImageSet open_image_folder(const fs::path& directory, const ImageOptions& option
         require(!layout.val.empty() || !layout.test.empty(), layout.train.parent_path().string(), ": has ",
                 layout.train.filename().string(), " but neither test nor val, wanted one of them");
         train = list_split(layout.train, set);
-        test = list_split(layout.val.empty() ? layout.test : layout.val, set);
-        if (both && has_labels(layout.test, set.class_names)) held_out = list_split(layout.test, set);
-        else if (both) ++set.passed_over[layout.test.filename().string() + "/ without classes"];
+        set.test_is_val = !layout.val.empty();
+        test = list_split(set.test_is_val ? layout.val : layout.test, set);
+        if (both && has_labels(layout.test, set.class_names))
+            held_out = list_split(layout.test, set);
+        else if (both)
+            ++set.passed_over[layout.test.filename().string() + "/ without classes"];
     } else {
         set.split = false;
         const Decoder::Labelled all = list_split(layout.train, set);

@@ -44,9 +44,10 @@ struct ImageSet {
     std::size_t side = 0;
     std::size_t channels = 3;
     std::vector<std::string> class_names;  // one per class
-    Images train, test;  // what a run learns, and what it is judged by
-    Images held_out;     // of a set with val and test, where the former judges: test
-    bool split = true;   // whether the data say what is for testing
+    Images train, test;        // images to learn, and images that choose the best model
+    Images held_out;           // test images of data with both val and test, whose val is then in `test`
+    bool split = true;         // the data have splits of their own
+    bool test_is_val = false;  // `test` has the images of a split called val
     PassedOver passed_over;  // what lies in folders of images and is not read
 
     std::size_t classes() const { return class_names.size(); }

@@ -79,7 +79,7 @@ float ConfigKeys::number(const std::string& key) const {
 }
 
 float ConfigKeys::number(const std::string& key, float otherwise) const {
-    return has(key) ? typed(key, &json::is_number, "a number").get<float>() : otherwise;
+    return static_cast<float>(real(key, static_cast<double>(otherwise)));
 }
 
 double ConfigKeys::real(const std::string& key, double otherwise) const {

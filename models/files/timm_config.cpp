@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What timm's vision_transformer.py and deit.py have under a name.
+/// Sizes of a model that timm's vision_transformer.py and deit.py define under a name.
 struct Architecture {
     std::int64_t width, depth, heads, patch, side;
 };
@@ -40,8 +40,8 @@ constexpr std::string_view FILTERS[] = {"nearest", "lanczos", "bilinear",
 constexpr OtherKey ARGUMENTS[] = {{"num_classes"},     {"drop_rate"},      {"attn_drop_rate"},   {"proj_drop_rate"},
                                   {"pos_drop_rate"},   {"drop_path_rate"}, {"patch_drop_rate"},  {"dynamic_img_size"},
                                   {"strict_img_size"}, {"weight_init"},    {"reg_tokens", "[0]"}};
-// Of the whole file and of "pretrained_cfg", which were one in earlier versions: what is read, and what asks for
-// nothing.
+// Keys of the whole file and of "pretrained_cfg", which were one object in earlier versions: those that are read, and
+// those that change nothing.
 constexpr std::string_view READ[] = {"architecture", "num_classes", "label_names",   "global_pool",
                                      "model_args",   "input_size",  "interpolation", "crop_pct",
                                      "crop_mode",    "mean",        "std",           "pretrained_cfg"};
@@ -144,7 +144,7 @@ json timm_model(const ConfigKeys& keys) {
                        {{"img_size", "patch_size", "in_chans", "embed_dim", "depth", "num_heads", "mlp_ratio",
                          "qkv_bias", "class_token", "global_pool"}},
                        ARGUMENTS);
-    // What is false or empty means something for these two.
+    // require_understood takes false and "" as unset; these two keys have a meaning there.
     for (const ConfigKeys* part : {&keys, &given})
         require(part->word("global_pool", "token") == "token" && part->flag("class_token", true), part->where(),
                 ": wanted 'global_pool' to be 'token', and 'class_token' true");

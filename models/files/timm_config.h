@@ -7,7 +7,7 @@ namespace vkf {
 
 class ConfigKeys;
 
-/// Whether a config.json is timm's: it names an "architecture" and no "model_type".
+/// True if a config.json is timm's, which names an "architecture" and no "model_type".
 bool is_timm_config(const ConfigKeys& keys);
 
 /// The model as config.json of a ViTForImageClassification. timm's file gives a name, whose sizes its code knows:
@@ -20,7 +20,7 @@ bool is_timm_config(const ConfigKeys& keys);
 /// that change the model otherwise.
 nlohmann::json timm_model(const ConfigKeys& keys);
 
-/// What "pretrained_cfg" says of pictures as preprocessor_config.json (image_processor.h): interpolation, crop_pct,
+/// Preprocessing in "pretrained_cfg" as preprocessor_config.json (image_processor.h): interpolation, crop_pct,
 /// crop_mode (center or squash), mean, std; timm's defaults where it is silent. Throws InputError.
 nlohmann::json timm_image_processor(const ConfigKeys& keys);
 

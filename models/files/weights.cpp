@@ -33,7 +33,7 @@ private:
     int count_ = 0;
 };
 
-/// Of `count` parts with as many rows each.
+/// Shape of one of `count` parts with equally many rows.
 Shape part_of(const Shape& whole, std::int64_t count) {
     std::vector<std::int64_t> extents(whole.extents().begin(), whole.extents().end());
     if (count > 1) extents[0] /= count;

@@ -16,13 +16,13 @@
 
 namespace vkf {
 
-/// What the parameters, in their order, are called in the file; of a parameter that is there in parts, each part, whose
-/// rows follow each other. Throws one InputError naming the file and all tensors that are missing, extra, misshapen or
-/// of another kind than F32, F16 and BF16.
+/// Names of the parameters in the file, in the parameters' order; several for a parameter that is stored in parts,
+/// whose rows are concatenated. Throws one InputError naming the file and all tensors that are missing, extra,
+/// misshapen or not F32, F16 or BF16.
 std::vector<std::vector<std::string>> stored_names(const StoredWeights& file, std::span<const Parameter> parameters,
                                                    const TensorNames& names = {});
 
-/// A parameter's numbers, from all of its parts.
+/// Reads a parameter from its parts.
 std::vector<float> read_parts(const StoredWeights& file, std::span<const std::string> parts);
 
 /// Reads every parameter from F32, F16 or BF16 tensors called as ours, or as other programs call them, in the file or

@@ -71,7 +71,7 @@ Kernel kernel_of(ResizeFilter filter) {
     }
 }
 
-/// Of one new row or column, the old ones that it is made of.
+/// Weights of the old rows or columns that one new row or column is a mean of.
 struct Weights {
     int first;
     std::vector<int> of;  // with FRACTION bits behind the point

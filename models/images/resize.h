@@ -8,7 +8,7 @@
 
 namespace vkf {
 
-/// What new pixels are made of, numbered as PIL's Image.Resampling.
+/// Filters of new pixels, numbered as PIL's Image.Resampling.
 enum class ResizeFilter { nearest, lanczos, bilinear, bicubic, box, hamming };
 
 /// A part of a picture, in pixels from its left and top.
@@ -23,7 +23,7 @@ struct Cut {
 /// Sizes are above 0; the cut lies in the result and is not empty.
 Picture resized(const Picture& picture, std::int64_t width, std::int64_t height, ResizeFilter filter, const Cut& cut);
 
-/// How a picture is brought to a square that a model takes. `side` is the square's.
+/// Fit of a picture to the square that a model takes. `side` is the square's.
 struct ImageFit {
     bool stretched = false;  // to a square, else by its shorter side; the middle is cut out of either
     int shorter = 0;         // that side's length, or the square's before the cut; 0: that of the square to be had

@@ -59,7 +59,7 @@ std::string bytes_of(const SentencePieceProcessor& processor, const std::string&
     return text;
 }
 
-/// Whether the library does as it is asked: some faults of a model it reports by a status, others by an exception.
+/// True if a call of the library succeeds. It reports some faults of a model by a status, others by an exception.
 bool succeeds(const auto& call) {
     try {
         return call().ok();

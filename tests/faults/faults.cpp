@@ -48,7 +48,7 @@ void tell(long count) {
     if (file >= 0 && ::pwrite(file, text.data(), text.size(), 0) < 0) std::abort();
 }
 
-/// Whether this call is the one to spoil. `kind` is FAULT_OF's.
+/// True if this call is the one to spoil. `kind` is FAULT_OF's.
 bool is_spoilt(const std::string& kind, const std::string& path) {
     static const std::string below = variable("FAULT_BELOW"), wanted = variable("FAULT_OF");
     static const long at = std::atol(variable("FAULT_AT"));

@@ -1,4 +1,4 @@
-// What libFuzzer may feed: readers of files that others make.
+// Targets of libFuzzer: readers of files from other programs.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ private:
     std::filesystem::path path_;
 };
 
-/// A reader, and examples of what it reads. What it is given are the bytes of one file, or of several, one behind the
-/// other with a byte 0 between two. It throws InputError, or nothing; all else is a fault of ours.
+/// A reader, and examples of its files. Its input are the bytes of one file, or of several files separated by a byte 0.
+/// It throws InputError or nothing; anything else is a fault.
 struct Target {
     const char* name;
     void (*read)(const Folder& in, std::string_view bytes);
@@ -36,7 +36,7 @@ struct Target {
 /// All of them, by name.
 const std::vector<Target>& targets();
 
-/// `count` parts of an input at its bytes 0; the last has all that is left, and those that are missing are empty.
+/// Splits an input into `count` parts at its bytes 0. The last part has the rest; missing parts are empty.
 std::vector<std::string_view> parts(std::string_view bytes, std::size_t count);
 
 }  // namespace vkf::fuzz
