@@ -1,7 +1,7 @@
-// The program `vkformer`: what a process wants before anything else, then its command line.
+// Program `vkformer`: prepares the process, then runs the command line.
 
-#include "apps/command_line.h"
-#include "base/os.h"
+#include "apps/cli/command_line.h"
+#include "base/os/os.h"
 
 int main(int argc, char** argv) {
     vkf::os::prepare_process();

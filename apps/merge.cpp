@@ -1,14 +1,14 @@
-// vkformer merge: adapters and the model that they stand beside made one model.
+// vkformer merge: merges adapters and their base model into one model.
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 
-#include "apps/commands.h"
-#include "apps/common.h"
-#include "apps/facts.h"
+#include "apps/cli/commands.h"
+#include "apps/cli/common.h"
+#include "apps/inspect/facts.h"
 #include "apps/model.h"
-#include "base/file.h"
+#include "base/files/file.h"
 #include "models/files/config_json.h"
 #include "models/files/held_files.h"
 #include "models/files/merge_adapters.h"

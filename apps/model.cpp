@@ -3,11 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
-#include "apps/image_options.h"
+#include "apps/train/image_options.h"
 #include "base/error.h"
-#include "base/file.h"
-#include "base/published.h"
-#include "models/adapters.h"
+#include "base/files/file.h"
+#include "base/files/published.h"
+#include "models/adapters/adapters.h"
 #include "models/files/adapter_files.h"
 #include "models/files/config_json.h"
 #include "models/files/generation_config.h"
@@ -25,13 +25,13 @@ namespace {
 std::string sizes_of(ModelConfig config) {
     std::string list;
     for (const Field& field : config.fields())
-        if (std::holds_alternative<Whole>(field.value))
+        if (std::holds_alternative<IntRange>(field.value))
             list += text(list.empty() ? "" : ", ", field.key, " ", shown(field));
     return list;
 }
 
-/// Refuses a configuration that the weights cannot possibly fit, before a graph of that size is made; load_weights
-/// judges every tensor afterwards.
+/// Throws InputError if the weights cannot fit the configuration, before a graph of that size is made; load_weights
+/// checks every tensor later.
 void check_proportion(const Model& model) {
     const StoredWeights file = StoredWeights::open(model.path / "model.safetensors");
     const std::vector<const StoredTensor*> tensors = file.tensors();
@@ -45,10 +45,10 @@ void check_proportion(const Model& model) {
             " bytes cannot be the weights of a model with ", sizes_of(model.config));
 }
 
-/// What the configuration says of adapters beside this model.
+/// Configuration of the model with the adapters that an adapter_config.json describes.
 ModelConfig adapted(ModelConfig model, const fs::path& file) {
     LoraConfig lora = read_adapter_config(file).lora;
-    for (std::string& target : lora.targets)  // by whole paths
+    for (std::string& target : lora.targets)  // may be whole paths
         if (target.starts_with(model.family().tensors.prefix)) target.erase(0, model.family().tensors.prefix.size());
     try {
         return with_adapters(std::move(model), std::move(lora));
@@ -57,12 +57,12 @@ ModelConfig adapted(ModelConfig model, const fs::path& file) {
     }
 }
 
-/// A model of the kind that a command is for.
-Model open_model(const ModelPath& path, bool images, bool weights) {
+/// Opens a model. Throws InputError if it is not of the task.
+Model open_model(const ModelPath& path, const Task& task, bool weights) {
     const fs::path whole = whole_model(path), config = whole / "config.json";
     const Family& family = read_family(config);
-    require(family.images() == images, config.string(), ": 'model_type' is '", family.model_type, "', wanted a ",
-            images ? "vision" : "language", " model");
+    require(&family.task() == &task, config.string(), ": 'model_type' is '", family.model_type, "', wanted a ",
+            task.model);
     Model model{whole, read_config_json(config)};
     const bool adapters = holds_adapters(path.directory);
     if (weights && path.verify) {
@@ -71,13 +71,14 @@ Model open_model(const ModelPath& path, bool images, bool weights) {
     }
     if (weights) check_proportion(model);
     if (!adapters) return model;
-    require(!images, path.directory.string(), ": adapters are of language models, ", whole.string(), " is none");
+    require(&task == &language_task(), path.directory.string(), ": adapters are of language models, ", whole.string(),
+            " is none");
     model.config = adapted(std::move(model.config), path.directory / adapter_config_file);
     model.adapters = path.directory / adapter_weights_file;
     return model;
 }
 
-/// A directory in which a whole model is looked for.
+/// Throws InputError unless the path, of a whole model, is a directory.
 void require_directory(const fs::path& path) {
     std::error_code ignored;
     require(fs::is_directory(path, ignored), "model ", path.string(),
@@ -85,7 +86,7 @@ void require_directory(const fs::path& path) {
             ", wanted a directory with config.json and model.safetensors");
 }
 
-/// Where the adapters of a directory say that their base is: a path, from there or from here.
+/// Base that the adapters in a directory name: a path relative to that directory or to the current one.
 fs::path base_of(const fs::path& directory) {
     const fs::path file = directory / adapter_config_file;
     const std::string name = read_adapter_config(file).base;
@@ -149,7 +150,7 @@ void Model::load_frozen(const Parameters& parameters, State& state) const {
 }
 
 LanguageModel open_language_model(const ModelPath& path) {
-    Model opened = open_model(path, false, true);
+    Model opened = open_model(path, language_task(), true);
     std::optional<SavedTokenizer> tokenizer = find_tokenizer(opened.path);
     LanguageModel model{std::move(opened), std::move(tokenizer)};
     if (!model.tokenizer) return model;
@@ -167,11 +168,11 @@ std::map<std::string, std::string> LanguageModel::side_files() const {
 }
 
 Model open_untokenized_model(const ModelPath& path, bool weights) {
-    return open_model(path, false, weights);
+    return open_model(path, language_task(), weights);
 }
 
 ImageModel open_image_model(const ModelPath& path, bool weights) {
-    return {open_model(path, true, weights)};
+    return {open_model(path, image_task(), weights)};
 }
 
 ImageProcessor ImageModel::processor(const std::string& statistics) const {

@@ -1,4 +1,4 @@
-// A model directory as the subcommands see it.
+// A model directory as the subcommands use it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "models/data/dataset.h"
-#include "models/family.h"
+#include "models/families/family.h"
 #include "models/files/image_processor.h"
 #include "models/tokenizers/load_tokenizer.h"
 #include "program/state.h"
@@ -22,35 +22,34 @@ class App;
 
 namespace vkf {
 
-/// Where a model is: its directory or, if that holds adapters alone, where the whole model is that they stand beside.
+/// Path of a model: its directory and, if that holds only adapters, the directory of their base, a whole model.
 struct ModelPath {
     ModelPath(std::filesystem::path at, std::filesystem::path base_at = {}, bool verified = true)
         : directory(std::move(at)), base(std::move(base_at)), verify(verified) {}
 
     std::filesystem::path directory;
-    std::filesystem::path base;  // else adapter_config.json says
-    bool verify = true;          // what is read with weights, where there is a manifest
+    std::filesystem::path base;  // empty: adapter_config.json names it
+    bool verify = true;          // check the files against the manifest, if there is one, when weights are read
 };
 
 /// Adds --no-verify, which reads a model without comparing its files with its manifest.
 void add_verify_option(CLI::App& command, bool& verify);
 
-/// Throws InputError naming a file of the directory that is not as its manifest says, and the option that reads it all
-/// the same.
+/// Throws InputError naming a file that differs from the directory's manifest, and the option that reads it anyway.
 void require_undamaged(const std::filesystem::path& directory);
 
-/// Adds --base, where the adapters that a command is given stand beside.
+/// Adds --base, the base model of adapters that a command is given.
 void add_base_option(CLI::App& command, std::string& base);
 
 struct Model {
-    std::filesystem::path path;  // of the whole model
+    std::filesystem::path path;  // directory of the whole model
     ModelConfig config;
-    std::filesystem::path adapters = {};  // the file of the adapters' weights, if it has some that are there already
+    std::filesystem::path adapters = {};  // weights of the adapters, if the model has some on disk
 
     const Family& family() const { return config.family(); }
     /// Reads the weights into states that a program has reserved. Throws InputError.
     void load(const Parameters& parameters, State& state) const;
-    /// The same of the weights that adapters stand beside.
+    /// Reads only the frozen weights under adapters, as load() does.
     void load_frozen(const Parameters& parameters, State& state) const;
 };
 
@@ -58,39 +57,38 @@ struct Model {
 struct LanguageModel : Model {
     std::optional<SavedTokenizer> tokenizer;  // if there is one
 
-    /// Files of what is made of it beside config.json and weights, by name: the tokenizer's, and what there is said of
-    /// generation.
+    /// Contents by name of the files, apart from config.json and weights, that models made from this one have: the
+    /// tokenizer's files, and the generation settings.
     std::map<std::string, std::string> side_files() const;
-    /// Tokens that mean something: the tokenizer's, else all. A table may have more rows, which are padding.
+    /// Number of tokens that have a meaning: the tokenizer's, else all. A table may have more rows, which are padding.
     std::int64_t vocabulary() const {
         return tokenizer ? static_cast<std::int64_t>((*tokenizer)->size()) : config.size(Dimension::vocab_size).value;
     }
 };
 
-/// A vision model's directory, with what makes images its input.
+/// A vision model's directory, with its image processor.
 struct ImageModel : Model {
-    /// Preprocessing that the directory's files describe (find_image_processor), with the statistics that `statistics`
-    /// names, if it is not empty. Throws InputError if neither gives statistics.
+    /// Image processor that the directory describes (find_image_processor), with the named statistics if a name is
+    /// given. Throws InputError if there are none.
     ImageProcessor processor(const std::string& statistics) const;
 };
 
-/// Read what is small: config.json and, if weights are wanted, their table of contents; open_language_model the
-/// tokenizer, too, if there is one. Throw InputError naming what is missing or wrong, also for models of the other
-/// kind.
+/// Read only small parts: config.json and, if `weights`, their table of contents; open_language_model also reads the
+/// tokenizer, if there is one. Throw InputError naming the missing or wrong part, also for models of the other kind.
 LanguageModel open_language_model(const ModelPath& path);
 Model open_untokenized_model(const ModelPath& path, bool weights = true);
 ImageModel open_image_model(const ModelPath& path, bool weights = true);
 
-/// Tells if the directory holds adapters.
+/// True if the directory holds adapters.
 bool holds_adapters(const std::filesystem::path& directory);
-/// The directory of the whole model. Throws InputError if it is none, or nobody says where the adapters' base is.
+/// Directory of the whole model. Throws InputError if it is not one, or if the base of adapters is not given.
 std::filesystem::path whole_model(const ModelPath& path);
-/// The family of the model there.
+/// Family of the model at `path`.
 const Family& family_in(const ModelPath& path);
 
-/// The data in the model's tokens, to train it on or to judge it by. Throws InputError where the data's vocabulary is
-/// not the model's: other tokens (naming both files and the first that differs), text for a model without a tokenizer,
-/// or a token beyond it.
+/// Opens data in the model's tokens, to train or evaluate the model on. Throws InputError if the data's vocabulary is
+/// not the model's: other tokens (naming both files and the first token that differs), text for a model without a
+/// tokenizer, or a token beyond the vocabulary.
 TokenDataset open_data(const LanguageModel& model, const std::filesystem::path& path);
 
 }  // namespace vkf

@@ -1,4 +1,4 @@
-// vkformer verify: checkpoints against their manifests.
+// vkformer verify: checks checkpoints against their manifests.
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/commands.h"
-#include "apps/common.h"
-#include "base/published.h"
+#include "apps/cli/commands.h"
+#include "apps/cli/common.h"
+#include "base/files/published.h"
 #include "models/files/manifest.h"
 #include "models/files/numbered_checkpoints.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A run has its best model and its numbered checkpoints beside the last one.
+/// Checkpoints with a manifest: the directory's own and, for a run, the best model and the numbered checkpoints in it.
 std::vector<fs::path> checkpoints_in(const fs::path& directory) {
     std::vector<fs::path> folders{directory, directory / "best"};
     for (const fs::path& numbered : numbered_checkpoints(directory)) folders.push_back(numbered);

@@ -1,9 +1,9 @@
-# Everything that is not ours. Vulkan's headers, VMA and volk come from the private folder that
-# tools/setup makes on Debian 12, else from the system or the Vulkan SDK.
+# All dependencies. Vulkan's headers, VMA and volk come from the private folder that tools/setup
+# makes on Debian 12, otherwise from the system or the Vulkan SDK.
 
 set(VKFORMER_TOOLCHAIN "${PROJECT_SOURCE_DIR}/.toolchain")
 
-# What programs need, too, that link our library: vkformer-config.cmake finds the same, by the same modules.
+# Programs that link our library need these too: vkformer-config.cmake finds them with the same modules.
 list(APPEND CMAKE_MODULE_PATH "${PROJECT_SOURCE_DIR}/cmake/modules")
 find_package(Threads REQUIRED)
 find_package(nlohmann_json REQUIRED)
@@ -14,7 +14,7 @@ find_package(JPEG REQUIRED)
 find_package(PNG REQUIRED)
 find_package(WebP REQUIRED)
 
-# What only we are built with.
+# Needed to build vkformer, but not to link its library.
 find_package(CLI11 REQUIRED)
 
 find_path(VKFORMER_VULKAN_INCLUDE vulkan/vulkan_core.h
@@ -46,7 +46,7 @@ foreach(header VMA VOLK)
 endforeach()
 message(STATUS "Vulkan headers ${series}.${version} in ${VKFORMER_VULKAN_INCLUDE}")
 
-# Vulkan is reached through volk, which loads it at run time; VMA asks volk for its functions.
+# volk loads Vulkan at run time; VMA gets its functions from volk.
 add_library(vkformer_vulkan_api STATIC "${VKFORMER_VOLK_INCLUDE}/volk.c" cmake/vma.cpp)
 target_include_directories(vkformer_vulkan_api SYSTEM PUBLIC
     "${VKFORMER_VULKAN_INCLUDE}" "${VKFORMER_VMA_INCLUDE}" "${VKFORMER_VOLK_INCLUDE}")
@@ -55,7 +55,7 @@ target_compile_definitions(vkformer_vulkan_api PUBLIC
 target_compile_options(vkformer_vulkan_api PRIVATE -w)
 target_link_libraries(vkformer_vulkan_api PUBLIC ${CMAKE_DL_LIBS} Threads::Threads)
 
-# PNG is written and captions are drawn by it.
+# stb writes PNG and draws captions.
 find_path(VKFORMER_STB_INCLUDE stb/stb_image_write.h)
 add_library(vkformer_stb INTERFACE)
 if(NOT VKFORMER_STB_INCLUDE)
@@ -63,7 +63,7 @@ if(NOT VKFORMER_STB_INCLUDE)
 endif()
 target_include_directories(vkformer_stb SYSTEM INTERFACE "${VKFORMER_STB_INCLUDE}")
 
-# Hashes of manifests.
+# xxHash computes the hashes in manifests.
 find_path(VKFORMER_XXHASH_INCLUDE xxhash.h)
 add_library(vkformer_xxhash INTERFACE)
 if(NOT VKFORMER_XXHASH_INCLUDE)
@@ -71,7 +71,7 @@ if(NOT VKFORMER_XXHASH_INCLUDE)
 endif()
 target_include_directories(vkformer_xxhash SYSTEM INTERFACE "${VKFORMER_XXHASH_INCLUDE}")
 
-# train.toml and recipes.
+# toml++ reads train.toml and recipes.
 find_path(VKFORMER_TOML_INCLUDE toml++/toml.h)
 add_library(vkformer_toml INTERFACE)
 if(NOT VKFORMER_TOML_INCLUDE)
@@ -79,7 +79,7 @@ if(NOT VKFORMER_TOML_INCLUDE)
 endif()
 target_include_directories(vkformer_toml SYSTEM INTERFACE "${VKFORMER_TOML_INCLUDE}")
 
-# glslc and spirv-val: the private folder's first.
+# glslc and spirv-val: the private folder is searched first.
 find_program(VKFORMER_GLSLC glslc PATHS "${VKFORMER_TOOLCHAIN}/bin" NO_DEFAULT_PATH)
 find_program(VKFORMER_GLSLC glslc HINTS ENV VULKAN_SDK PATH_SUFFIXES bin)
 if(NOT VKFORMER_GLSLC)

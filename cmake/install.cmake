@@ -1,5 +1,5 @@
-# What `cmake --install` puts where: the component `program` with its recipes and pages, and the component
-# `development`, the library with its headers and its CMake package.
+# Files that `cmake --install` installs, in two components: `program`, with its recipes and pages, and `development`,
+# the library with its headers and its CMake package.
 
 # --- The program -----------------------------------------------------------------------------------
 
@@ -9,10 +9,10 @@ install(DIRECTORY configs DESTINATION "${CMAKE_INSTALL_DATADIR}/vkformer")
 install(FILES README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}" FILES_MATCHING PATTERN "*.md")
 
-# The program describes itself to man and to shells.
+# The program prints its own man page and shell completions.
 option(VKFORMER_PAGES "Install the man page and completions, which the program prints: it must run here" ON)
 set(VKFORMER_ZSH_COMPLETIONS "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" CACHE STRING "Where zsh looks for them")
-# Makes FILE of what `vkformer ARGUMENTS...` prints, and installs it in FOLDER.
+# Writes the output of `vkformer ARGUMENTS...` to FILE and installs FILE in FOLDER.
 function(vkformer_page file folder)
     set(page "${PROJECT_BINARY_DIR}/pages/${file}")
     add_custom_command(OUTPUT "${page}" COMMAND vkformer ${ARGN} > "${page}" COMMENT "Page ${file}" VERBATIM)
@@ -34,7 +34,8 @@ endif()
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/vkformer")
 
-# All modules and kernels in one file. Vulkan, VMA, volk and stb are compiled into it: who links it needs none of them.
+# All modules and kernels in one file. Vulkan, VMA, volk and stb are compiled into it, so programs that link it need
+# none of them.
 add_library(vkformer_package STATIC)
 set_target_properties(vkformer_package PROPERTIES OUTPUT_NAME vkformer EXPORT_NAME vkformer)
 foreach(module IN ITEMS base graph ops passes vulkan program models shaders vulkan_api)
@@ -48,15 +49,16 @@ target_link_libraries(vkformer_package
 install(TARGETS vkformer_package EXPORT vkformer ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
     INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/vkformer")
 
-# Headers are included as they are here: "models/gpt2.h", "program/program.h". Those that want Vulkan's stay here.
+# Headers are included by the same paths as in this tree: "models/families/gpt2.h". Headers that include Vulkan's are
+# not installed.
 foreach(folder IN ITEMS runtime/ models)
     install(DIRECTORY ${folder} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/vkformer"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def"
-        PATTERN base/windows_text.h EXCLUDE PATTERN base/os_file_posix.h EXCLUDE
-        PATTERN vulkan/handles.h EXCLUDE PATTERN vulkan/host_pool.h EXCLUDE PATTERN vulkan/instance.h EXCLUDE
-        PATTERN vulkan/matrices.h EXCLUDE PATTERN vulkan/physical_device.h EXCLUDE
-        PATTERN vulkan/queue_family.h EXCLUDE PATTERN vulkan/requirements.h EXCLUDE
-        PATTERN vulkan/shader_objects.h EXCLUDE PATTERN vulkan/specialization.h EXCLUDE)
+        PATTERN base/text/windows_text.h EXCLUDE PATTERN base/files/os_file_posix.h EXCLUDE
+        PATTERN vulkan/handles.h EXCLUDE PATTERN vulkan/cpu/host_pool.h EXCLUDE PATTERN vulkan/device/instance.h EXCLUDE
+        PATTERN vulkan/device/matrices.h EXCLUDE PATTERN vulkan/device/physical_device.h EXCLUDE
+        PATTERN vulkan/device/queue_family.h EXCLUDE PATTERN vulkan/device/requirements.h EXCLUDE
+        PATTERN vulkan/cpu/shader_objects.h EXCLUDE PATTERN vulkan/kernel/specialization.h EXCLUDE)
 endforeach()
 
 install(EXPORT vkformer NAMESPACE vkformer:: FILE vkformer-targets.cmake DESTINATION "${package}")

@@ -1,6 +1,6 @@
-# What `cpack` makes, which tools/package calls. Of a build for Windows it is an archive of the program with its recipes
-# and documentation. Elsewhere they are Debian packages: vkformer, and libvkformer-dev with the library, for the release
-# of Debian that they were made on.
+# Packages that `cpack`, called by tools/package, makes. From a build for Windows it makes an archive of the program
+# with its recipes and documentation. From other builds it makes Debian packages: vkformer, and libvkformer-dev with the
+# library, for the release of Debian that they are made on.
 if(WIN32)
     set(CPACK_GENERATOR ZIP)
     set(CPACK_COMPONENTS_ALL program)
@@ -17,7 +17,7 @@ set(VKFORMER_MAINTAINER "The vkformer project <maintainers@vkformer.invalid>" CA
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME vkformer)
-string(REPLACE "-" "~" CPACK_PACKAGE_VERSION "${VKFORMER_VERSION}")  # what comes before a release sorts before it
+string(REPLACE "-" "~" CPACK_PACKAGE_VERSION "${VKFORMER_VERSION}")  # a version before a release sorts before it
 set(CPACK_PACKAGE_CONTACT "${VKFORMER_MAINTAINER}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_COMPONENTS_ALL program development)
@@ -26,9 +26,9 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
-# Sets RESULT to the dependency on PACKAGE of the upstream version, and no later one, that this machine has of SOURCE.
-# SentencePiece adds virtual functions between others without a new name of its library, and every version of
-# nlohmann-json has types of its own for the linker: the packages' own dependencies would let others in.
+# Sets RESULT to a dependency on PACKAGE in exactly the upstream version that this machine has of SOURCE.
+# SentencePiece inserts virtual functions between others without renaming its library, and every version of
+# nlohmann-json has its own types for the linker: the packages' own dependencies would allow incompatible versions.
 function(same_version result source package)
     execute_process(COMMAND dpkg-query -W -f "\${source:Upstream-Version}" "${source}"
         OUTPUT_VARIABLE version ERROR_QUIET)
@@ -36,12 +36,12 @@ function(same_version result source package)
         math(EXPR next "${CMAKE_MATCH_2} + 1")
         set(${result} "${package} (>= ${CMAKE_MATCH_0}), ${package} (<< ${CMAKE_MATCH_1}${next}~)" PARENT_SCOPE)
     else()
-        set(${result} "${package}" PARENT_SCOPE)  # no Debian, no package
+        set(${result} "${package}" PARENT_SCOPE)  # not on Debian: no package is made
     endif()
 endfunction()
 
-# volk loads the loader by its name, so that no tool sees the dependency. Mesa before 25 is not what we test on; who has
-# a GPU's own driver needs none of it.
+# volk opens the Vulkan loader by its name, so no tool finds this dependency. We do not test on Mesa before 25. A
+# machine with its GPU's own driver does not need Mesa.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME vkformer)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)

@@ -1,16 +1,16 @@
-# What all of our own targets share: warnings, sanitizers and how a module is declared.
+# Settings of all our targets: warnings, sanitizers, and the function that declares a module.
 
 add_library(vkformer_options INTERFACE)
 target_compile_options(vkformer_options INTERFACE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow
-    # Of the compiler that every commit is built with. A later one may see more, rightly or not: GCC 14 takes members of
-    # moved variants for uninitialised.
+    # Warnings are errors only with the compiler that every commit is built with. Later compilers may warn of more, also
+    # wrongly: GCC 14 takes members of moved variants for uninitialised.
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Werror>
     # Designated initialisers may leave members at their defaults.
     -Wno-missing-field-initializers
-    # GCC 13 and 14 see broken bounds in inlined copies of vectors.
+    # GCC 13 and 14 report wrong bounds in inlined copies of vectors.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
-    # The same numbers on every processor: no contraction of a*b+c on the host.
+    # Results are the same on every processor: the host does not contract a*b+c.
     -ffp-contract=off)
 target_include_directories(vkformer_options INTERFACE
     "${PROJECT_SOURCE_DIR}/runtime" "${PROJECT_SOURCE_DIR}")
@@ -28,7 +28,7 @@ if(VKFORMER_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# Of a file per kind of operating system those of the other kind.
+# Files for the other kind of operating system, where there is one file per kind.
 set(VKFORMER_OTHER_SYSTEM "_windows(_test)?[.]cpp$")
 if(WIN32)
     set(VKFORMER_OTHER_SYSTEM "_posix(_test)?[.]cpp$")
@@ -48,7 +48,7 @@ function(vkformer_library name folder)
     endif()
 endfunction()
 
-# What a program of ours says of itself, where systems ask.
+# Manifest of our programs, which Windows reads.
 add_library(vkformer_manifest INTERFACE)
 if(WIN32)
     target_sources(vkformer_manifest INTERFACE "${PROJECT_SOURCE_DIR}/cmake/windows.rc")

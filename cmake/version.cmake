@@ -1,5 +1,5 @@
-# Which version this is, from cmake/version.txt, whose first line is the release, and from git: from the repository,
-# or, in an archive that git has made, from the second line, where it has written commit and description.
+# Program version, from cmake/version.txt and git. The first line of version.txt is the release. Commit and description
+# come from the git repository or, in an archive that git has made, from the second line, where git has written them.
 #     VKFORMER_RELEASE  0.1.0, which CMake and packages compare
 #     VKFORMER_VERSION  0.1.0 at the tag v0.1.0, 0.1.0+12.g1a2b3c4 twelve commits later, 0.1.0-dev+g1a2b3c4 before it
 
@@ -9,7 +9,7 @@ file(STRINGS "${folder}/cmake/version.txt" lines)
 list(GET lines 0 VKFORMER_RELEASE)
 list(GET lines 1 archived)
 
-# Sets RESULT to what git prints, or to nothing.
+# Sets RESULT to the output of git, or to an empty string if git fails.
 function(ask_git result)
     execute_process(COMMAND "${GIT_EXECUTABLE}" ${ARGN} WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
         OUTPUT_VARIABLE output OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

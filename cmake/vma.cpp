@@ -1,4 +1,4 @@
-// The one place where VulkanMemoryAllocator's implementation is compiled, with warnings off.
+// Compiles VulkanMemoryAllocator's implementation, with warnings off. No other file does.
 #include <volk.h>
 
 #define VMA_IMPLEMENTATION

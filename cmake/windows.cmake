@@ -1,5 +1,5 @@
-# For Windows on x86-64, built elsewhere by MinGW-w64 (the preset `windows`), with the libraries that tools/windows puts
-# into .toolchain-windows/. Programs are linked statically: they want nothing but what Windows has.
+# Toolchain for Windows on x86-64: cross-compiles with MinGW-w64 (the preset `windows`) and the libraries that
+# tools/windows puts into .toolchain-windows/. Programs are linked statically: they need only libraries of Windows.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)

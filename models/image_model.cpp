@@ -1,9 +1,15 @@
 #include "models/image_model.h"
 
 #include "base/error.h"
-#include "ops/soft_cross_entropy.h"
+#include "ops/loss/soft_cross_entropy.h"
 
 namespace vkf {
+
+const Task& image_task() {
+    static const Task task{.model = "vision model",
+                           .sizes = {Dimension::image_size, Dimension::channels, Dimension::classes}};
+    return task;
+}
 
 TensorType image_type(const ModelConfig& config, std::int64_t batch) {
     const std::int64_t side = config.size(Dimension::image_size);

@@ -4,16 +4,20 @@
 #include <vector>
 
 #include "base/error.h"
-#include "ops/head_loss.h"
-#include "ops/kv_cache.h"
-#include "ops/matmul.h"
-#include "ops/sample.h"
+#include "ops/loss/head_loss.h"
+#include "ops/matmul/matmul.h"
+#include "ops/sampling/sample.h"
 
 namespace vkf {
 
+const Task& language_task() {
+    static const Task task{.model = "language model", .sizes = {Dimension::vocab_size, Dimension::context}};
+    return task;
+}
+
 namespace {
 
-Features features(const Scope& scope, const ModelConfig& config, Tensor tokens, const KeyValueCache* cache,
+Features features(const Scope& scope, const ModelConfig& config, Tensor tokens, KeyValueCache* cache,
                   bool last_only) {
     validate(config);
     const Size context = config.size(Dimension::context);
@@ -23,43 +27,45 @@ Features features(const Scope& scope, const ModelConfig& config, Tensor tokens, 
     return std::get<LanguageGraph>(config.family().graph).features(adapted, config, tokens, cache, last_only);
 }
 
-/// Of the tokens that follow what is read into the cache, [rows, 1, V].
-Tensor cached_logits(const Scope& scope, const ModelConfig& config, std::int64_t length, Format activations,
-                     std::int64_t rows, std::int64_t capacity) {
-    Graph& graph = scope.graph();
-    const Shape tokens{rows, length}, positions = rows > 1 ? tokens : Shape{length};
-    const Tensor read = graph.input("tokens", {DType::i32, tokens});
-    const KeyValueCache cache{.lengths = graph.input("lengths", {DType::i32, {rows}}),
-                              .positions = graph.input("positions", {DType::i32, positions}),
-                              .capacity = capacity > 0 ? capacity : config.size(Dimension::context),
-                              .format = activations};
+/// A cache of `rows` rows for `length` more tokens of each; capacity 0 is a whole context.
+KeyValueCache cache_of(Graph& graph, const ModelConfig& config, std::int64_t length, Format activations,
+                       std::int64_t rows, std::int64_t capacity) {
+    const Shape positions = rows > 1 ? Shape{rows, length} : Shape{length};
+    return {.lengths = graph.input("lengths", {DType::i32, {rows}}),
+            .positions = graph.input("positions", {DType::i32, positions}),
+            .capacity = capacity > 0 ? capacity : config.size(Dimension::context),
+            .format = activations};
+}
+
+/// Logits of the tokens that follow those read into the cache, [rows, 1, V].
+Tensor cached_logits(const Scope& scope, const ModelConfig& config, std::int64_t length, std::int64_t rows,
+                     KeyValueCache& cache) {
+    const Tensor read = scope.graph().input("tokens", {DType::i32, {rows, length}});
     return language_logits(scope, config, read, &cache, true);
 }
 
-std::string rows_name(const std::string& state, std::int64_t rows) {
-    return rows == 1 ? state : text(state, " of ", rows);
-}
-
-std::vector<Storage> cache_storages(const Graph& graph) {
-    std::vector<Storage> found;
-    for (const Storage& storage : graph.storages())
-        if (storage.name.ends_with(CACHED_KEYS) || storage.name.ends_with(CACHED_VALUES)) found.push_back(storage);
-    return found;
+/// Cache of one row with a whole context, and the states that the model's layers keep in it.
+KeyValueCache cache_of_one(Graph& graph, const ModelConfig& config, Format activations) {
+    Parameters parameters;
+    KeyValueCache cache = cache_of(graph, config, 1, activations, 1, 0);
+    cached_logits(Scope(graph, parameters), config, 1, 1, cache);
+    return cache;
 }
 
 }  // namespace
 
-Tensor language_logits(const Scope& scope, const ModelConfig& config, Tensor tokens, const KeyValueCache* cache,
+Tensor language_logits(const Scope& scope, const ModelConfig& config, Tensor tokens, KeyValueCache* cache,
                        bool last_only) {
     const Features made = features(scope, config, tokens, cache, last_only);
     return matmul(made.features, made.table, {.transpose_b = true});
 }
 
-Tensor language_loss(const Scope& scope, const ModelConfig& config, std::int64_t batch, std::int64_t length) {
+Tensor language_loss(const Scope& scope, const ModelConfig& config, std::int64_t batch, std::int64_t length,
+                     const LanguageLossOptions& options) {
     const TensorType type{DType::i32, {batch, length}};
     const Tensor tokens = scope.graph().input("tokens", type), targets = scope.graph().input("targets", type);
     const Features made = features(scope, config, tokens, nullptr, false);
-    return head_loss(made.features, made.table, targets, {.d_loss = scope.d_loss()});
+    return head_loss(made.features, made.table, targets, {.d_loss = scope.d_loss(), .z_loss = options.z_loss});
 }
 
 Objective language_objective(const ModelConfig& config) {
@@ -68,19 +74,17 @@ Objective language_objective(const ModelConfig& config) {
     return [config, objective](Batch& batch, Random& random) { objective(config, batch, random); };
 }
 
-std::string KeyValueCache::state_name(std::string_view layer, std::string_view which) const {
-    return rows_name(text(layer, '.', which), lengths.elements());
-}
-
 void prefill_chunk(const Scope& scope, const ModelConfig& config, std::int64_t length, Format activations,
                    std::int64_t rows, std::int64_t capacity) {
-    scope.graph().output("logits", cached_logits(scope, config, length, activations, rows, capacity));
+    KeyValueCache cache = cache_of(scope.graph(), config, length, activations, rows, capacity);
+    scope.graph().output("logits", cached_logits(scope, config, length, rows, cache));
 }
 
 void decode_step(const Scope& scope, const ModelConfig& config, Format activations, std::int64_t rows,
                  std::int64_t capacity) {
     Graph& graph = scope.graph();
-    const Tensor logits = cached_logits(scope, config, 1, activations, rows, capacity);
+    KeyValueCache cache = cache_of(graph, config, 1, activations, rows, capacity);
+    const Tensor logits = cached_logits(scope, config, 1, rows, cache);
     const Tensor how = graph.input("sampling", {DType::i32, {rows, SampleRow::words}});
     const Tensor seen = graph.input("seen", {DType::i32, {rows, seen_words(logits.width())}});
     const auto [drawn, probabilities] = sample(logits, how, seen);
@@ -88,21 +92,19 @@ void decode_step(const Scope& scope, const ModelConfig& config, Format activatio
     graph.output("probabilities", probabilities);
 }
 
-void copy_cache_row(Graph& graph, const Graph& one, std::int64_t rows) {
+void copy_cache_row(Graph& graph, const ModelConfig& config, Format activations, std::int64_t rows) {
+    Graph described;
+    const KeyValueCache one = cache_of_one(described, config, activations);
     const Tensor place = graph.input("place", {DType::i32, {2}});
-    for (const Storage& storage : cache_storages(one)) {
-        const Tensor from = graph.state(storage.name, storage.type, storage.format);
-        const TensorType type{DType::f32, {rows, from.shape()[1], from.shape()[2]}};
-        kv_cache_copy(graph.state(rows_name(storage.name, rows), type, storage.format), from, place);
-    }
+    for (const CachedState& state : one.states)
+        kv_cache_copy(state.in(graph, rows, one.capacity), state.in(graph, 1, one.capacity), place);
 }
 
 std::int64_t cache_bytes(const ModelConfig& config, Format activations) {
     Graph graph;
-    Parameters parameters;
-    prefill_chunk(Scope(graph, parameters), config, 1, activations);
+    const KeyValueCache one = cache_of_one(graph, config, activations);
     std::int64_t bytes = 0;
-    for (const Storage& storage : cache_storages(graph)) bytes += storage.bytes();
+    for (const CachedState& state : one.states) bytes += bytes_of(one.capacity * state.width, state.format);
     return bytes;
 }
 

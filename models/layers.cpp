@@ -2,36 +2,36 @@
 
 #include <cmath>
 
-#include "ops/arithmetic.h"
-#include "ops/matmul.h"
-#include "ops/norm.h"
-#include "ops/view.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/matmul/matmul.h"
+#include "ops/movement/view.h"
+#include "ops/rows/norm.h"
 
 namespace vkf {
 
 namespace {
 
-/// residual + drop(W·first + W^s·second), each map in a scope of its own.
-Tensor add_maps(const Scope& scope, const Scope& scope_s, const MixerOutput& mixed, std::int64_t out,
+/// residual + drop(W^o·main + W^s·extra), each map in a scope of its own.
+Tensor add_maps(const Scope& scope, const Scope& scope_s, const VariantOutput& mixed, std::int64_t out,
                 LinearOptions options, Tensor residual) {
     const Tensor kept = scope.drop_path(residual.shape());
-    const bool fused = scope.dropout_state().dropout == 0.0f;  // else dropout comes in between
+    const bool fused = scope.dropout_state().dropout == 0.0f;  // else dropout is between product and sum
     if (fused) {
         options.addend = residual;
         options.row_scale = kept;
     }
-    if (mixed.second) {
-        LinearOptions second = options;
-        second.bias = false;
-        options.addend = linear(scope_s, mixed.second, out, second);
+    if (mixed.extra) {
+        LinearOptions extra = options;
+        extra.bias = false;
+        options.addend = linear(scope_s, mixed.extra, out, extra);
     }
-    const Tensor y = linear(scope, mixed.first, out, options);
+    const Tensor y = linear(scope, mixed.main, out, options);
     if (fused) return y;
     const Tensor branch = scope.drop(y);
     return add(residual, kept ? mul(branch, kept) : branch);
 }
 
-/// The addend, and what the map's adapter makes of x, if it has one: (alpha / rank) · B (A x).
+/// The addend plus, if the map has an adapter, the adapter's output (alpha / rank) · B (A x).
 Tensor add_adapter(const Scope& scope, Tensor x, std::int64_t out, const LinearOptions& options) {
     const LoraConfig* lora = scope.adapter();
     if (!lora) return options.addend;
@@ -65,7 +65,7 @@ Tensor add_linear(const Scope& scope, Tensor residual, Tensor x, LinearOptions o
     return add_maps(scope, scope, {x}, residual.width(), options, residual);
 }
 
-Tensor output_maps(const Scope& scope, std::string_view name, const MixerOutput& mixed, std::int64_t out,
+Tensor output_maps(const Scope& scope, std::string_view name, const VariantOutput& mixed, std::int64_t out,
                    LinearOptions options, Tensor residual) {
     return add_maps(scope / name, scope / (std::string(name) + "_s"), mixed, out, options, residual);
 }

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "ops/arithmetic.h"
-#include "ops/dropout.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/elementwise/dropout.h"
 
 namespace vkf {
 

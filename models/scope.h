@@ -1,4 +1,4 @@
-// Where a layer stands in its model: the path that names its parameters and the graph it adds nodes to.
+// Place of a layer in its model: the path that names its parameters, and the graph to which it adds nodes.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "models/lora.h"
+#include "models/adapters/lora.h"
 
 namespace vkf {
 
-/// How a parameter begins: one value, or draws from N(0, value²) or U(−value, value).
+/// Initial values of a parameter: one value, or draws from N(0, value²) or U(−value, value).
 struct Init {
     enum class Kind : std::uint8_t { constant, normal, uniform } kind = Kind::constant;
     float value = 0.0f;
@@ -29,53 +29,53 @@ struct Parameter {
     std::string name;
     Shape shape;
     Init init;
-    Tensor tensor;        // its value in the graph that asked for it last
-    bool frozen = false;  // training leaves it as it is
+    Tensor tensor;        // its value in the graph that last asked for it
+    bool frozen = false;  // not changed by training
 };
 
 /// A linear map: a product with the parameter PATH.weight.
 struct LinearMap {
     std::string path;
     bool out_in = true;     // the weight is stored [out, in], not [in, out]
-    bool as_stored = true;  // and multiplied as it is stored, not rounded
+    bool as_stored = true;  // the weight is multiplied as stored, not rounded
 };
 
 /// A model's parameters in the order its layers ask for them.
 class Parameters {
 public:
     Parameters() = default;
-    /// Those whose values are the states "PREFIX/NAME"; frozen ones go by their own names.
+    /// Parameters with values in the states "PREFIX/NAME"; states of frozen parameters have no prefix.
     explicit Parameters(const std::string& prefix) : prefix_(prefix + "/") {}
 
-    /// Gets or creates. Throws InputError if the name is known with another shape.
+    /// Gets or creates a parameter. Throws InputError if the name is known with another shape.
     Tensor get(Graph& graph, const std::string& name, const Shape& shape, Init init, bool frozen = false);
 
     const std::vector<Parameter>& list() const { return list_; }
-    /// Those that training moves, and the others.
+    /// Parameters that training changes, and the others.
     std::vector<Parameter> trained() const;
     std::vector<Parameter> frozen() const;
-    std::int64_t count() const;  // numbers in all of them
+    std::int64_t count() const;  // elements of all parameters
 
-    /// Which of them are linear maps' weights.
+    /// Linear maps of the model, with weights among the parameters.
     const std::vector<LinearMap>& linear_maps() const { return linear_maps_; }
     void add_linear_map(LinearMap map);
 
 private:
     std::string prefix_;
     std::vector<Parameter> list_;
-    std::map<std::string, std::size_t> places_;  // in list_, by name
+    std::map<std::string, std::size_t> places_;  // indices in list_, by name
     std::vector<LinearMap> linear_maps_;
 };
 
-/// Numbers in all of these.
+/// Elements of all parameters.
 std::int64_t count(std::span<const Parameter> parameters);
 
 /// Starting values of a parameter, drawn from (seed, name) alone: independent of order, device and precision.
 std::vector<float> initial_values(const Parameter& parameter, std::uint64_t seed);
 
-/// Randomness of training: the rates of dropout and of stochastic depth, and the step's seed (i32[2]), which rates of 0
-/// do not need. With a ramp, the rate of stochastic depth grows evenly from 0 in the first block to `drop_path` in the
-/// last.
+/// Randomness of training: the rates of dropout and of stochastic depth, and the step's seed (i32[2]), not needed if
+/// both rates are 0. With a ramp, the rate of stochastic depth grows evenly from 0 in the first block to `drop_path` in
+/// the last.
 struct DropoutState {
     float dropout = 0.0f;
     float drop_path = 0.0f;
@@ -91,35 +91,35 @@ public:
     Scope(Graph& graph, Parameters& parameters, DropoutState dropout_state = {}, Tensor d_loss = {})
         : graph_(&graph), parameters_(&parameters), dropout_state_(dropout_state), d_loss_(d_loss) {}
 
-    /// The scope of a part; nodes added from here on are filed under it.
+    /// Scope of a part; nodes added after the call belong to it.
     Scope operator/(std::string_view part) const;
     Scope operator/(std::int64_t index) const { return *this / std::to_string(index); }
-    /// The scope of block `index` of `count`, with the rate of stochastic depth there.
+    /// Scope of block `index` of `count`, with the block's rate of stochastic depth.
     Scope block(std::int64_t index, std::int64_t count) const;
-    /// The number of the block that this stands in, from 0.
+    /// Number of the block that contains the scope, from 0.
     std::int64_t layer() const { return layer_; }
 
-    /// Frozen where the model has adapters.
+    /// Parameter of this scope; frozen if the model has adapters.
     Tensor parameter(std::string_view name, const Shape& shape, Init init) const;
-    /// The weight of the linear map that this place is.
+    /// Weight of the linear map of this scope.
     Tensor linear_weight(const Shape& shape, Init init, bool out_in, bool as_stored) const;
 
-    /// The scope of a model that has these adapters, null for none; they must outlive it.
+    /// Scope of a model with these adapters, null for none; they must outlive the scope.
     Scope with_adapters(const LoraConfig* adapters) const;
-    /// What adapter the linear map has that this place is; null for none.
+    /// Adapter of the linear map of this scope; null for none.
     const LoraConfig* adapter() const;
-    /// A parameter of that adapter.
+    /// Parameter of the adapter.
     Tensor adapter_parameter(std::string_view name, const Shape& shape, Init init) const;
 
-    /// Dropout at this place, at the model's rate; x itself when there is none.
+    /// Applies dropout at the model's rate; returns x itself if the rate is 0.
     Tensor drop(Tensor x) const;
-    /// Stochastic depth at this place: a factor for each sample of a branch [B, ...], 1 / (1 − rate) or, where the
-    /// branch is left out, 0. [B, 1, ..., 1]; no tensor at rate 0.
+    /// Factors of stochastic depth, [B, 1, ..., 1], one per sample of a branch [B, ...]: 1 / (1 − rate), or 0 if the
+    /// branch is left out. No tensor at rate 0.
     Tensor drop_path(const Shape& branch) const;
     const DropoutState& dropout_state() const { return dropout_state_; }
-    /// The gradient, [], that the loss will have if not 1: for ops that make gradients along with the loss.
+    /// Gradient of the loss, [], if it is not 1: for ops that compute gradients together with the loss.
     Tensor d_loss() const { return d_loss_; }
-    /// A number that tells this place's random draws from every other's.
+    /// Number that distinguishes the random draws of this scope from those of other scopes.
     std::uint32_t salt() const;
 
     Graph& graph() const { return *graph_; }

@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "base/half.h"
 #include "device_fixture.h"
-#include "ops/arithmetic.h"
 #include "ops/backward.h"
-#include "ops/view.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/movement/view.h"
 
 namespace vkf::test {
 
@@ -26,12 +26,12 @@ std::string input_name(std::size_t i) {
     return text('x', i);
 }
 
-/// x, or where 16 bits are under test a copy of it that may be kept so.
+/// x, or, if a 16-bit format is under test, a copy of x that may be stored in it.
 Tensor narrowable(Tensor x) {
     return format_under_test() == Format::f32 || x.dtype() != DType::f32 ? x : scale(x, 1.0f);
 }
 
-/// Something a program can hand out: dense, and no mere view of an input.
+/// Copy of a tensor that can be an output: dense, and not a view of an input.
 Tensor computed(Tensor tensor) {
     const Tensor dense = contiguous(tensor);
     return dense.graph().storage(dense).role == Role::transient ? narrowable(dense) : scale(dense, 1.0f);
@@ -97,7 +97,7 @@ Arrays draw(const OpCase& c) {
             else if (operand.type.dtype == DType::i32)
                 array.at.push_back(
                     static_cast<double>(std::uniform_int_distribution(operand.low, operand.high - 1)(random)));
-            else  // exactly what the device will see
+            else  // rounded to fp32, as the device reads it
                 array.at.push_back(
                     static_cast<double>(static_cast<float>(operand.centre + operand.spread * normal(random))));
         }

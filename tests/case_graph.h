@@ -1,4 +1,4 @@
-// A case of a table made a graph, and run: what the checks of kernels share.
+// Builds a graph from a case of a table and runs it; shared by the checks of kernels.
 #pragma once
 
 #include <map>
@@ -10,15 +10,16 @@
 
 namespace vkf::test {
 
-/// With VKFORMER_TEST_FORMAT set to bf16 or f16, whatever may be kept in 16 bits is: see
-/// passes/assign_storage_types.h.
+/// Format of $VKFORMER_TEST_FORMAT, bf16 or f16, in which everything is stored that may be stored in 16 bits (see
+/// passes/assign_storage_types.h); f32 if it is not set.
 Format format_under_test();
 
-/// What packing may change beside the interpreter, which rounds what is kept in 16 bits, as kernels do. A number that
-/// lies next to the middle between two others may be rounded to either: that is one unit in the last place, and another
-/// by those it was made from.
+/// Largest relative difference that packing may cause between kernels and the interpreter, which both round values
+/// stored in 16 bits. A number close to the middle between two 16-bit neighbours may be rounded to either: that is one
+/// unit in the last place, and a second one comes from the operands that the number was computed from.
 double packed_units(Format format);
-/// The same near 0, where fp16's numbers are 2^-24 apart, and devices may take what is below 2^-126 for 0.
+/// Largest absolute difference near 0, where fp16's numbers are 2^-24 apart and devices may flush numbers below 2^-126
+/// to 0.
 double packed_least(Format format);
 
 /// A case as a graph: inputs, outputs "y0", …, and for each differentiable operand its gradient "d_x0", … of
@@ -26,22 +27,23 @@ double packed_least(Format format);
 struct CaseGraph {
     Graph graph;
     Arrays leaves;
-    std::map<std::string, Tensor> kept;  // what becomes of a leaf before an op sees it
+    std::map<std::string, Tensor> kept;  // per leaf: the tensor that ops read, which may be a copy in 16 bits
     std::vector<std::string> gradient_names;
 
     CaseGraph(const OpCase& c, bool with_gradients);
 };
 
-/// Whether an operand has a gradient.
+/// True if any operand has a gradient.
 bool differentiable(const OpCase&);
 
-/// The leaves as ops see them: rounded where they are kept in 16 bits.
+/// Leaves as ops read them: rounded if they are stored in 16 bits.
 Arrays as_kept(const CaseGraph&);
 
 /// Outputs by name.
 using Bits = std::map<std::string, std::vector<float>>;
 
-/// Runs a case, compares guard bands, a second run and a run with shared memory, and returns what it computed.
+/// Runs a case and returns its outputs. Checks guard bands, and that a second run and a run whose tensors share memory
+/// give the same bits.
 Bits run_checked(CaseGraph&, const ProgramOptions& lowering);
 
 }  // namespace vkf::test

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <memory>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 namespace vkf::test {
 

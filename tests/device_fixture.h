@@ -1,24 +1,24 @@
-// The one device that all tests of a process share.
+// One device, shared by all tests of a process.
 #pragma once
 
 #include <string>
 
-#include "vulkan/device.h"
+#include "vulkan/device/device.h"
 
 namespace vkf::test {
 
-/// With VKFORMER_TEST_AS_GPU=small, makes a device seem to be a GPU that has the least of shared memory and of
-/// invocations in a workgroup that Vulkan allows.
+/// With VKFORMER_TEST_AS_GPU=small, makes a device seem to be a GPU with the least shared memory and the fewest
+/// invocations per workgroup that Vulkan allows.
 void pretend(DeviceInfo& info);
 
-/// The device that tests run on, as the program takes it: $VKFORMER_DEVICE; empty: the best there is.
+/// Name of the device that tests run on, in the program's notation: $VKFORMER_DEVICE; empty: the best device.
 std::string wanted_device();
 
-/// That device, opened at first use, as `pretend` has it; closed after the last test, when validation messages are
-/// counted as failures.
+/// Device wanted_device(), changed by pretend(). It is opened at first use and closed after the last test; validation
+/// messages then count as failures.
 Device& shared_device();
 
-/// Tests of what only Mesa's CPU device has skip themselves on any other.
+/// True on Mesa's CPU device. Tests of features that only this device has skip themselves on all others.
 bool on_lavapipe();
 
 }  // namespace vkf::test

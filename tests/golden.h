@@ -1,4 +1,4 @@
-// What tests of golden files share: where they are, how numbers are read and compared.
+// Shared by tests of golden files: their folder, and functions that read and compare numbers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/safetensors.h"
+#include "base/files/safetensors.h"
 
 namespace vkf::test {
 
@@ -49,14 +49,14 @@ inline double difference(std::span<const float> got, std::span<const float> want
     return distance(got, want) / std::max({length(want), floor, 1e-30});
 }
 
-/// The files say what rounding every weight once does to a result. Each block rounds about a dozen results forward and
-/// twice as many backward; over two or three blocks that is 64 times the same, of random sign. Over steps it adds up
-/// no faster than what is off from the beginning.
+/// Largest relative error allowed. `rounding`, from the files, is the change of a result when every weight is rounded
+/// once. Each block rounds about a dozen results forward and twice as many backward; over two or three blocks that is
+/// 64 such errors of random sign. Over training steps they add up no faster than an initial error grows.
 inline double tolerance(double rounding) {
     return std::sqrt(64.0) * rounding;
 }
 
-/// Logits, loss and every gradient by its name, against what a case's file holds of them.
+/// Compares logits, loss and every gradient, by name, with those in a case's file.
 inline void expect_golden(const Safetensors& expected,
                           const std::function<std::vector<float>(const std::string&)>& read,
                           double logits_limit = 2e-6) {
@@ -68,7 +68,7 @@ inline void expect_golden(const Safetensors& expected,
         if (stored.name.starts_with(prefix)) largest = std::max(largest, length(expected.read_f32(stored.name)));
     for (const StoredTensor& stored : expected.tensors()) {
         if (!stored.name.starts_with(prefix)) continue;
-        // The gradient of a learned scale is a sum whose terms nearly cancel: its error is judged against theirs.
+        // The gradient of a learned scale is a sum whose terms nearly cancel: its error is relative to the terms.
         const std::string terms = "terms." + stored.name.substr(prefix.size());
         const double size = expected.contains(terms) ? length(expected.read_f32(terms)) : 1e-4 * largest;
         EXPECT_LE(difference(read(stored.name), expected.read_f32(stored.name), size),
@@ -77,11 +77,11 @@ inline void expect_golden(const Safetensors& expected,
     }
 }
 
-/// Folders of tests/golden with a model, or as `config` says adapters, and what that computes, by name. With `quiet`,
-/// those without noise only.
+/// Sorted names of the folders of tests/golden that hold case.safetensors and the file `config` (of a model or of
+/// adapters). With `quiet`, only cases without noise.
 inline std::vector<std::string> golden_cases(bool quiet = false, const char* config = "config.json") {
     std::vector<std::string> names;
-    std::error_code missing;  // then there are none, which HostGolden notices
+    std::error_code missing;  // if the folder is missing, the list is empty, and HostGolden fails
     for (const auto& entry : std::filesystem::directory_iterator(golden, missing)) {
         const std::filesystem::path file = entry.path() / "case.safetensors";
         if (!std::filesystem::exists(file) || !std::filesystem::exists(entry.path() / config)) continue;
@@ -92,9 +92,9 @@ inline std::vector<std::string> golden_cases(bool quiet = false, const char* con
     return names;
 }
 
-/// A folder's name as a test's: vit-kk is vit_kk.
-inline std::string golden_id(const ::testing::TestParamInfo<std::string>& of) {
-    std::string id = of.param;
+/// Converts a folder's name to a test's: vit-kk becomes vit_kk.
+inline std::string golden_id(const ::testing::TestParamInfo<std::string>& info) {
+    std::string id = info.param;
     std::replace(id.begin(), id.end(), '-', '_');
     return id;
 }

@@ -1,5 +1,5 @@
-// The test program's exit status: 0 all passed; 1 something failed, or no test has the wanted name; 77 every test that
-// has it was skipped, which ctest then reports (SKIP_RETURN_CODE).
+// Main function of the tests. Exit status: 0 all passed; 1 a test failed, or no test has the wanted name; 77 all tests
+// with that name were skipped, which ctest reports (SKIP_RETURN_CODE).
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "case_graph.h"
 #include "device_fixture.h"
-#include "ops/view.h"
+#include "ops/movement/view.h"
 #include "passes/run_passes.h"
 
 namespace vkf::test {
@@ -27,7 +27,8 @@ double objective(const Graph& graph, const Arrays& leaves, std::size_t outputs) 
     return sum;
 }
 
-/// Every element of small operands, a spread of 64 of large ones, by central differences.
+/// Compares gradients with central differences: for every element of small operands, for 64 spread elements of large
+/// ones.
 void check_finite_differences(const OpCase& c) {
     CaseGraph made(c, true);
     const Arrays results = interpret(made.graph, made.leaves);
@@ -52,7 +53,7 @@ void check_finite_differences(const OpCase& c) {
             made.leaves[operand].at[at] = x - h;
             const double down = objective(made.graph, made.leaves, outputs);
             made.leaves[operand].at[at] = x;
-            // Truncation is O(h²) and rounding O(1e-16 · objective / h): both well below this.
+            // Truncation is O(h²) and rounding O(1e-16 · objective / h), both well below the limit.
             EXPECT_NEAR(gradient.at[i], (up - down) / (2 * h), 2e-6 * scale)
                 << "operand " << index << ", element " << i << " of " << gradient.shape;
         }
@@ -97,7 +98,7 @@ void check_expansion(const OpCase& c) {
     }
 }
 
-/// With VKFORMER_TEST_AS_GPU set, as for a GPU.
+/// Traits of a GPU if VKFORMER_TEST_AS_GPU is set, else none.
 std::optional<DeviceTraits> traits_under_test(const Device& device) {
     if (!std::getenv("VKFORMER_TEST_AS_GPU")) return std::nullopt;
     return traits_of_gpu(device);

@@ -1,4 +1,4 @@
-// The checks every op gets from one line of a table: the mathematics in double, then the kernels against it.
+// The checks of an op that one line of a table requests: its mathematics in double, then its kernels against that.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,8 +27,8 @@ struct Operand {
     std::int64_t low = 0;
     std::int64_t high = 1;
     bool differentiate = true;
-    std::int64_t padding = 0;         // > 0: given to the op as a slice of rows wider by this much, which hold NaN
-    std::vector<double> values = {};  // exact values instead of drawn ones
+    std::int64_t padding = 0;         // > 0: the op gets a slice of rows that have this many more columns, of NaN
+    std::vector<double> values = {};  // exact values instead of random ones
 };
 
 inline Operand normal(Shape shape, double spread = 1.0, double centre = 0.0) {
@@ -39,7 +39,7 @@ inline Operand padded(Shape shape, std::int64_t padding) {
     operand.padding = padding;
     return operand;
 }
-inline Operand fixed(Shape shape) {  // no gradient wanted
+inline Operand fixed(Shape shape) {  // without a gradient
     Operand operand = normal(std::move(shape));
     operand.differentiate = false;
     return operand;
@@ -58,51 +58,54 @@ struct OpCase {
     double gradient_ulps = 64;
     /// Finite differences in double need smooth functions and few elements; larger cases may skip them.
     bool finite_differences = true;
-    /// Where values are kept in 16 bits each element may be off by one rounding of itself. A sum of terms that are kept
-    /// so one by one is off by theirs, which is told here: then the limit is relative to the largest element.
+    /// If values are stored in 16 bits, each element may be off by one rounding of itself. Set this if an element is a
+    /// sum of terms that are rounded to 16 bits one by one: the limit is then relative to the largest element.
     bool rounded_terms = false;
 };
 
 /// Host: reference equals expansion where an op has both; gradients equal central differences in double.
 void check_mathematics(const OpCase&);
-/// Device: forward and every gradient equal the interpreter's, guard bands stay intact, NaN in padding and unused
-/// memory is never read, and a second run gives the same bits. Where chains of nodes can be one, both ways.
+/// Device: outputs and all gradients equal the interpreter's, guard bands stay intact, NaN in padding and unused memory
+/// is never read, and a second run gives the same bits. Graphs with nodes that can be fused are checked both ways.
 void check_kernels(const OpCase&);
-/// The same with ops lowered for another device than the one that runs them.
+/// Checks kernels that are lowered for another device than the one that runs them.
 void check_kernels(const OpCase&, const DeviceTraits& lowering);
 
-/// As for a GPU: large workgroups, shared memory, barriers.
+/// Traits of the device as if it were a GPU: large workgroups, shared memory, barriers.
 DeviceTraits traits_of_gpu(const Device&);
 
-/// Device: the same with operands of products rounded to 16 bits, for cases made of matmul alone without activations.
-/// Every element's limit follows from what was rounded: (2 u + terms · 2^-24) · Σ|a||b|, u = 2^-11 of fp16 or 2^-8 of
-/// bf16, where `terms` is the longest sum of the case. Skipped where the device has no cooperative matrices.
+/// Device: as check_kernels(), with operands of products rounded to 16 bits, for cases of matmul alone without
+/// activations. The limit of every element follows from the rounding: (2 u + terms · 2^-24) · Σ|a||b|, u = 2^-11 for
+/// fp16 or 2^-8 for bf16; `terms` is the length of the case's longest sum. Skipped if the device has no cooperative
+/// matrices.
 void check_mixed_kernels(const OpCase&, double terms);
 void check_mixed_kernels(const OpCase&, double terms, const DeviceTraits&);
 
-/// What limits follow from besides the case itself.
+/// Values from which limits are computed, in addition to the case itself.
 struct MixedRun {
-    Arrays leaves;          // inputs "x0", "x1", … and weights of the outputs "w0", … as kernels find them
+    Arrays leaves;          // inputs "x0", "x1", … and weights of the outputs "w0", … as kernels read them
     Arrays wanted;          // outputs in double
-    MatrixElement element;  // that operands are rounded to
-    double packed;          // relative: what a number may be off that is kept in 16 bits; 0 where none is
-    double packed_least;    // and what it may be off at least, near 0
+    MatrixElement element;  // type to which operands are rounded
+    double packed;          // largest relative error of a number stored in 16 bits; 0 for fp32
+    double packed_least;    // absolute error that is allowed in addition, near 0
 };
 
-/// The same for other ops; `limits` gives what each element of the outputs "y0", … and "d_x0", … may be off.
+/// Checks mixed precision of other ops; `limits` returns the largest error of each element of the outputs "y0", … and
+/// "d_x0", ….
 void check_mixed_kernels(const OpCase&, const std::function<Arrays(const MixedRun&)>& limits);
 void check_mixed_kernels(const OpCase&, const std::function<Arrays(const MixedRun&)>& limits, const DeviceTraits&);
 
-/// As for a GPU, with whatever cooperative matrices the device has.
+/// Traits of the device as if it were a GPU, with the cooperative matrices that the device has.
 DeviceTraits traits_with_matrices(const Device&);
 
-/// The same with those of its workgroups, or else of its subgroups in any extents; without either, none.
+/// traits_with_matrices() with matrices of workgroups too: the device's own, else its subgroups' if these have flexible
+/// extents, else none.
 DeviceTraits traits_with_group_matrices(const Device&);
 
-/// The arrays a case's operands are drawn as, by input name "x0", "x1", …; the same for every call.
+/// Random arrays for a case's operands, by input name "x0", "x1", …; the same in every call.
 Arrays draw(const OpCase&);
 
-/// A case's name for the test's: letters and digits kept, the rest '_'.
+/// Converts a case's name to a test's: letters and digits stay, all other characters become '_'.
 std::string case_name(const ::testing::TestParamInfo<OpCase>& info);
 
 }  // namespace vkf::test

@@ -20,8 +20,8 @@ namespace {
 Arrays product_limits(const OpCase& c, double terms, const MixedRun& run) {
     const bool bf16 = run.element == MatrixElement::bf16;
     const double unit = std::ldexp(1.0, bf16 ? -8 : -11), smallest = std::ldexp(1.0, bf16 ? -126 : -14);
-    // Everything a product adds up, with its sign taken away, is what its rounding errors are relative to. Below
-    // the smallest normal number they are as large as there.
+    // Rounding errors of a product are relative to the sum of its terms' magnitudes. Numbers below the smallest normal
+    // number have the error of that number.
     CaseGraph made(c, differentiable(c));
     run_passes(made.graph, only_storage_types);
     Arrays magnitudes = made.leaves;

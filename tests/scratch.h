@@ -1,4 +1,4 @@
-// A folder of its own for a test's files, removed afterwards, and the text of a failure.
+// A temporary folder for a test's files, and the message of a failure.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/os.h"
+#include "base/os/os.h"
 
 namespace vkf::test {
 
@@ -33,7 +33,7 @@ public:
 
     const std::filesystem::path& path() const { return path_; }
 
-    /// Writes a file below the folder, with its directories, and returns its path.
+    /// Writes a file below the folder, makes its directories, and returns its path.
     std::filesystem::path file(const std::filesystem::path& name, std::string_view bytes) const {
         const std::filesystem::path path = path_ / name;
         std::filesystem::create_directories(path.parent_path());
@@ -45,7 +45,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// What a call complains of; empty if it does not throw. A message must be one line.
+/// Message of the exception that a call throws, which must be one line; empty if it does not throw.
 template <class Failure = InputError>
 std::string complaint(const std::function<void()>& call) {
     try {
@@ -58,7 +58,7 @@ std::string complaint(const std::function<void()>& call) {
     return {};
 }
 
-/// Whatever stands between the names of a path here.
+/// Replaces the system's path separators by slashes.
 inline std::string with_slashes(std::string_view words) {
     std::string made(words);
     std::ranges::replace(made, static_cast<char>(std::filesystem::path::preferred_separator), '/');

@@ -23,7 +23,7 @@ import subprocess
 import sys
 import time
 
-# By the names of bench step: PyTorch's model, sizes of a batch, options of its classes.
+# By the model names of `bench step`: PyTorch's model, batch sizes, options of its class.
 MODELS = {"gpt2": ("gpt2", dict(B=16, T=1024), dict(bias=True, qkv_bias=True, gelu="tanh")),
           "smollm2": ("smollm2", dict(B=8, T=1024), {}),
           "vit": ("sl-vit", dict(B=128), dict(depth=0.0)),
@@ -33,10 +33,10 @@ OURS_AS = {"bf16": "mixed", "fp32": "fp32", "tf32": "fp32"}
 NOTHING_TO_DO = 77
 
 
-# --- In a process of its own ---------------------------------------------------------------------
+# --- In a separate process -----------------------------------------------------------------------
 
 def step_times(job):
-    """Milliseconds of steps. Says "ready" when all is compiled and warm, and waits for a line before it goes on."""
+    """Prints milliseconds of steps. Prints "ready" when the model is compiled and warm, and waits for input."""
     import torch
 
     from pytorch_models import torch_model
@@ -90,7 +90,7 @@ class Timer:
                                         stdout=subprocess.PIPE, text=True, start_new_session=True)
 
     def line(self):
-        """Its next line; None if there is none within the limit."""
+        """Next line of the process; None if there is none within the limit."""
         with selectors.DefaultSelector() as waiting:
             waiting.register(self.process.stdout, selectors.EVENT_READ)
             if not waiting.select(max(self.end - time.monotonic(), 0)):
@@ -98,7 +98,7 @@ class Timer:
         return self.process.stdout.readline() or None
 
     def median(self, go):
-        """Of the steps, in milliseconds; None if something went wrong."""
+        """Median time of the steps in milliseconds; None if something went wrong."""
         try:
             if not go:
                 return None
@@ -122,7 +122,7 @@ class Timer:
 # --- Rows ----------------------------------------------------------------------------------------
 
 def our_reports(args):
-    """(model, precision) → milliseconds, of the reports or measured now."""
+    """(model, precision) → milliseconds, read from the reports or measured now."""
     titles = {"GPT-2 124M": "gpt2", "SmolLM2 135M": "smollm2", "ViT": "vit", "small GPT": "small-gpt"}
     found = {}
     reports = [json.load(open(path)) for path in args.ours if os.path.exists(path)]

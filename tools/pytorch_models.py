@@ -1,4 +1,4 @@
-"""The models that comparisons with PyTorch train, as one would write them there."""
+"""Models for comparisons with PyTorch, written as PyTorch users would write them."""
 import math
 
 import torch
@@ -9,7 +9,7 @@ from pytorch_sizes import GPTS, LLAMAS, VIT
 
 
 def attend(q, k, v, causal, fused):
-    """[B, H, T, D] of queries, keys and values as many; `fused` by PyTorch's own kernels, else in their parts."""
+    """Attention of q, k and v [B, H, T, D], all with H heads, by PyTorch's fused kernel or by separate ops."""
     if fused:
         return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
     s = (q @ k.transpose(-2, -1)) * q.shape[-1] ** -0.5
@@ -125,8 +125,8 @@ class Vit(nn.Module):
 
 
 def torch_model(name, device="cpu", **changes):
-    """The model and a function that draws a batch for it, on a device. `changes` are to its sizes (pytorch_sizes.py) or
-    options of its class."""
+    """The model and a function that draws a batch for it, on a device. `changes` override its sizes (pytorch_sizes.py)
+    or are options of its class."""
     torch.manual_seed(1337)
     of = {**GPTS, **LLAMAS, "sl-vit": VIT}[name] | changes
     if name == "sl-vit":

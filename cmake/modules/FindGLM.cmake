@@ -1,4 +1,5 @@
-# glm, whose vectors are pixels and points of images: GLM::GLM. Also that of a Vulkan SDK, which has no package of it.
+# glm, whose vectors are pixels and points of images: GLM::GLM. Also finds the one in a Vulkan SDK, which has no CMake
+# package for it.
 find_path(GLM_INCLUDE_DIR glm/glm.hpp HINTS ENV VULKAN_SDK PATH_SUFFIXES include)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(GLM REQUIRED_VARS GLM_INCLUDE_DIR)

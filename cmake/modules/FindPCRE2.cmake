@@ -1,4 +1,4 @@
-# PCRE2's library of 8-bit strings, which matches tokenizers' patterns: PCRE2::8BIT, as PCRE2's own package calls it.
+# PCRE2's library for 8-bit strings, which matches tokenizers' patterns: PCRE2::8BIT, the name in PCRE2's own package.
 find_path(PCRE2_INCLUDE_DIR pcre2.h)
 find_library(PCRE2_LIBRARY pcre2-8)
 include(FindPackageHandleStandardArgs)

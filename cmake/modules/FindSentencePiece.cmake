@@ -1,5 +1,5 @@
-# SentencePiece, which reads its own models: SentencePiece::SentencePiece. Not by pkg-config, which would link the
-# library that trains models, too.
+# SentencePiece, which reads its own models: SentencePiece::SentencePiece. Not found by pkg-config, which would also
+# link the library that trains models.
 find_path(SentencePiece_INCLUDE_DIR sentencepiece_processor.h)
 find_library(SentencePiece_LIBRARY sentencepiece)
 include(FindPackageHandleStandardArgs)

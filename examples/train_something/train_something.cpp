@@ -1,12 +1,12 @@
-// Trains a GPT of two layers with belief attention on a rhyme, until it knows it by heart, and prints the loss.
+// Trains a GPT of two layers with belief attention until it knows a rhyme by heart, and prints the loss.
 #include <cstdio>
 #include <exception>
 #include <string>
 
-#include "models/data/text.h"
-#include "models/gpt2.h"
+#include "models/data/text/text.h"
+#include "models/families/gpt2.h"
 #include "models/train/token_feed.h"
-#include "vulkan/device.h"
+#include "vulkan/device/device.h"
 
 int main() try {
     const std::string text =

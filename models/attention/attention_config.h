@@ -1,39 +1,39 @@
-// What a model says of its attention: which mixer it has, with that one's own options.
+// Attention part of a model's configuration: the variant, and the variant's options.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "models/any_config.h"
+#include "models/config/any_config.h"
 
 namespace vkf {
 
-struct Mixer;
+struct AttentionVariant;
 
-/// The optional "attention" object of config.json; absent means standard.
+/// The optional "attention" object of config.json; the variant is standard if it is absent.
 class AttentionConfig {
 public:
     AttentionConfig() : AttentionConfig("standard") {}
-    /// With the mixer's own defaults. Throws InputError listing the known names.
+    /// Sets the options to the variant's defaults. Throws InputError listing the known names.
     explicit AttentionConfig(std::string_view variant);
 
-    const Mixer& mixer() const { return *mixer_; }
-    /// The mixer's name.
-    std::string variant() const;
-    /// Takes another mixer, with its defaults; does nothing if it is that one's already.
+    const AttentionVariant& variant() const { return *variant_; }
+    /// The variant's name.
+    std::string variant_name() const;
+    /// Changes to another variant, with the variant's default options; does nothing if `name` is the present variant.
     void set_variant(std::string_view name);
 
-    AnyConfig options;           // the mixer's own
+    AnyConfig options;           // of the variant
     bool mask_diagonal = false;  // no token attends to itself
 
-    /// The variant, its options, and what all have.
+    /// Fields of the variant's name, its options, and mask_diagonal.
     std::vector<Field> fields();
 
     bool operator==(const AttentionConfig&) const = default;
 
 private:
-    const Mixer* mixer_;
+    const AttentionVariant* variant_;
 };
 
 }  // namespace vkf

@@ -3,7 +3,8 @@
 
 #include <limits>
 
-#include "models/attention/mixer.h"
+#include "models/attention/variant.h"
+#include "models/families/task.h"
 
 namespace vkf {
 
@@ -19,7 +20,7 @@ struct AttentionX {
         return {{.key = "gamma",
                  .value = Number{.value = &gamma, .least = -any, .most = any},
                  .help = "attentionx's gamma; else the papers' choice for the model",
-                 .open = true},
+                 .unset_by_default = true},
                 {.key = "gamma_on",
                  .value = choice(on, words),
                  .help = "attentionx: v - gamma o (sum) or gamma v - o (value)"}};
@@ -27,26 +28,25 @@ struct AttentionX {
     bool operator==(const AttentionX&) const = default;
 };
 
-/// The papers' rule: gamma is 1 where no token attends to itself, as in their vision transformers, and above 1, or
-/// below it on the value, where tokens do.
-void choose(AttentionConfig& config, Task task, const Given& given) {
+/// The papers' rule: gamma is 1 where no token attends to itself, as in their vision transformers. Where tokens attend
+/// to themselves, gamma is above 1 on the sum and below 1 on the value.
+void choose(AttentionConfig& config, const Task& task, const Given& given) {
     auto& own = config.options.as<AttentionX>();
-    const bool images = task == Task::images;
+    const bool images = &task == &image_task();
     if (!given("gamma")) own.gamma = images ? 1.0f : own.on == GammaOn::sum ? 3.0f : 0.5f;
     if (!given("mask_diagonal")) config.mask_diagonal = images && own.gamma == 1.0f;
 }
 
+VariantOutput mix(const AttentionContext& at) {
+    const auto& own = at.config.options.as<AttentionX>();
+    return {attention_discrepancy(at.inputs(), own.gamma, own.on, at.options)};
+}
+
 }  // namespace
 
-const Mixer& attentionx_mixer() {
-    static const Mixer mixer{.name = "attentionx",
-                             .mix = [](const AttentionContext& at) -> MixerOutput {
-                                 const auto& own = at.config.options.as<AttentionX>();
-                                 return {attention_discrepancy(at.inputs(), own.gamma, own.on, at.options)};
-                             },
-                             .options = AttentionX(),
-                             .choose = choose};
-    return mixer;
+const AttentionVariant& attentionx_variant() {
+    static const AttentionVariant variant{.name = "attentionx", .mix = mix, .options = AttentionX(), .choose = choose};
+    return variant;
 }
 
 }  // namespace vkf

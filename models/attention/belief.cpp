@@ -1,15 +1,21 @@
-// belief: the component of the whole row ō_i perpendicular to v̄_i, heads concatenated,
-//     δ_i = ō_i − (<ō_i, v̄_i> / <v̄_i, v̄_i>) v̄_i  (BeliefFormer 002 eq 10-14).
+// belief: the component of the row o_i that is perpendicular to v_i, heads concatenated (BeliefFormer 002, eq. 10-14),
+//     δ_i = o_i − (<o_i, v_i> / <v_i, v_i>) v_i.
 
-#include "models/attention/mixer.h"
+#include "models/attention/variant.h"
 
 namespace vkf {
 
-const Mixer& belief_mixer() {
-    static const Mixer mixer{.name = "belief", .mix = [](const AttentionContext& at) -> MixerOutput {
-                                 return {attention_project_out_rows(at.inputs(), at.options)};
-                             }};
-    return mixer;
+namespace {
+
+VariantOutput mix(const AttentionContext& at) {
+    return {attention_project_out_rows(at.inputs(), at.options)};
+}
+
+}  // namespace
+
+const AttentionVariant& belief_variant() {
+    static const AttentionVariant variant{.name = "belief", .mix = mix};
+    return variant;
 }
 
 }  // namespace vkf

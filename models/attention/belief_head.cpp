@@ -1,14 +1,21 @@
-// belief-head: each head's own perpendicular component, δ^s_{m,i} = o_{m,i} − (<o, v> / <v, v>) v (002 eq 15, alone).
+// belief-head: the perpendicular component of each head by itself (the second term of BeliefFormer 002, eq. 15),
+//     δ_mi = o_mi − (<o_mi, v_mi> / <v_mi, v_mi>) v_mi.
 
-#include "models/attention/mixer.h"
+#include "models/attention/variant.h"
 
 namespace vkf {
 
-const Mixer& belief_head_mixer() {
-    static const Mixer mixer{.name = "belief-head", .mix = [](const AttentionContext& at) -> MixerOutput {
-                                 return {attention_project_out_heads(at.inputs(), at.options)};
-                             }};
-    return mixer;
+namespace {
+
+VariantOutput mix(const AttentionContext& at) {
+    return {attention_project_out_heads(at.inputs(), at.options)};
+}
+
+}  // namespace
+
+const AttentionVariant& belief_head_variant() {
+    static const AttentionVariant variant{.name = "belief-head", .mix = mix};
+    return variant;
 }
 
 }  // namespace vkf

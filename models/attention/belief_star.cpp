@@ -1,16 +1,22 @@
-// belief-star: belief through W^o plus the per-head projection through a map of its own, δ_i W^o + δ^s_i W^s (002 eq
-// 15-17).
+// belief-star: belief through W^o, plus belief-head through a second output map W^s (BeliefFormer 002, eq. 15-17),
+//     δ_i W^o + δ^s_i W^s.
 
-#include "models/attention/mixer.h"
+#include "models/attention/variant.h"
 
 namespace vkf {
 
-const Mixer& belief_star_mixer() {
-    static const Mixer mixer{.name = "belief-star", .mix = [](const AttentionContext& at) -> MixerOutput {
-                                 const Projections left = attention_project_out_both(at.inputs(), at.options);
-                                 return {left.rows, left.heads};
-                             }};
-    return mixer;
+namespace {
+
+VariantOutput mix(const AttentionContext& at) {
+    const Projections projections = attention_project_out_both(at.inputs(), at.options);
+    return {.main = projections.rows, .extra = projections.heads};
+}
+
+}  // namespace
+
+const AttentionVariant& belief_star_variant() {
+    static const AttentionVariant variant{.name = "belief-star", .mix = mix};
+    return variant;
 }
 
 }  // namespace vkf

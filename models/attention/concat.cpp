@@ -1,17 +1,24 @@
-// concat: sum and values each through a map of its own, ō_i W^o + v̄_i W^s (002 appendix C; parameters as belief-star).
+// concat: the weighted sum through W^o, plus the values through a second output map W^s (BeliefFormer 002, appendix C),
+//     o_i W^o + v_i W^s. It has as many parameters as belief-star.
 
-#include "models/attention/mixer.h"
-#include "ops/repeat_heads.h"
+#include "models/attention/variant.h"
+#include "ops/movement/repeat_heads.h"
 
 namespace vkf {
 
-const Mixer& concat_mixer() {
-    static const Mixer mixer{
-        .name = "concat", .mix = [](const AttentionContext& at) -> MixerOutput {
-            const std::int64_t heads = at.options.heads, kv_heads = at.options.value_heads();
-            return {attention(at.q, at.k, at.v, at.options), repeat_heads(at.own_v, kv_heads, heads / kv_heads)};
-        }};
-    return mixer;
+namespace {
+
+VariantOutput mix(const AttentionContext& at) {
+    const std::int64_t heads = at.options.heads, kv_heads = at.options.value_heads();
+    return {.main = attention(at.q, at.k, at.v, at.options),
+            .extra = repeat_heads(at.required_query_values(), kv_heads, heads / kv_heads)};
+}
+
+}  // namespace
+
+const AttentionVariant& concat_variant() {
+    static const AttentionVariant variant{.name = "concat", .mix = mix};
+    return variant;
 }
 
 }  // namespace vkf

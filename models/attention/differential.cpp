@@ -1,27 +1,27 @@
 // differential: the difference of two maps of attention over the same values, and a norm of each head,
 //     o_m = softmax(q¹ k¹ᵀ / √d) v − λ · softmax(q² k²ᵀ / √d) v,   y_m = (1 − λ_init) · RMSNorm(o_m)
 //     λ = exp(λ_q1·λ_k1) − exp(λ_q2·λ_k2) + λ_init,   λ_init = 0.8 − 0.6 · exp(−0.3 · layer), layers from 0
-// (Ye et al., Differential Transformer, 2024, arXiv 2410.05258, eq 1-3). A head's queries and keys are its two halves,
-// d = D/2 wide, so v is twice as wide as a key; parameters of the maps are as of standard attention with as many heads.
-// Parameters of its own: lambda_q1, lambda_k1, lambda_q2, lambda_k2 [d], N(0, 0.1²), and subln.weight [D].
+// (Ye et al., Differential Transformer, 2024, arXiv 2410.05258, eq 1-3). The halves of a head are its two queries and
+// two keys, d = D/2 wide, so v is twice as wide as a key; linear maps are those of standard attention with as many
+// heads. Additional parameters: lambda_q1, lambda_k1, lambda_q2, lambda_k2 [d], N(0, 0.1²), and subln.weight [D].
 
 #include <array>
 #include <cmath>
 
 #include "base/error.h"
-#include "models/attention/mixer.h"
-#include "ops/activation.h"
-#include "ops/arithmetic.h"
-#include "ops/norm.h"
-#include "ops/reduce.h"
-#include "ops/repeat_heads.h"
-#include "ops/view.h"
+#include "models/attention/variant.h"
+#include "ops/elementwise/activation.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/movement/repeat_heads.h"
+#include "ops/movement/view.h"
+#include "ops/rows/norm.h"
+#include "ops/rows/reduce.h"
 
 namespace vkf {
 
 namespace {
 
-constexpr float norm_eps = 1e-5f;  // the authors' code
+constexpr float norm_eps = 1e-5f;  // as in the authors' code
 
 /// λ, [1].
 Tensor lambda(const Scope& scope, std::int64_t width, float lambda_init) {
@@ -33,7 +33,7 @@ Tensor lambda(const Scope& scope, std::int64_t width, float lambda_init) {
     return add(sub(first, second), fill(scope.graph(), {1}, lambda_init));
 }
 
-MixerOutput mix(const AttentionContext& at) {
+VariantOutput mix(const AttentionContext& at) {
     const std::int64_t heads = at.options.heads, kv_heads = at.options.value_heads();
     const std::int64_t head_width = at.q.width() / heads, value_width = at.v.width() / kv_heads;
     require(head_width % 2 == 0, "differential attention halves heads, and one is ", head_width,
@@ -58,9 +58,9 @@ MixerOutput mix(const AttentionContext& at) {
 
 }  // namespace
 
-const Mixer& differential_mixer() {
-    static const Mixer mixer{.name = "differential", .mix = mix, .maps = 2};
-    return mixer;
+const AttentionVariant& differential_variant() {
+    static const AttentionVariant variant{.name = "differential", .mix = mix, .maps = 2};
+    return variant;
 }
 
 }  // namespace vkf

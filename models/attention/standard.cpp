@@ -1,14 +1,20 @@
-// standard: o_i itself (AttentionX 000 eq 9; BeliefFormer 002 eq 6-9).
+// standard: o_i = Σ_j α_ij v_j, the weighted sum of the values (AttentionX 000, eq. 9; BeliefFormer 002, eq. 6-9).
 
-#include "models/attention/mixer.h"
+#include "models/attention/variant.h"
 
 namespace vkf {
 
-const Mixer& standard_mixer() {
-    static const Mixer mixer{.name = "standard", .mix = [](const AttentionContext& at) -> MixerOutput {
-                                 return {attention(at.q, at.k, at.v, at.options)};
-                             }};
-    return mixer;
+namespace {
+
+VariantOutput mix(const AttentionContext& at) {
+    return {attention(at.q, at.k, at.v, at.options)};
+}
+
+}  // namespace
+
+const AttentionVariant& standard_variant() {
+    static const AttentionVariant variant{.name = "standard", .mix = mix};
+    return variant;
 }
 
 }  // namespace vkf

@@ -57,11 +57,11 @@ std::vector<std::size_t> Batches::starts(std::uint64_t t) const {
 
 Batch Batches::at(std::uint64_t t) const {
     const std::size_t length = options_.length, count = options_.rows * length;
-    Batch batch{std::vector<std::int32_t>(count), std::vector<std::int32_t>(count)};
+    Batch batch{{"tokens", std::vector<std::int32_t>(count)}, {"targets", std::vector<std::int32_t>(count)}};
     std::size_t row = 0;
     for (const std::size_t start : starts(t)) {
-        tokens_.window(start, length).copy_to(std::span(batch.tokens).subspan(row, length));
-        tokens_.window(start + 1, length).copy_to(std::span(batch.targets).subspan(row, length));
+        tokens_.window(start, length).copy_to(std::span(batch.at("tokens")).subspan(row, length));
+        tokens_.window(start + 1, length).copy_to(std::span(batch.at("targets")).subspan(row, length));
         row += length;
     }
     if (options_.objective) {

@@ -1,4 +1,4 @@
-// The batches drawn from tokens: a pure function of (seed, name, number).
+// Batches drawn from tokens: a pure function of (seed, name, number).
 #pragma once
 
 #include <cstddef>
@@ -9,37 +9,31 @@
 #include <vector>
 
 #include "base/random.h"
-#include "models/data/token_stream.h"
+#include "models/data/batch.h"
+#include "models/data/text/token_stream.h"
 
 namespace vkf {
 
 /// random: windows start anywhere, drawn with replacement; sequential: one window after the other.
 enum class Order { random, sequential };
 
-/// The words of --order.
-/// Throws: InputError naming the word and the ones there are.
+/// Parses a value of --order.
+/// Throws: InputError naming the word and the known ones.
 Order order_named(std::string_view word);
 
-/// A micro-batch; targets are the tokens that follow.
-/// Shapes: tokens, targets [B, T].
-struct Batch {
-    std::vector<std::int32_t> tokens, targets;
-};
-
-/// Makes of a batch of next tokens whatever else a model learns from text, such as words that it hides. A negative
-/// target asks nothing.
+/// Turns a batch of next-token targets into another objective, such as predicting hidden words: changes tokens and
+/// targets, or adds values of further inputs that the loss has.
 using Objective = std::function<void(Batch&, Random&)>;
 
-/// The micro-batches of one split, each found by its number, so that a run resumes from the number alone. A window and
-/// its targets lie in one shard.
+/// Micro-batches of one split: tokens [B, T], and as targets the tokens that follow. Each is found by its number, so
+/// that a run resumes from the number alone. A window and its targets are in one shard.
 ///
-/// random: every place where a window may start is as likely as any other, a shard of N tokens having N − T; drawn
-/// from the stream (seed, "batch/" + name, t).
+/// random: every window start has the same probability; a shard of N tokens has N − T of them. They are drawn from the
+/// stream (seed, "batch/" + name, t).
 ///
 /// sequential: in a single file, row b of micro-batch t starts at token ((t·B + b)·T) mod (N − T). Shards are read as
-/// llm.c and modded-nanogpt do: each from its first token on as long as there are tokens for a whole update of
-/// `together` micro-batches, (N − 1) / (together·B·T) updates; what is left of it is not read, and behind the last
-/// shard comes the first one again.
+/// in llm.c and modded-nanogpt: each from its first token, for (N − 1) / (together·B·T) whole updates of `together`
+/// micro-batches. The remaining tokens of a shard are not read. After the last shard the first one follows again.
 ///
 /// Throws: InputError unless a shard has N > T, or tokens for an update; B ≥ 1 and T ≥ 1.
 class Batches {
@@ -49,7 +43,7 @@ public:
         std::size_t rows = 1;    // B
         std::size_t length = 1;  // T
         std::uint64_t seed = 0;
-        Objective objective = {};  // else to tell the next token; draws from (seed, "objective/" + name, t)
+        Objective objective = {};  // default: next token; draws from (seed, "objective/" + name, t)
         std::size_t together = 1;  // micro-batches that are read from one shard in sequential order
     };
 
@@ -62,13 +56,13 @@ public:
     Batch at(std::uint64_t t) const;
 
 private:
-    /// Whether shards are read by whole updates.
+    /// True if shards are read by whole updates.
     bool by_updates() const { return options_.order == Order::sequential && tokens_.shards().size() > 1; }
 
     std::string name_;
     TokenStream tokens_;
     Options options_;
-    Segments choices_;  // of each shard: where a window may start, or updates
+    Segments choices_;  // per shard: number of window starts, or of updates
 };
 
 }  // namespace vkf

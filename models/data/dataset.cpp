@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/published.h"
+#include "base/files/published.h"
 
 namespace vkf {
 namespace fs = std::filesystem;
 namespace {
 
-/// A part of a text in tokens; messages begin with `where`.
+/// Encodes a part of a text; messages begin with `where`.
 std::vector<std::int32_t> encode_part(const std::string& where, std::string_view text,
                                       const TokenDataset::Encode& encode) try {
     return encode(text);
@@ -52,7 +52,7 @@ TokenDataset TokenDataset::open(const fs::path& path, const Encode& encode) {
 }
 
 TokenSpan TokenDataset::map(const fs::path& path) {
-    // Through a mapping of its own, whose pages go with it: of many shards, no more than one is in memory.
+    // A temporary mapping, whose pages go with it: of many shards, at most one is in memory.
     greatest_ = std::max(greatest_, vkf::greatest_token(TokenFile(path).tokens()));
     return files_.emplace_back(path).tokens();
 }

@@ -1,4 +1,4 @@
-// The files of a directory and of those in it.
+// Lists the files of a directory and of its subdirectories.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,8 @@
 
 namespace vkf {
 
-/// All regular files below a directory in the order of their paths, but for those whose name, or a folder's on the way,
-/// starts with '.'. Throws: InputError naming the directory if it cannot be read.
+/// All regular files below a directory, in the order of their paths, except those whose name, or the name of a folder
+/// on the way, starts with '.'. Throws: InputError naming the directory if it cannot be read.
 std::vector<std::filesystem::path> files_below(const std::filesystem::path& directory);
 
 }  // namespace vkf

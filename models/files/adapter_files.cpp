@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "models/adapters.h"
+#include "models/adapters/adapters.h"
 #include "models/files/config_keys.h"
 
 namespace vkf {
@@ -17,10 +17,10 @@ using nlohmann::ordered_json;
 constexpr std::array known_keys = std::to_array<std::string_view>({
     "peft_type", "task_type", "base_model_name_or_path", "r", "lora_alpha", "use_rslora", "target_modules", "bias",
     "lora_dropout",
-    "fan_in_fan_out",     // how the weight beside is stored, which the model says itself
-    "init_lora_weights",  // how they began, as eva_config
+    "fan_in_fan_out",     // layout of the adapted weight, which the model defines itself
+    "init_lora_weights",  // initial values, as eva_config
     "eva_config", "inference_mode", "auto_mapping", "revision", "peft_version", "megatron_core",
-    "qalora_group_size",  // of use_qalora
+    "qalora_group_size",  // option of use_qalora
 });
 
 void require_word(const ConfigKeys& keys, const std::string& key, const std::string& wanted) {
@@ -28,7 +28,7 @@ void require_word(const ConfigKeys& keys, const std::string& key, const std::str
     require(word == wanted, keys.where(), ": '", key, "' is '", word, "', wanted '", wanted, "'");
 }
 
-/// Some ways to begin change the weights beside the adapters.
+/// Throws for initial values that change the weights next to the adapters.
 void require_weights_as_they_were(const ConfigKeys& keys) {
     const std::string key = "init_lora_weights";
     if (!keys.is_word(key)) return;
@@ -88,7 +88,7 @@ std::string adapter_config_text(const ModelConfig& model, const std::string& bas
         {"init_lora_weights", true},
         {"modules_to_save", nullptr},
     };
-    // Names of folders need not be UTF-8; JSON does.
+    // Folder names need not be UTF-8; JSON must be.
     return object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -1,15 +1,15 @@
 // A directory of low-rank adapters, in the layout of Hugging Face's PEFT:
 //
-//     adapter_config.json            what they stand beside, and where that model is
+//     adapter_config.json            the adapted linear maps, and the place of their model
 //     adapter_model.safetensors      base_model.model.PATH.lora_A.weight [rank, in] and lora_B.weight [out, rank]
 //
-// where PATH is a linear map's by Hugging Face's names: transformer.h.0.attn.c_attn, model.layers.0.self_attn.q_proj.
+// PATH is a linear map's in Hugging Face's names: transformer.h.0.attn.c_attn, model.layers.0.self_attn.q_proj.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
-#include "models/family.h"
+#include "models/families/family.h"
 
 namespace vkf {
 
@@ -19,16 +19,17 @@ inline constexpr const char *adapter_config_file = "adapter_config.json",
 struct AdapterConfig {
     LoraConfig lora;
     std::string base;      // base_model_name_or_path
-    float dropout = 0.0f;  // lora_dropout, which matters to training only
+    float dropout = 0.0f;  // lora_dropout, for training only
 };
 
-/// Throws InputError naming file, key and value if the adapters are of another kind, or ask for more than LoraConfig.
+/// Reads adapter_config.json. Throws InputError naming file, key and value if the adapters are of another kind, or need
+/// more than LoraConfig has.
 AdapterConfig read_adapter_config(const std::filesystem::path& file);
 
-/// The file's text, for adapters of this model, which lies at `base`.
+/// Text of adapter_config.json for adapters of this model, which is at `base`.
 std::string adapter_config_text(const ModelConfig& model, const std::string& base);
 
-/// What stands before a parameter's name in adapter_model.safetensors.
+/// Prefix of parameter names in adapter_model.safetensors.
 std::string adapter_prefix(const Family& family);
 
 }  // namespace vkf

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "base/small_file.h"
-#include "models/attention/mixer.h"
-#include "models/family.h"
+#include "base/files/small_file.h"
+#include "base/text/json.h"
+#include "models/attention/variant.h"
+#include "models/families/family.h"
 #include "models/files/config_keys.h"
 #include "models/files/other_keys.h"
 #include "models/files/timm_config.h"
@@ -22,7 +22,8 @@ using nlohmann::ordered_json;
 
 void read_fields(const ConfigKeys& keys, std::span<const Field> fields);
 
-/// "0", "1", …; none if one is missing, or where Hugging Face wrote LABEL_0, LABEL_1, … for want of names.
+/// Reads the names "0", "1", …; empty if one is missing, or if they are LABEL_0, LABEL_1, …, which Hugging Face writes
+/// for lack of names.
 std::vector<std::string> read_class_names(const ConfigKeys& names, std::int64_t count) {
     std::vector<std::string> list;
     for (std::int64_t i = 0; i < count && names.has(std::to_string(i)); ++i)
@@ -31,22 +32,22 @@ std::vector<std::string> read_class_names(const ConfigKeys& names, std::int64_t 
     return named ? list : std::vector<std::string>();
 }
 
-/// The number of classes, which Hugging Face's files often give by their names alone.
+/// Number of classes; Hugging Face's files often have only their names.
 std::int64_t read_classes(const ConfigKeys& keys, const std::string& key) {
     const bool counted = !keys.has(key) && keys.has("id2label");
     return counted ? keys.inner("id2label").size() : keys.integer(key);
 }
 
-/// The keys of options that only other mixers than these fields' have. Earlier versions wrote them, too, with their
-/// defaults; any other value asks for what this mixer does not do.
+/// Keys of options that other variants have, but not that of these fields. Earlier versions wrote them, too, with their
+/// defaults. Throws for any other value, which asks for what this variant does not do.
 std::vector<std::string_view> read_other_options(const ConfigKeys& keys, std::span<const Field> fields);
 
-/// Into a field that the file has.
+/// Reads a value into a field that the file has.
 struct Read {
     const ConfigKeys& keys;
     std::string key;
 
-    void operator()(const Whole& whole) const { *whole.value = keys.integer(key); }
+    void operator()(const IntRange& whole) const { *whole.value = keys.integer(key); }
     void operator()(const Number& number) const { *number.value = keys.number(key); }
     void operator()(bool* flag) const { *flag = keys.flag(key, false); }
     void operator()(const Choice& choice) const {
@@ -63,10 +64,10 @@ struct Read {
     }
 
 private:
-    /// `others` gives the keys that may stand there although no field has them.
+    /// `others` returns the keys that are allowed although no field has them.
     void read_object(auto& object, auto others) const {
         const ConfigKeys inner = keys.inner(key);
-        const Field word = object.fields().front();  // what else there is depends on it
+        const Field word = object.fields().front();  // the other fields depend on it
         if (inner.has(std::string(word.key))) std::visit(Read{inner, std::string(word.key)}, word.value);
         const std::vector<Field> fields = object.fields();
         std::vector<std::string_view> known;
@@ -79,14 +80,14 @@ private:
 
 std::vector<std::string_view> read_other_options(const ConfigKeys& keys, std::span<const Field> fields) {
     std::vector<std::string_view> others;
-    for (const Mixer* mixer : mixers()) {
-        AnyConfig options = mixer->options;
+    for (const AttentionVariant* variant : variants()) {
+        AnyConfig options = variant->options;
         for (const Field& option : options.fields()) {
             const std::string key(option.key);
             if (!keys.has(key) || std::ranges::find(fields, option.key, &Field::key) != fields.end()) continue;
             std::visit(Read{keys, key}, option.value);
-            require(options == mixer->options, keys.where(), ": ", key, " is ", shown(option), ", but variant is ",
-                    keys.word("variant", "standard"), ": wanted ", mixers_with(key), " with it");
+            require(options == variant->options, keys.where(), ": ", key, " is ", shown(option), ", but variant is ",
+                    keys.word("variant", "standard"), ": wanted ", variants_with(key), " with it");
             others.push_back(option.key);
         }
     }
@@ -97,7 +98,7 @@ void read_fields(const ConfigKeys& keys, std::span<const Field> fields) {
     for (const Field& field : fields) {
         const std::string key(field.key);
         if (field.dimension == Dimension::classes)
-            *std::get<Whole>(field.value).value = read_classes(keys, key);
+            *std::get<IntRange>(field.value).value = read_classes(keys, key);
         else if (field.saved && (field.required || keys.has(key)))
             std::visit(Read{keys, key}, field.value);
     }
@@ -107,15 +108,16 @@ void read_fields(const ConfigKeys& keys, std::span<const Field> fields) {
 
 ordered_json object_of(std::span<const Field> fields);
 
-/// Adds a field to an object. What is 0 for want of a number is null; what there is none of is left out.
+/// Adds a field to an object. A number that is 0 because it is unset becomes null; choices of none and objects with
+/// nothing chosen are left out.
 struct Write {
     ordered_json& object;
     std::string key;
 
-    void operator()(const Whole& whole) const {
+    void operator()(const IntRange& whole) const {
         object[key] = whole.resolved() ? ordered_json(whole.resolved()) : ordered_json();
     }
-    /// 1e-5 as such, not with the digits that its nearest float has beyond.
+    /// Writes 1e-5 as such, not with the further digits of its nearest float.
     void operator()(const Number& number) const { object[key] = std::stod(shortest(*number.value)); }
     void operator()(const bool* flag) const { object[key] = *flag; }
     void operator()(const Choice& choice) const {
@@ -145,15 +147,15 @@ ordered_json object_of(std::span<const Field> fields) {
     return object;
 }
 
-/// What a configuration may hold beside a model's fields. Earlier versions of Hugging Face's kept defaults of
-/// generation here, which are judged where text is generated.
+/// Keys that a configuration may have besides a model's fields. Earlier versions of Hugging Face's library kept
+/// defaults of generation here, which are checked where text is generated.
 std::vector<OtherKey> known_beside_fields() {
     std::vector<OtherKey> all(other_config_keys().begin(), other_config_keys().end());
     for (const OtherKey& key : other_generation_keys()) all.push_back({key.name});
     return all;
 }
 
-/// The file's keys as Hugging Face has them.
+/// The file's keys in Hugging Face's form.
 nlohmann::json standard_keys(nlohmann::json object, const std::string& where) {
     const ConfigKeys keys(where, object);
     return is_timm_config(keys) ? timm_model(keys) : object;
@@ -204,7 +206,7 @@ std::string config_json_text(const ModelConfig& config) {
     const Family& family = config.family();
     ordered_json object{{"architectures", {family.architecture}}, {"model_type", family.model_type}};
     object.update(object_of(copy.fields()));
-    // Names of folders need not be UTF-8; JSON does.
+    // Folder names need not be UTF-8; JSON must be.
     return object.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "base/small_file.h"
+#include "base/files/small_file.h"
+#include "base/text/json.h"
 
 namespace vkf {
 
@@ -17,7 +17,7 @@ bool has_zero(const std::string& words) {
     return words.find('\0') != std::string::npos;
 }
 
-/// Whether any key or text in the value has a zero byte, at which names that a message or a system quotes would end.
+/// True if any key or text in the value has a zero byte, at which names quoted by a message or a system would end.
 bool has_zero(const json& value) {
     if (value.is_string()) return has_zero(value.get_ref<const std::string&>());
     if (value.is_array()) return std::ranges::any_of(value, [](const json& part) { return has_zero(part); });

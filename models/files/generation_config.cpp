@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "base/published.h"
-#include "base/small_file.h"
+#include "base/files/published.h"
+#include "base/files/small_file.h"
+#include "base/text/json.h"
 #include "models/files/config_keys.h"
 #include "models/files/other_keys.h"
 
@@ -33,7 +33,7 @@ std::vector<std::int32_t> read_end_tokens(const ConfigKeys& keys) {
 
 std::optional<double> read_number(const ConfigKeys& keys, const char* key) {
     if (!keys.has(key)) return {};
-    keys.number(key);  // which it must be
+    keys.number(key);  // throws if it is none
     return keys.value(key).get<double>();
 }
 
@@ -41,7 +41,7 @@ std::optional<std::int64_t> read_integer(const ConfigKeys& keys, const char* key
     return keys.has(key) ? std::optional(keys.integer(key)) : std::nullopt;
 }
 
-/// What config.json has of generation_config.json's keys.
+/// The keys of generation_config.json that config.json has.
 ConfigKeys generation_keys_of(const ConfigKeys& config) {
     json object = json::object();
     for (const OtherKey& key : other_generation_keys()) {

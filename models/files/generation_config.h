@@ -1,4 +1,4 @@
-// What a model's files say of how text is to be generated: generation_config.json, or config.json where there is none.
+// Settings of text generation in a model's files: generation_config.json, or config.json if there is none.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,24 @@
 
 namespace vkf {
 
-/// What is not said is left open.
+/// Settings that the files do not have are empty.
 struct GenerationConfig {
-    std::filesystem::path file;     // that says it
-    std::optional<bool> do_sample;  // false: always the likeliest token
+    std::filesystem::path file;     // the file that was read
+    std::optional<bool> do_sample;  // false: always the most likely token
     std::optional<double> temperature, top_p, min_p, repetition_penalty;
     std::optional<std::int64_t> top_k, max_new_tokens;
     std::vector<std::string> stop_strings;
-    std::vector<std::int32_t> end_tokens;  // "eos_token_id", which config.json may say beside the other file, too
+    std::vector<std::int32_t> end_tokens;  // "eos_token_id", from config.json if the other file has none
 };
 
 inline constexpr const char* generation_config_file = "generation_config.json";
 
-/// Of a model's directory. Throws InputError naming file and key that is broken or asks for what is not done here, such
-/// as beams.
+/// Reads the settings of a model's directory. Throws InputError naming file and key that is broken or asks for an
+/// unsupported feature, such as beams.
 GenerationConfig read_generation_config(const std::filesystem::path& model);
 
-/// The file's text for what is made of the model: as it is or, where there is none, of what config.json says; nothing
-/// if that says nothing either.
+/// Text of generation_config.json for what is made from the model: the file as it is or, if there is none, the settings
+/// of config.json; nothing if these are missing, too.
 std::optional<std::string> generation_config_text(const std::filesystem::path& model);
 
 }  // namespace vkf

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/published.h"
-#include "models/data/cifar.h"
-#include "models/data/token_shards.h"
+#include "base/files/published.h"
+#include "models/data/images/cifar.h"
+#include "models/data/text/token_shards.h"
 #include "models/files/adapter_files.h"
 #include "models/files/manifest.h"
 #include "models/files/numbered_checkpoints.h"
@@ -94,9 +94,9 @@ void require_free(const fs::path& directory, bool overwrite, const std::vector<f
 }
 
 ClaimedDirectory claim_directory(const fs::path& directory, bool overwrite, const std::vector<fs::path>& inputs) {
-    require_free(directory, overwrite, inputs);  // before anything is put there
+    require_free(directory, overwrite, inputs);  // before anything is written there
     ClaimedDirectory claimed{ManagedDirectory::claim(directory), {}};
-    require_free(directory, overwrite, inputs);  // now that nobody else writes there
+    require_free(directory, overwrite, inputs);  // now that no other process writes there
     claimed.directory.settle();
     claimed.directory.settle_in("best");
     for (const fs::path& checkpoint : numbered_checkpoints(directory))

@@ -1,10 +1,10 @@
-// Which files make a directory a model, a run, data or a tokenizer, none of which is replaced unasked.
+// Files that make a directory a model, a run, data or a tokenizer. They are replaced only on request.
 #pragma once
 
 #include <filesystem>
 #include <vector>
 
-#include "base/managed_directory.h"
+#include "base/files/managed_directory.h"
 
 namespace vkf {
 
@@ -16,20 +16,20 @@ struct HeldFile {
     Kind kind;
 };
 
-/// The files of runs, models, data and tokenizers that are in the directory, in its best/ and in its numbered
-/// checkpoints, a run's first.
+/// Files of runs, models, data and tokenizers in the directory, in its best/ and in its numbered checkpoints; a run's
+/// are first.
 std::vector<HeldFile> held_files(const std::filesystem::path& directory);
 
-/// Throws InputError naming one of the files that a fresh model, run or data set would replace in the directory, unless
-/// `overwrite` or they are empty; and at any rate if they are what the command reads: `inputs`, data files or
-/// directories.
+/// Throws InputError naming a file that a fresh model, run or data set would replace in the directory, unless
+/// `overwrite` is set or the file is empty; and always if the command reads it, that is, if it belongs to `inputs`,
+/// data files or directories.
 void require_free(const std::filesystem::path& directory, bool overwrite,
                   const std::vector<std::filesystem::path>& inputs = {});
 
 /// A directory into which a fresh model, run or data set will be published.
 struct ClaimedDirectory {
     ManagedDirectory directory;
-    std::vector<std::filesystem::path> obsolete;  // files that the set takes the place of, named relative to it
+    std::vector<std::filesystem::path> obsolete;  // files that the set replaces, relative to the directory
 
     void publish(const ManagedDirectory::Fill& fill) { directory.publish(fill, obsolete); }
 };
@@ -38,8 +38,8 @@ struct ClaimedDirectory {
 ClaimedDirectory claim_directory(const std::filesystem::path& directory, bool overwrite,
                                  const std::vector<std::filesystem::path>& inputs = {});
 
-/// Throws InputError if any of the files that would be replaced in `directory` is of the model directory `model`, which
-/// is needed on.
+/// Throws InputError if any file that would be replaced in `directory` belongs to the model directory `model`, which is
+/// still needed.
 void require_apart(const std::filesystem::path& directory, const std::filesystem::path& model);
 
 }  // namespace vkf

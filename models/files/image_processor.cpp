@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/published.h"
+#include "base/files/published.h"
 #include "models/files/config_keys.h"
 #include "models/files/timm_config.h"
 
@@ -27,7 +27,7 @@ Statistics statistics_of(const ConfigKeys& keys) {
     return {channels(keys, "image_mean", -1e6), channels(keys, "image_std", 0)};
 }
 
-/// The side of a square that is said as a number, or as height and width.
+/// Side of a square given as a number, or as height and width.
 std::int64_t square(const ConfigKeys& keys, const char* key) {
     if (keys.value(key).is_number()) return keys.integer(key);
     const ConfigKeys of = keys.inner(key);
@@ -36,7 +36,7 @@ std::int64_t square(const ConfigKeys& keys, const char* key) {
     return height;
 }
 
-/// CLIP's files say by a number what others say by "shortest_edge".
+/// True if pictures are resized by their shorter side: CLIP's files have a number instead of "shortest_edge".
 bool by_shorter_side(const ConfigKeys& keys) {
     if (keys.value("size").is_object()) return keys.inner("size").has("shortest_edge");
     return keys.word("image_processor_type", keys.word("feature_extractor_type", "")).starts_with("CLIP");

@@ -1,4 +1,4 @@
-// preprocessor_config.json: how a picture becomes a vision transformer's input, in Hugging Face's keys.
+// preprocessor_config.json: conversion of a picture to a vision transformer's input, in Hugging Face's keys.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,24 @@ struct ImageProcessor {
     ImageFit fit;
 };
 
-/// For a model that takes squares of side `side`.
+/// Reads the file for a model that takes squares of side `side`.
 ///
 ///     do_resize, size      a number or height and width: stretched to that square; shortest_edge, or a number in a
 ///                          file of CLIP's: by the shorter side
-///     resample             PIL's number of the filter; bilinear where the file says none
-///     do_center_crop, crop_size    what is cut out of the middle, which must be the square
-///     crop_rounding        ours, for a middle half a pixel off: down as Hugging Face's, or even as torchvision's
+///     resample             PIL's number of the filter; bilinear if the file has none
+///     do_center_crop, crop_size    the part cut out of the middle, which must be the square
+///     crop_rounding        our key, for a middle half a pixel off: down as Hugging Face's, or even as torchvision's
 ///     crop_pct             of ConvNeXt's: the square is this share of the shorter side, from 384 on it is stretched
 ///     image_mean, image_std, do_normalize, do_rescale, rescale_factor
 ///
-/// Throws InputError naming file, key and value, also where the file asks for another scale of bytes than 1/255.
+/// Throws InputError naming file, key and value, also if the file scales bytes by another factor than 1/255.
 ImageProcessor read_image_processor(const std::filesystem::path& path, std::int64_t side);
 
-/// A model directory's: the same of its preprocessor_config.json or, where there is none, what timm's config.json says.
+/// Reads a model directory's preprocessor_config.json or, if there is none, timm's config.json; nothing without either.
 std::optional<ImageProcessor> find_image_processor(const std::filesystem::path& model, std::int64_t side);
 
-/// The file's text, as CLIPImageProcessor reads it or, of what is stretched, ViTImageProcessor and DeiTImageProcessor.
+/// Text of the file, as CLIPImageProcessor reads it or, for stretched pictures, ViTImageProcessor and
+/// DeiTImageProcessor.
 std::string image_processor_text(const ImageProcessor& processor, std::int64_t side);
 
 }  // namespace vkf

@@ -8,10 +8,10 @@
 #include <xxhash.h>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/published.h"
-#include "base/small_file.h"
+#include "base/files/file.h"
+#include "base/files/published.h"
+#include "base/files/small_file.h"
+#include "base/text/json.h"
 
 namespace vkf {
 
@@ -47,7 +47,7 @@ Manifest parse(std::string_view words, const fs::path& path) {
     }
 }
 
-/// Says what is wrong with the first file that is not as it was written; nothing if all are.
+/// Message about the first file that differs from the manifest; empty if none does.
 std::string damage(const fs::path& directory, const Manifest& manifest) {
     for (const auto& [name, file] : manifest.files) {
         const fs::path path = directory / name;
@@ -112,7 +112,7 @@ std::optional<Manifest> read_manifest(const os::Folder& folder) {
 }
 
 std::optional<Manifest> verify_checkpoint(const fs::path& directory) {
-    constexpr int most = 8;  // checkpoints that are saved while one is read
+    constexpr int most = 8;  // checkpoints that may be saved while one is read
     std::optional<Manifest> manifest = read_manifest(directory);
     for (int look = 1; manifest; ++look) {
         const std::string wrong = damage(directory, *manifest);

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "models/adapters.h"
+#include "models/adapters/adapters.h"
 #include "models/files/adapter_files.h"
 #include "models/files/weights.h"
 
@@ -14,9 +14,9 @@ namespace vkf {
 
 namespace {
 
-/// What stands beside a weight: s·B·A of A [rank, in] and B [out, rank], which have these names in the file.
+/// Addition of an adapter to a weight: s·B·A of A [rank, in] and B [out, rank], which have these names in the file.
 struct Delta {
-    bool out_in;  // how the weight is stored
+    bool out_in;  // layout of the weight: [out, in], else [in, out]
     double scale;
     std::size_t rank;
     std::string a, b;
@@ -25,7 +25,7 @@ struct Delta {
 void add(std::vector<float>& weight, const Delta& delta, const StoredWeights& file) {
     const std::vector<float> a = file.read_f32(delta.a), b = file.read_f32(delta.b);
     const std::size_t in = a.size() / delta.rank, out = b.size() / delta.rank;
-    std::vector<double> row(in);  // of B·A
+    std::vector<double> row(in);  // a row of B·A
     for (std::size_t i = 0; i < out; ++i) {
         std::ranges::fill(row, 0.0);
         for (std::size_t r = 0; r < delta.rank; ++r) {
@@ -39,7 +39,7 @@ void add(std::vector<float>& weight, const Delta& delta, const StoredWeights& fi
     }
 }
 
-/// What the parameters are called in a file, by our names.
+/// Names of the parameters in a file, by our names.
 std::map<std::string, std::vector<std::string>> names_in(const StoredWeights& file,
                                                          const std::vector<Parameter>& parameters,
                                                          const TensorNames& names) {
@@ -49,7 +49,7 @@ std::map<std::string, std::vector<std::string>> names_in(const StoredWeights& fi
     return by_name;
 }
 
-/// What stands beside weights, by their names.
+/// Additions of the adapters, by the names of the weights.
 std::map<std::string, Delta> deltas(const ModelConfig& model, const Parameters& parameters, const StoredWeights& file) {
     const LoraConfig& lora = *model.adapters();
     const std::string prefix = adapter_prefix(model.family());

@@ -18,9 +18,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view PREFIX = "checkpoint-";
-constexpr std::string_view REMOVED = ".removed-";  // and the name of a checkpoint whose files are being removed
+constexpr std::string_view REMOVED = ".removed-";  // followed by the name of a checkpoint whose files are being removed
 
-/// The STEP of a folder's name; nothing for other names.
+/// STEP of a folder's name; nothing for other names.
 std::optional<std::int64_t> step_of(const std::string& name) {
     if (!name.starts_with(PREFIX)) return {};
     std::int64_t step = 0;
@@ -42,13 +42,13 @@ void remove_file(const os::Folder& folder, const fs::path& name) {
         throw Error("cannot remove ", (folder.path() / name).string(), ": ", std::strerror(errno));
 }
 
-/// A folder's manifest, if the run wrote the folder.
+/// Manifest of a folder that the run wrote; nothing for other folders.
 std::optional<Manifest> own_manifest(const os::Folder& folder, const std::string& run) try {
-    if (!folder.valid() || folder.kind("metrics.jsonl")) return {};  // a run of its own by now
+    if (!folder.valid() || folder.kind("metrics.jsonl")) return {};  // by now a separate run
     std::optional<Manifest> manifest = read_manifest(folder);
     return manifest && manifest->run == run ? manifest : std::nullopt;
 } catch (const InputError&) {
-    return {};  // somebody else's
+    return {};  // not written by this run
 }
 
 /// A checkpoint of the run with all of its files.
@@ -69,7 +69,7 @@ std::vector<Checkpoint> own_checkpoints(const ManagedDirectory& directory, const
     return own;
 }
 
-/// The manifest goes last: until then the next one who removes checkpoints can go on.
+/// Removes the manifest last: until then, the next removal of checkpoints can continue.
 void remove_files(const os::Folder& parent, const fs::path& name, const Manifest& manifest) {
     {
         const os::Folder folder = parent.folder(name);
@@ -78,7 +78,7 @@ void remove_files(const os::Folder& parent, const fs::path& name, const Manifest
     parent.remove_folder(name);
 }
 
-/// At one moment, unless somebody put something there, which stays.
+/// Removes a checkpoint at one moment, unless its folder has files of other origin, which stay.
 void remove_checkpoint(const os::Folder& parent, const Checkpoint& checkpoint) {
     {
         const os::Folder folder = parent.folder(checkpoint.name);
@@ -86,7 +86,7 @@ void remove_checkpoint(const os::Folder& parent, const Checkpoint& checkpoint) {
         const auto is_own = [&](const fs::path& name) { return std::ranges::count(own, name) > 0; };
         const auto names = folder.names();
         if (!names || !std::ranges::all_of(*names, is_own)) {
-            remove_file(folder, manifest_file);  // it is no checkpoint of the run's from here on
+            remove_file(folder, manifest_file);  // from here on it is no checkpoint of the run
             for (const fs::path& file : own) remove_file(folder, file);
             return;
         }
@@ -130,12 +130,12 @@ std::string numbered_name(std::int64_t step) {
 bool keep_numbered(ManagedDirectory& run, const Manifest& manifest, std::int64_t limit) {
     finish_removals(run.folder(), manifest.run);
     const fs::path name = numbered_name(manifest.step);
-    if (run.folder().kind(name)) {  // of an earlier pass over the same step
+    if (run.folder().kind(name)) {  // from an earlier pass over the same step
         const auto earlier = own_manifest(run.folder().folder(name), manifest.run);
         if (!earlier) return false;
         if (*earlier == manifest) return true;
         remove_checkpoint(run.folder(), {name, *earlier});
-        if (run.folder().kind(name)) return false;  // somebody put something there
+        if (run.folder().kind(name)) return false;  // files of other origin are there
     }
     run.publish_folder(name, [&](const fs::path& path) {
         const os::Folder folder(path);

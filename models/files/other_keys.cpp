@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/json.h"
+#include "base/text/json.h"
 #include "models/files/config_keys.h"
 
 namespace vkf {
@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// Names, notes, training's own, and what generation_config.json or a tokenizer's files say more directly.
+// Names, notes, keys of training, and keys that generation_config.json or a tokenizer's files give more directly.
 constexpr OtherKey CONFIG[] = {
     {"model_type"},
     {"architectures"},
@@ -40,7 +40,7 @@ constexpr OtherKey CONFIG[] = {
     {"unk_token_id"},
     {"sep_token_id"},
     {"decoder_start_token_id"},
-    // How a program runs it.
+    // Execution by a program.
     {"use_cache"},
     {"output_past"},
     {"output_attentions", "[false]"},
@@ -61,7 +61,7 @@ constexpr OtherKey CONFIG[] = {
     {"encoder_stride"},
     {"pooler_act"},
     {"pooler_output_size"},
-    // How it was or is to be trained.
+    // Past or future training.
     {"initializer_range"},
     {"attn_pdrop"},
     {"embd_pdrop"},
@@ -78,7 +78,7 @@ constexpr OtherKey CONFIG[] = {
     {"n_special"},
     {"afn"},
     {"neftune_noise_alpha"},
-    // What other models are made of.
+    // Parts of other models.
     {"is_encoder_decoder", "[false]"},
     {"add_cross_attention", "[false]"},
     {"pruned_heads", "[{}]"},
@@ -92,7 +92,7 @@ constexpr OtherKey CONFIG[] = {
     {"logits_scaling", "[1]"},
 };
 
-// Beside what generates, which is read where a model has no generation_config.json.
+// Includes the keys that are read, which config.json may have if a model has no generation_config.json.
 constexpr OtherKey GENERATION[] = {
     {"transformers_version"},
     {"bos_token_id"},
@@ -107,7 +107,7 @@ constexpr OtherKey GENERATION[] = {
     {"repetition_penalty"},
     {"max_new_tokens"},
     {"stop_strings"},
-    {"max_length"},  // counts the prompt, and the model's context ends texts of its own accord
+    {"max_length"},  // counts the prompt, too; the model's context limits texts anyway
     {"use_cache"},
     {"cache_implementation"},
     {"cache_config"},
@@ -122,7 +122,7 @@ constexpr OtherKey GENERATION[] = {
     {"output_attentions"},
     {"output_hidden_states"},
     {"return_dict_in_generate"},
-    {"length_penalty"},  // of beams, as the next two
+    {"length_penalty"},  // for beams, as the next two
     {"early_stopping"},
     {"num_beam_groups", "[1]"},
     {"num_beams", "[1]"},
@@ -153,7 +153,7 @@ constexpr OtherKey GENERATION[] = {
     {"max_window_size"},
 };
 
-// Names, notes, and what other software does around a tokenizer.
+// Names, notes, and keys for other software around a tokenizer.
 constexpr OtherKey TOKENIZER[] = {
     {"tokenizer_class"},
     {"tokenizer_file"},
@@ -184,7 +184,7 @@ constexpr OtherKey TOKENIZER[] = {
     {"stride"},
     {"truncation_strategy"},
     {"return_token_type_ids"},
-    {"clean_up_tokenization_spaces"},  // of what is shown
+    {"clean_up_tokenization_spaces"},  // changes shown text only
     {"spaces_between_special_tokens"},
     {"errors"},
     {"legacy"},
@@ -211,7 +211,7 @@ constexpr OtherKey TOKENIZER[] = {
     {"split_special_tokens", "[false]"},
 };
 
-// Whatever key it has.
+// True for values that ask for nothing under any key: null, false and empty ones.
 bool asks_for_nothing(const json& value) {
     return value.is_null() || value == false || value == "" || (value.is_structured() && value.empty());
 }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/published.h"
+#include "base/files/published.h"
 #include "models/files/config_keys.h"
 
 namespace vkf {
@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The file's name by each tensor's. Files lie beside the index, whatever it says.
+/// Name of each tensor's file. The files must be in the directory of the index.
 std::map<std::string, std::string> read_weight_map(const fs::path& index) {
     const ConfigKeys keys = ConfigKeys::open(index);
     require(keys.has("weight_map"), index.string(), ": key 'weight_map' is missing");

@@ -1,4 +1,4 @@
-// The tensors of a model's directory: in one file, or in several that an index names.
+// Tensors of a model's directory, in one file or in several that an index names.
 #pragma once
 
 #include <filesystem>
@@ -7,21 +7,21 @@
 #include <string_view>
 #include <vector>
 
-#include "base/safetensors.h"
+#include "base/files/safetensors.h"
 
 namespace vkf {
 
-/// model.safetensors or, where it is missing, the shards that model.safetensors.index.json names: each tensor's is in
-/// its "weight_map", as Hugging Face's programs write it.
+/// model.safetensors or, if it is missing, the shards that model.safetensors.index.json names; its "weight_map" has the
+/// shard of each tensor, as Hugging Face's programs write it.
 class StoredWeights {
 public:
     /// Throws InputError if the file is broken, or naming the index and a shard that is missing, a tensor that a shard
-    /// lacks or that two of them have.
+    /// lacks, or a tensor that two shards have.
     static StoredWeights open(const std::filesystem::path& file);
 
     /// The file or the index.
     const std::filesystem::path& path() const { return path_; }
-    /// In the order of the files.
+    /// All tensors, in the order of the files.
     std::vector<const StoredTensor*> tensors() const;
     bool contains(std::string_view name) const { return shard_of_.contains(name); }
     const StoredTensor& at(std::string_view name) const { return shard(name).at(name); }

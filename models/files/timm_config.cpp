@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Sizes of a model that timm's vision_transformer.py and deit.py define under a name.
+/// Sizes that a name has in timm's vision_transformer.py and deit.py.
 struct Architecture {
     std::int64_t width, depth, heads, patch, side;
 };
@@ -35,13 +35,13 @@ constexpr NamedSize SIZES[] = {{"tiny", 192, 12, 3},
                                {"large", 1024, 24, 16},
                                {"huge", 1280, 32, 16}};
 constexpr std::string_view FILTERS[] = {"nearest", "lanczos", "bilinear",
-                                        "bicubic", "box",     "hamming"};  // PIL's numbers
+                                        "bicubic", "box",     "hamming"};  // in the order of PIL's numbers
 
 constexpr OtherKey ARGUMENTS[] = {{"num_classes"},     {"drop_rate"},      {"attn_drop_rate"},   {"proj_drop_rate"},
                                   {"pos_drop_rate"},   {"drop_path_rate"}, {"patch_drop_rate"},  {"dynamic_img_size"},
                                   {"strict_img_size"}, {"weight_init"},    {"reg_tokens", "[0]"}};
-// Keys of the whole file and of "pretrained_cfg", which were one object in earlier versions: those that are read, and
-// those that change nothing.
+// Keys of the whole file and of "pretrained_cfg", which were one in earlier versions: keys that are read, and keys that
+// ask for nothing.
 constexpr std::string_view READ[] = {"architecture", "num_classes", "label_names",   "global_pool",
                                      "model_args",   "input_size",  "interpolation", "crop_pct",
                                      "crop_mode",    "mean",        "std",           "pretrained_cfg"};
@@ -91,7 +91,7 @@ std::optional<Architecture> parsed(std::string_view name) {
     return Architecture{size->width, size->depth, size->heads, *patch, *side};
 }
 
-/// "pretrained_cfg"; the keys of earlier versions stood beside the architecture.
+/// Object "pretrained_cfg"; earlier versions had its keys next to the architecture.
 ConfigKeys pretrained(const ConfigKeys& keys) {
     return keys.has("pretrained_cfg") ? keys.inner("pretrained_cfg") : keys;
 }
@@ -100,7 +100,7 @@ ConfigKeys arguments(const ConfigKeys& keys) {
     return keys.has("model_args") ? keys.inner("model_args") : ConfigKeys(keys.where(), json::object());
 }
 
-/// A side that is a number or, as often here, two that must be the same.
+/// A side that is a number or, as often in timm's files, two equal numbers.
 std::int64_t square(const ConfigKeys& keys, const std::string& key, std::int64_t otherwise) {
     if (!keys.has(key) || !keys.value(key).is_array()) return keys.integer(key, otherwise);
     const std::vector<double> sides = keys.numbers(key);
@@ -110,16 +110,16 @@ std::int64_t square(const ConfigKeys& keys, const std::string& key, std::int64_t
 }
 
 /// Channels and side of the images.
-std::array<std::int64_t, 2> input_size(const ConfigKeys& of, std::int64_t side) {
-    if (!of.has("input_size")) return {3, side};
-    const std::vector<double> size = of.numbers("input_size");
+std::array<std::int64_t, 2> input_size(const ConfigKeys& keys, std::int64_t side) {
+    if (!keys.has("input_size")) return {3, side};
+    const std::vector<double> size = keys.numbers("input_size");
     const bool is = size.size() == 3 && size[1] == size[2] &&
                     std::ranges::all_of(size, [](double x) { return x >= 1 && x <= 65'536 && x == std::floor(x); });
-    require(is, of.where(), ": 'input_size' is ", of.value("input_size").dump(), ", wanted channels and a square");
+    require(is, keys.where(), ": 'input_size' is ", keys.value("input_size").dump(), ", wanted channels and a square");
     return {static_cast<std::int64_t>(size[0]), static_cast<std::int64_t>(size[1])};
 }
 
-/// The classes' names by their numbers, from a list of them or such an object.
+/// Names of the classes by their numbers, from a list or an object of them.
 json names_of(const ConfigKeys& keys) {
     if (keys.value("label_names").is_object()) return keys.value("label_names");
     json names = json::object();
@@ -144,7 +144,7 @@ json timm_model(const ConfigKeys& keys) {
                        {{"img_size", "patch_size", "in_chans", "embed_dim", "depth", "num_heads", "mlp_ratio",
                          "qkv_bias", "class_token", "global_pool"}},
                        ARGUMENTS);
-    // require_understood takes false and "" as unset; these two keys have a meaning there.
+    // False or empty values have a meaning for these two keys.
     for (const ConfigKeys* part : {&keys, &given})
         require(part->word("global_pool", "token") == "token" && part->flag("class_token", true), part->where(),
                 ": wanted 'global_pool' to be 'token', and 'class_token' true");

@@ -121,13 +121,13 @@ void load_state(const Safetensors& file, const std::string& name, State& state) 
 
 namespace {
 
-/// "element 3 of [4, 5] is nan", of the first such number; else empty.
+/// "element 3 of [4, 5] is nan", for the first number that is not finite; else empty.
 std::string non_finite_element(std::span<const float> values, const Shape& shape) {
     const auto bad = std::ranges::find_if(values, [](float x) { return !std::isfinite(x); });
     return bad == values.end() ? "" : text("element ", bad - values.begin(), " of ", shape, " is ", *bad);
 }
 
-/// What a state is stored as: f32 as `wanted`, anything else as what it is.
+/// Type in which a state is stored: f32 as `wanted`, any other state in its own type.
 StoredType stored_type(const State& state, const std::string& name, StoredType wanted) {
     if (state.type(name).dtype == DType::i32) return StoredType::I32;
     const Format format = state.format(name);

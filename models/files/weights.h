@@ -1,4 +1,4 @@
-// A model's parameters between its directory's model.safetensors and the device.
+// Transfer of a model's parameters between its directory's model.safetensors and the device.
 #pragma once
 
 #include <filesystem>
@@ -8,29 +8,29 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/safetensors.h"
-#include "models/family.h"
+#include "base/files/safetensors.h"
+#include "models/families/family.h"
 #include "models/files/stored_weights.h"
 #include "models/scope.h"
 #include "program/state.h"
 
 namespace vkf {
 
-/// Names of the parameters in the file, in the parameters' order; several for a parameter that is stored in parts,
-/// whose rows are concatenated. Throws one InputError naming the file and all tensors that are missing, extra,
-/// misshapen or not F32, F16 or BF16.
+/// Names of the parameters in the file, in the parameters' order; for a parameter that is stored in parts, the names of
+/// all parts, whose rows follow each other. Throws one InputError naming the file and all tensors that are missing,
+/// extra, misshapen or of another kind than F32, F16 and BF16.
 std::vector<std::vector<std::string>> stored_names(const StoredWeights& file, std::span<const Parameter> parameters,
                                                    const TensorNames& names = {});
 
-/// Reads a parameter from its parts.
+/// Reads a parameter's numbers from all of its parts.
 std::vector<float> read_parts(const StoredWeights& file, std::span<const std::string> parts);
 
-/// Reads every parameter from F32, F16 or BF16 tensors called as ours, or as other programs call them, in the file or
-/// in several (stored_weights.h). Throws as stored_names does.
+/// Reads every parameter from F32, F16 or BF16 tensors with our names or those of other programs, in one file or in
+/// several (stored_weights.h). Throws as stored_names does.
 void load_weights(const std::filesystem::path& file, std::span<const Parameter> parameters, State& state,
                   const TensorNames& names = {});
 
-/// A number that is not finite where training cannot go on from it, or a checkpoint would keep it.
+/// Error of a number that is not finite, if training cannot continue with it, or a checkpoint would store it.
 struct NotFinite : Error {
     using Error::Error;
 };
@@ -39,15 +39,15 @@ struct NotFinite : Error {
 void write_finite(FileWriter& file, const std::string& name, std::span<const float> values, const Shape& shape,
                   StoredType type);
 
-/// The first of the states that holds a number that is not finite, as "NAME: element i of shape s is nan"; else empty.
+/// First number of the states that is not finite, as "NAME: element i of shape s is nan"; else empty.
 std::string find_non_finite(const State& state, std::span<const std::string> names);
 
-/// Reads a state back that state_sources wrote; its shape is that of the file's tensor. Throws InputError naming both
-/// if the file has another kind of number.
+/// Reads a state that state_sources wrote; its shape is that of the file's tensor. Throws InputError naming both if the
+/// file has another kind of number.
 void load_state(const Safetensors& file, const std::string& name, State& state);
 
-/// Sources that fetch states from the device one at a time, for write_safetensors: of f32 in `type`, of 16 bits and of
-/// i32 as what they are. Writing one whose numbers are not all finite throws NotFinite.
+/// Sources that fetch states from the device one at a time, for write_safetensors: f32 states in `type`, 16-bit and i32
+/// states in their own type. Writing a state with a number that is not finite throws NotFinite.
 std::vector<TensorSource> state_sources(const State& state, std::span<const std::string> names,
                                         StoredType type = StoredType::F32);
 

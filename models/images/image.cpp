@@ -17,7 +17,7 @@ std::size_t checked_pixels(int width, int height) {
 void paint(std::vector<Rgb>& pixels, std::size_t size, Rgb colour) {
     pixels.resize(size);
     if (colour == Rgb(colour.r))
-        std::memset(pixels.data(), colour.r, size * sizeof(Rgb));  // many times as fast
+        std::memset(pixels.data(), colour.r, size * sizeof(Rgb));  // many times faster
     else
         std::ranges::fill(pixels, colour);
 }

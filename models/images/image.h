@@ -1,4 +1,4 @@
-// An 8-bit RGB image as PIL holds it, with room beside it for the next one.
+// An 8-bit RGB image in PIL's layout, with a spare buffer for the next one.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace vkf {
 
 /// A pixel or a colour: red, green and blue.
 using Rgb = glm::u8vec3;
-static_assert(sizeof(Rgb) == 3);  // so an image is its bytes
+static_assert(sizeof(Rgb) == 3);  // so an image can be read as bytes
 
 /// A rectangle of pixels.
 struct Box {
@@ -21,7 +21,7 @@ struct Box {
 /// Rows from the top, pixels from the left, red, green and blue in each: byte (y·width + x)·3 + channel.
 ///
 /// A transformation that cannot work in place writes every pixel of the spare and then calls `take_spare`. Both buffers
-/// stay when the image is used again, so a thread that works through a data set allocates nothing per image.
+/// are kept for the next image, so a thread that works through a data set allocates nothing per image.
 class Image {
 public:
     static constexpr int longest_side = 4096;  // coordinates in 16.16 fixed point stay far from overflow
@@ -41,12 +41,12 @@ public:
         return {reinterpret_cast<const std::uint8_t*>(pixels_.data()), 3 * pixels_.size()};
     }
 
-    /// A spare of the given size with every pixel in one colour; `spare_at` is its pixel (x, y).
+    /// Makes a spare of the given size with every pixel in one colour; `spare_at` is its pixel (x, y).
     void prepare_spare(int width, int height, Rgb colour = {});
     void prepare_spare(Rgb colour = {}) { prepare_spare(width_, height_, colour); }
     Rgb& spare_at(int x, int y) { return spare_[place(x, y, spare_width_)]; }
 
-    /// The spare becomes the image, the image the spare.
+    /// Swaps the spare and the image.
     void take_spare();
 
 private:
@@ -58,9 +58,9 @@ private:
     std::vector<Rgb> pixels_, spare_;
 };
 
-/// CIFAR's layout, planes of red, green and blue, into an image and back.
+/// Convert CIFAR's layout, planes of red, green and blue, into an image and back.
 /// Shapes: planes [3, height, width].
-/// Throws: InputError if the planes are not as many bytes as the image.
+/// Throws: InputError if the planes have another number of bytes than the image.
 void read_planes(std::span<const std::uint8_t> planes, int width, int height, Image& image);
 void write_planes(const Image& image, std::span<std::uint8_t> planes);
 

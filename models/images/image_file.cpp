@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "models/images/decode.h"
+#include "base/files/file.h"
+#include "models/images/codecs/decode.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC

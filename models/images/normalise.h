@@ -1,4 +1,4 @@
-// From bytes to what a network reads: (value/255 - mean) / deviation, channel by channel.
+// Normalises bytes for a network: (value/255 - mean) / deviation, channel by channel.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ struct Statistics {
     std::array<double, 3> mean, deviation;
 };
 
-// Each recipe prints its own; they are not the same.
+// Each recipe publishes its own values; they differ.
 inline constexpr Statistics kk_cifar10 = {{.4914, .4822, .4465}, {.2023, .1994, .2010}};
 inline constexpr Statistics kk_cifar100 = {{.5071, .4867, .4408}, {.2675, .2565, .2761}};
 inline constexpr Statistics sl_cifar10 = {{.4914, .4822, .4465}, {.2470, .2435, .2616}};
@@ -31,7 +31,7 @@ public:
     /// Throws: InputError if the planes have another size.
     void operator()(const Image& image, std::span<float> planes) const;
 
-    /// Channel means as fp32, which is what erased pixels hold after normalisation in the recipe that erases.
+    /// Channel means as fp32: values of erased pixels after normalisation in the recipe that erases.
     std::array<float, 3> mean() const { return mean_; }
 
 private:
@@ -39,7 +39,7 @@ private:
     std::array<float, 3> mean_;
 };
 
-/// The image whose normalised values are nearest: value·deviation + mean as bytes, cut off at 0 and 255.
+/// Sets the image to value·deviation + mean as the nearest bytes, clamped at 0 and 255: the inverse of normalisation.
 /// Shapes: planes [3, height, width].
 /// Throws: InputError if the planes have another size than the image.
 void denormalise(std::span<const float> planes, const Statistics& statistics, Image& image);

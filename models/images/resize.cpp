@@ -15,11 +15,11 @@ namespace {
 
 constexpr int CHANNELS = 3;
 constexpr int FRACTION = 22;  // bits of a weight: 32 less 8 of a pixel and 2 for sums beyond 1
-constexpr int BAND = 4096;    // rows that are narrowed at a time: a picture may be a pixel wide and a million high
+constexpr int BAND = 4096;    // rows that are narrowed at a time: a picture may be 1 pixel wide and a million high
 
 struct Kernel {
     double (*at)(double x);
-    double support;  // beyond which it is 0
+    double support;  // radius beyond which it is 0
 };
 
 double box(double x) {
@@ -71,15 +71,16 @@ Kernel kernel_of(ResizeFilter filter) {
     }
 }
 
-/// Weights of the old rows or columns that one new row or column is a mean of.
+/// Weights of the old rows or columns that make up one new row or column.
 struct Weights {
     int first;
-    std::vector<int> of;  // with FRACTION bits behind the point
+    std::vector<int> of;  // with FRACTION bits after the point
 
     int end() const { return first + static_cast<int>(of.size()); }
 };
 
-/// For new ones from `begin` on, `count` of `now` that `before` become. If these are as many, each is what it was.
+/// Weights of the new rows or columns [begin, begin + count), if `before` old ones become `now`. Equal numbers copy
+/// them.
 std::vector<Weights> weights(int before, std::int64_t now, std::int64_t begin, int count, const Kernel& kernel) {
     std::vector<Weights> made;
     if (now == before) {
@@ -108,7 +109,7 @@ std::vector<Weights> weights(int before, std::int64_t now, std::int64_t begin, i
     return made;
 }
 
-/// The mean of pixels `pitch` bytes apart, of one channel.
+/// Weighted mean of pixels of one channel that are `pitch` bytes apart.
 std::uint8_t mean(const std::uint8_t* from, std::size_t pitch, const std::vector<int>& weights) {
     int sum = 1 << (FRACTION - 1);
     for (const int weight : weights) {
@@ -128,7 +129,7 @@ std::size_t row(const Picture& picture, int y) {
     return static_cast<std::size_t>(y) * static_cast<std::size_t>(picture.width) * CHANNELS;
 }
 
-/// New columns of rows [begin, end).
+/// Makes the new columns of rows [begin, end).
 Picture narrowed(const Picture& from, const std::vector<Weights>& columns, int begin, int end) {
     Picture made = blank(static_cast<int>(columns.size()), end - begin);
     std::uint8_t* to = made.rgb.data();
@@ -139,7 +140,7 @@ Picture narrowed(const Picture& from, const std::vector<Weights>& columns, int b
     return made;
 }
 
-/// The old one under the middle of each new one, whose places are added up one by one.
+/// Old row or column under the middle of each new one; positions are added up one by one.
 std::vector<int> nearest(int before, std::int64_t now, std::int64_t begin, int count) {
     const double scale = static_cast<double>(before) / static_cast<double>(now);
     std::vector<int> made;

@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace vkf {
 namespace {
 
 constexpr std::size_t PORTION = 1 << 16;
 
-// How many bytes the character that begins with this one takes.
+// Number of bytes of the character that begins with this byte.
 std::size_t character_bytes(char first) {
     const auto byte = static_cast<unsigned char>(first);
     return byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
@@ -31,12 +31,12 @@ std::optional<AddedTokenFinder::Found> AddedTokenFinder::find_at(std::string_vie
                                                                  bool more) const {
     const std::string_view rest = text.substr(at);
     const AddedToken* longest = nullptr;
-    auto begin = sorted_.begin(), end = sorted_.end();  // of the tokens that begin with the first n bytes of the rest
+    auto begin = sorted_.begin(), end = sorted_.end();  // tokens that begin with the first n bytes of the rest
     for (std::size_t n = 0; begin != end; ++n) {
         if ((*begin)->text.size() == n) longest = *begin;
         while (begin != end && (*begin)->text.size() == n) ++begin;
         if (begin != end && n == rest.size()) {
-            if (more) return Found{at, nullptr};  // what follows may make one of them
+            if (more) return Found{at, nullptr};  // the following text may complete one of them
             break;
         }
         if (begin == end) break;

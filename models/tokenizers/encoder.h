@@ -1,4 +1,4 @@
-// Texts of any length as tokens, portion by portion, in memory that does not grow with the text.
+// Encodes texts of any length in portions, in memory that does not grow with the text.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@
 
 namespace vkf {
 
-/// Where added tokens stand in a text: the leftmost, and of those that begin there the longest.
+/// Finds the added tokens in a text: the leftmost, and the longest of those that begin at the same place.
 class AddedTokenFinder {
 public:
     AddedTokenFinder(const std::vector<AddedToken>& added, SpecialNames names);
 
-    /// The next one from `from` on, or the place where one may begin that the text, of which more follows, does not
-    /// show whole (`added` is null), or the text's end.
+    /// The next added token from `from` on; or the place where one may begin that the text, if more of it follows, does
+    /// not show completely (`added` is null); or the text's end.
     struct Found {
         std::size_t at;
         const AddedToken* added;
@@ -28,21 +28,21 @@ public:
     Found find(std::string_view text, std::size_t from, bool more) const;
 
 private:
-    /// What begins exactly at `at`; nothing if no token does.
+    /// The token, complete or not, that begins exactly at `at`; nothing if no token does.
     std::optional<Found> find_at(std::string_view text, std::size_t at, bool more) const;
 
     std::vector<const AddedToken*> sorted_;  // by text
     std::array<bool, 256> first_byte_ = {};
 };
 
-/// One text, fed in portions that may end anywhere, even inside a character. What it keeps between two calls is as long
-/// as the longest stretch that the tokenizer cannot divide, such as a word. The tokens are those of the whole text.
+/// Encodes one text, fed in portions that may end anywhere, even inside a character. Between two calls it keeps at most
+/// the longest stretch that the tokenizer cannot divide, such as a word. The tokens are those of the whole text.
 class Encoder {
 public:
-    /// `tokenizer` must outlive it.
+    /// `tokenizer` must outlive the encoder.
     explicit Encoder(const Tokenizer& tokenizer, SpecialNames names = SpecialNames::text);
 
-    /// Appends the tokens that are decided.
+    /// Appends the tokens that can no longer change.
     /// Throws: InputError naming the byte, counted from the text's beginning, that is not UTF-8.
     void feed(std::string_view text, Tokens& tokens);
     /// Ends the text and appends the rest; the next text may follow.
@@ -54,8 +54,8 @@ private:
 
     AddedTokenFinder finder_;
     std::unique_ptr<TextEncoder> encoder_;
-    std::string pending_;     // what may be part of a character or an added token
-    std::size_t before_ = 0;  // bytes of the text before it
+    std::string pending_;     // may be part of a character or an added token
+    std::size_t before_ = 0;  // bytes of the text before pending_
 };
 
 }  // namespace vkf

@@ -4,22 +4,22 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "base/published.h"
-#include "base/small_file.h"
-#include "models/data/text.h"
-#include "models/tokenizers/byte_level_model.h"
-#include "models/tokenizers/gpt2_files.h"
-#include "models/tokenizers/sentencepiece.h"
+#include "base/files/published.h"
+#include "base/files/small_file.h"
+#include "base/text/json.h"
+#include "models/data/text/text.h"
+#include "models/tokenizers/bpe/byte_level_model.h"
+#include "models/tokenizers/bpe/gpt2_files.h"
+#include "models/tokenizers/sentencepiece/sentencepiece.h"
 #include "models/tokenizers/token_settings.h"
-#include "models/tokenizers/tokenizer_json.h"
+#include "models/tokenizers/tokenizer_json/tokenizer_json.h"
 
 namespace vkf {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Beside a vocabulary: what they say of its tokens, and how conversations are written in them.
+// Files next to a vocabulary: properties of its tokens, and the form of conversations.
 constexpr std::array SIDE_FILES{TOKENIZER_CONFIG, SPECIAL_TOKENS_MAP, ADDED_TOKENS,
                                 std::string_view("chat_template.jinja")};
 
@@ -32,11 +32,11 @@ BpeModel read_directory_json(const fs::path& directory, const TokenSettings& set
     return model;
 }
 
-/// One way in which a tokenizer lies on disk.
+/// A form in which a tokenizer is stored on disk.
 struct TokenizerFormat {
-    std::string_view file;    // by which it is known
-    std::string_view beside;  // that must be there, too; or ""
-    bool settings;            // whether there may be side files
+    std::string_view file;    // identifies the form
+    std::string_view beside;  // second file that must be there; or ""
+    bool settings;            // true if there may be side files
     std::shared_ptr<const Tokenizer> (*read)(const fs::path& directory, const TokenSettings& settings);
 
     std::vector<std::string_view> files() const {
@@ -60,7 +60,7 @@ struct TokenizerFormat {
 
 using Loaded = std::shared_ptr<const Tokenizer>;
 
-// The first one that a directory has is its tokenizer.
+// The first form that a directory has is its tokenizer.
 constexpr std::array FORMATS{
     TokenizerFormat{"tokenizer.json", "", true,
                     [](const fs::path& in, const TokenSettings& settings) -> Loaded {

@@ -1,4 +1,4 @@
-// Tokenizers on disk: found, read, and kept with the files by which others know them again.
+// Finds and reads tokenizers on disk, and keeps the files by which other programs recognise them.
 #pragma once
 
 #include <filesystem>
@@ -13,26 +13,28 @@
 
 namespace vkf {
 
-/// A tokenizer and the files that it is read from, which go wherever its tokens go: to data, checkpoints and models.
+/// A tokenizer and the files from which it is read, which are stored wherever its tokens are: in data, checkpoints and
+/// models.
 struct SavedTokenizer {
     std::shared_ptr<const Tokenizer> tokenizer;
-    std::filesystem::path path;                // of the file that messages name
-    std::map<std::string, std::string> files;  // their contents by name, and how conversations are written
+    std::filesystem::path path;                // the file that messages name
+    std::map<std::string, std::string> files;  // contents by name, including the form of conversations
 
     const Tokenizer& operator*() const { return *tokenizer; }
     const Tokenizer* operator->() const { return tokenizer.get(); }
 };
 
 /// The tokenizer of a directory, by the first of these that it has: tokenizer.json; vocab.json with merges.txt;
-/// encoder.json with vocab.bpe; tokenizer.model; chars.json. Or the one that a file of one of these names belongs to.
-/// tokenizer_config.json, special_tokens_map.json and added_tokens.json say more of their tokens (token_settings.h).
-/// The "eos_token" there ends texts. Without one it is, beside a tokenizer.json, a token named <|endoftext|>,
+/// encoder.json with vocab.bpe; tokenizer.model; chars.json. A file of one of these names stands for the tokenizer to
+/// which it belongs. tokenizer_config.json, special_tokens_map.json and added_tokens.json have more about the tokens
+/// (token_settings.h).
+/// Their "eos_token" ends texts. Without it, the end in a tokenizer.json is a token named <|endoftext|>,
 /// <|end_of_text|> or </s>.
-/// These and chat_template.jinja are among its files.
+/// These files and chat_template.jinja are among the tokenizer's files.
 /// Throws: InputError naming the path if there is none, else as the readers of these files do.
 SavedTokenizer load_tokenizer(const std::filesystem::path& path);
 
-/// The same, or nothing if the directory has none of these files.
+/// As load_tokenizer; nothing if the directory has none of these files.
 std::optional<SavedTokenizer> find_tokenizer(const std::filesystem::path& directory);
 
 /// The names of all files that tokenizers are read from.

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace vkf {
 namespace {
 
-// How many bytes from `at` on begin a character; at least 1.
+// Number of bytes from `at` on that begin a character; at least 1.
 std::size_t beginning_of_character(std::string_view text, std::size_t at) {
     const auto begins = [&](std::size_t bytes) {
         const std::string some(text.substr(at, bytes));
@@ -18,7 +18,7 @@ std::size_t beginning_of_character(std::string_view text, std::size_t at) {
     return bytes;
 }
 
-// Whether more bytes could make these a character.
+// True if more bytes could complete these to a character.
 bool incomplete(std::string_view bytes) {
     const auto first = static_cast<unsigned char>(bytes[0]);
     const bool leads = first >= 0xc2 && first <= 0xf4;

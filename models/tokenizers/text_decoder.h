@@ -1,4 +1,4 @@
-// Tokens as text while they come.
+// Decodes tokens to text as they arrive.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,24 @@
 
 namespace vkf {
 
-/// The text of one run of tokens, token by token, in whole characters: what a token begins waits for those that end it.
-/// Bytes that are no character become U+FFFD, one for each longest beginning of a character, as in Python's and Hugging
-/// Face's decoders. What a model wants texts to begin with is not a part of them, neither a token nor a space.
+/// The text of one sequence of tokens, token by token, in whole characters: the beginning of a character waits for the
+/// tokens that end it. Bytes that are no character become U+FFFD, one for each longest beginning of a character, as in
+/// Python's and Hugging Face's decoders. A token or a space with which a model wants texts to begin is left out.
 class TextDecoder {
 public:
-    /// `tokenizer` must outlive it.
+    /// `tokenizer` must outlive the decoder.
     explicit TextDecoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
     /// The characters that the token completes. Throws: InputError naming a token outside the vocabulary.
     std::string feed(std::int32_t token);
-    /// What is left when no more tokens follow; the next text may.
+    /// The remaining text when no more tokens follow; the next text may follow.
     std::string finish();
 
 private:
     std::string take(bool more);
 
     const Tokenizer& tokenizer_;
-    std::string pending_;  // no character yet
+    std::string pending_;  // no complete character yet
     bool begun_ = false;
 };
 

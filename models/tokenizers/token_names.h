@@ -1,4 +1,4 @@
-// The tokens of a vocabulary as its file names them, and the merges of these names.
+// Tokens of a vocabulary by the names in its file, and merges of these names.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +12,22 @@
 #include <unordered_set>
 #include <vector>
 
-#include "models/tokenizers/merges.h"
+#include "models/tokenizers/bpe/merges.h"
 
 namespace vkf {
 
-/// Names and their numbers, which must be 0, 1, 2, … without a gap when all are there.
+/// Names and their numbers, which must be 0, 1, 2, … without a gap when all names are added.
 class TokenNames {
 public:
-    /// `subject` begins messages: the file and the key that the names stand under.
+    /// `subject` begins messages: the file and the key of the names.
     /// Throws: InputError unless `tree` is an object whose values are numbers of tokens.
     TokenNames(const nlohmann::json& tree, std::string subject);
 
-    /// One more; a name that is there must have the same number. `where` begins messages.
+    /// Adds a name; if it is already there, it must have the same number. `where` begins messages.
     void add(const std::string& name, std::int64_t token, const std::function<std::string()>& where);
     std::optional<std::int32_t> find(const std::string& name) const;
 
-    /// All names by number. Throws: InputError naming a number that two names have, or that none has.
+    /// All names by number. Throws: InputError naming a number that two names have, or that no name has.
     std::vector<std::string> by_number() const;
 
 private:
@@ -38,12 +38,12 @@ private:
 /// Merges of names, in the order of their ranks.
 class MergeReader {
 public:
-    /// `where` says where merge i stands, for messages.
+    /// `where` returns the position of merge i, for messages.
     MergeReader(const TokenNames& names, std::function<std::string(std::size_t)> where)
         : names_(names), where_(std::move(where)) {}
 
-    /// The next one. Throws: InputError if one of the two or what they make together is no token, or if the two have
-    /// been merged before.
+    /// Adds the next merge. Throws: InputError if one of the two names, or both together, is no token, or if the two
+    /// have been merged before.
     void add(const std::string& left, const std::string& right);
 
     std::vector<Merge> merges;

@@ -6,12 +6,12 @@
 #include <unordered_set>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "base/published.h"
-#include "base/small_file.h"
+#include "base/files/published.h"
+#include "base/files/small_file.h"
+#include "base/text/json.h"
 #include "models/files/config_keys.h"
 #include "models/files/other_keys.h"
-#include "models/tokenizers/json_part.h"
+#include "models/tokenizers/tokenizer_json/json_part.h"
 
 namespace vkf {
 namespace {
@@ -23,7 +23,7 @@ constexpr const char* SPECIAL_KEYS[] = {"bos_token",           "eos_token", "unk
                                         "pad_token",           "cls_token", "mask_token", "additional_special_tokens",
                                         "extra_special_tokens"};
 
-// A token as these files write it: its name, or an object that has the name as its "content".
+// Reads a token: its name, or an object that has the name as its "content".
 TokenSettings::Token read_token(const JsonPart& entry, bool special) {
     if (!entry.value().is_object()) return {.name = entry.string(), .where = entry.where(), .special = special};
     for (const char* unsupported : {"single_word", "lstrip", "rstrip"})
@@ -31,7 +31,7 @@ TokenSettings::Token read_token(const JsonPart& entry, bool special) {
     return {.name = entry["content"].string(), .where = entry.where(), .special = entry.flag("special", special)};
 }
 
-// One key's tokens: one, a list of them, or an object of more names for them.
+// Reads the tokens of one key: one token, a list of tokens, or an object of further names for them.
 void read_special(const JsonPart& entry, std::vector<TokenSettings::Token>& tokens) {
     if (entry.is_null()) return;
     if (entry.value().is_array()) {
@@ -43,7 +43,7 @@ void read_special(const JsonPart& entry, std::vector<TokenSettings::Token>& toke
     }
 }
 
-// "added_tokens_decoder": tokens by their numbers.
+// Reads "added_tokens_decoder": tokens by their numbers.
 void read_decoder(const JsonPart& decoder, std::vector<TokenSettings::Token>& tokens) {
     if (decoder.is_null()) return;
     if (!decoder.value().is_object()) decoder.refuse("an object");
@@ -66,7 +66,7 @@ std::optional<TokenSettings::Token> read_one(const JsonPart& settings, const cha
     return settings[key].is_null() ? std::nullopt : std::optional(read_token(settings[key], true));
 }
 
-// The keys that name special tokens, in either file.
+// Reads the keys that name special tokens, which either file may have.
 void read_names(const JsonPart& file, TokenSettings& settings) {
     for (const char* key : SPECIAL_KEYS) read_special(file[key], settings.added);
     if (!settings.begin) settings.begin = read_one(file, "bos_token");

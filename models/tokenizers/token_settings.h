@@ -1,5 +1,5 @@
-// What Hugging Face's files say of a vocabulary's tokens beside it: tokenizer_config.json, special_tokens_map.json and
-// added_tokens.json.
+// Settings of a vocabulary's tokens in Hugging Face's files next to it: tokenizer_config.json, special_tokens_map.json
+// and added_tokens.json.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,25 @@ struct TokenSettings {
     struct Token {
         std::string name;
         std::string where;                        // begins messages
-        std::optional<std::int64_t> number = {};  // else the vocabulary's
+        std::optional<std::int64_t> number = {};  // default: the vocabulary's
         bool special = true;
     };
-    std::vector<Token> added;                // of several with one name, the first counts
+    std::vector<Token> added;                // if several have one name, the first counts
     std::optional<Token> begin, end;         // "bos_token", "eos_token"
-    std::optional<bool> add_begin, add_end;  // to every text; else the vocabulary's own file says
+    std::optional<bool> add_begin, add_end;  // to every text; default: as in the vocabulary's own file
     std::optional<bool> prefix_space;        // "add_prefix_space"
 
-    /// Those of a directory; what no file says is left open. tokenizer_config.json goes before special_tokens_map.json.
-    /// Throws: InputError naming file and key that is broken or asks for what is not done here.
+    /// Reads the settings of a directory; settings that no file has are empty. tokenizer_config.json has priority over
+    /// special_tokens_map.json.
+    /// Throws: InputError naming file and key that is broken or asks for an unsupported feature.
     static TokenSettings read(const std::filesystem::path& directory);
 
-    /// Gives the vocabulary the tokens that it lacks and that have a number, and lists as added tokens what is one
-    /// here.
+    /// Adds to the vocabulary the tokens that it lacks and that have a number, and lists the tokens of the settings as
+    /// added tokens.
     void add_to(TokenNames& names, std::vector<AddedToken>& tokens) const;
 
-    /// Decides what begins and ends texts: what no file says stays as the vocabulary's own file has it.
-    /// Throws: InputError naming the file and a token that it names and that is none of the added ones.
+    /// Decides which tokens begin and end texts; without a setting, the choice of the vocabulary's own file stays.
+    /// Throws: InputError naming the file and a token that it names but that is not among the added tokens.
     void decide(TextBounds& bounds, const std::vector<AddedToken>& tokens) const;
 };
 

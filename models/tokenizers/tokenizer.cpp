@@ -4,8 +4,8 @@
 #include <cstdio>
 
 #include "base/error.h"
-#include "base/json.h"
-#include "base/utf8.h"
+#include "base/text/json.h"
+#include "base/text/utf8.h"
 #include "models/tokenizers/encoder.h"
 
 namespace vkf {
@@ -35,8 +35,8 @@ std::size_t Tokenizer::index_of(std::int32_t token) const {
 }
 
 std::string Tokenizer::difference(const Tokenizer& wanted) const {
-    const auto name = [](const Tokenizer& of, std::size_t token, const char* none) {
-        return token < of.size() ? shown_bytes(of.bytes(static_cast<std::int32_t>(token))) : none;
+    const auto name = [](const Tokenizer& tokenizer, std::size_t token, const char* none) {
+        return token < tokenizer.size() ? shown_bytes(tokenizer.bytes(static_cast<std::int32_t>(token))) : none;
     };
     for (std::size_t token = 0; token < std::max(size(), wanted.size()); ++token) {
         const auto number = static_cast<std::int32_t>(token);

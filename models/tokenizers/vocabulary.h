@@ -15,8 +15,8 @@ namespace vkf {
 
 class Vocabulary {
 public:
-    /// The tokens by number. Of several with the same bytes, these bytes find the first; those that are `hidden` are
-    /// not found.
+    /// The tokens by number. If several have the same bytes, the first is found by them; tokens in `hidden` are not
+    /// found.
     explicit Vocabulary(std::vector<std::string> tokens, std::span<const std::int32_t> hidden = {})
         : tokens_(std::move(tokens)) {
         std::vector<bool> found(tokens_.size(), true);
@@ -26,7 +26,7 @@ public:
             if (found[token]) token_of_.try_emplace(tokens_[token], static_cast<std::int32_t>(token));
         }
     }
-    Vocabulary(const Vocabulary&) = delete;  // the keys lie in the tokens
+    Vocabulary(const Vocabulary&) = delete;  // the keys point into the tokens
     Vocabulary& operator=(const Vocabulary&) = delete;
 
     std::size_t size() const { return tokens_.size(); }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "models/images/mix.h"
+#include "models/images/augmentation/mix.h"
 
 namespace vkf {
 
@@ -18,8 +18,8 @@ Augmenter::Options augmenter_options(const ImageSet& set, const ImageBatchOption
     return {options.augmentation, options.statistics, options.seed, side, side};
 }
 
-/// Adds `share` of each row's label to its weights, `smoothing` of it spread evenly over the classes. The loss is a
-/// mean over all rows of the batch, so weights make up for those that are missing.
+/// Adds `share` of each row's label to its weights, with `smoothing` of it spread evenly over the classes. The loss is
+/// a mean over all rows of the batch, so weights compensate for missing rows.
 void weigh(ImageBatch& batch, std::span<const std::int32_t> labels, std::size_t classes, double share,
            double smoothing) {
     const std::size_t rows = batch.targets.size() / classes;
@@ -52,7 +52,7 @@ ImageBatches::ImageBatches(const ImageSet& set, const Images& images, const Imag
 const ImageBatch& ImageBatches::at(std::uint64_t number) {
     for (std::size_t ahead = 0; ahead + 1 < slots_.size(); ++ahead) prepare(number + ahead);
     slot_of(number).made.get();
-    prepare(number + slots_.size() - 1);  // where the batch before was, by the worker that is free now
+    prepare(number + slots_.size() - 1);  // in the slot of the batch before, by the free worker
     return slot_of(number).batch;
 }
 
@@ -64,7 +64,7 @@ Feed ImageBatches::feed() {
     };
 }
 
-/// Starts on a batch unless its slot has begun it.
+/// Starts to prepare a batch, unless its slot has started already.
 void ImageBatches::prepare(std::uint64_t number) {
     Slot& slot = slot_of(number);
     if (slot.made.valid() && slot.number == number) return;
@@ -97,8 +97,8 @@ void ImageBatches::make(Slot& slot) const {
     std::fill(slot.batch.images.begin() + static_cast<std::ptrdiff_t>(used), slot.batch.images.end(), 0.0f);
 
     std::ranges::fill(slot.batch.targets, 0.0f);
-    const auto add = [&](std::span<const std::int32_t> of, double share) {
-        weigh(slot.batch, of, set_->classes(), share, options_.label_smoothing);
+    const auto add = [&](std::span<const std::int32_t> added, double share) {
+        weigh(slot.batch, added, set_->classes(), share, options_.label_smoothing);
     };
     add(labels, plan.lambda);
     if (mixed) add(partner_labels(plan, labels), 1 - plan.lambda);

@@ -1,4 +1,4 @@
-// Batches of images on their way into a vision model's programs: augmented, mixed, with a weight for every class.
+// Batches of images for an image model's programs: augmented, mixed, with a weight for every class.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "models/data/image_set.h"
-#include "models/images/augment.h"
-#include "models/images/sampler.h"
+#include "models/data/images/image_set.h"
+#include "models/images/augmentation/augment.h"
+#include "models/images/augmentation/sampler.h"
 #include "models/train/trainer.h"
 
 namespace vkf {
@@ -21,31 +21,31 @@ struct ImageBatch {
 struct ImageBatchOptions {
     std::size_t batch = 128;
     std::size_t passes = 1;  // times that an epoch shows each image
-    bool drop_last = false;  // leave out an incomplete batch; else its missing rows are zeros that weigh nothing
+    bool drop_last = false;  // leaves out an incomplete batch; else its missing rows are zeros with weight 0
     Augmentation augmentation = Augmentation::none;
     Statistics statistics = sl_cifar10;
-    double mix_probability = 0;  // of MixUp or CutMix, half each
+    double mix_probability = 0;  // probability of MixUp or CutMix, half each
     double label_smoothing = 0;  // weight spread evenly over the classes
     std::uint64_t seed = 0;
     std::size_t workers = 1;  // threads
 };
 
-/// Training batches by number, counted over all epochs. A batch is a function of its number and the options, workers
-/// apart. While one is in use, as many as there are workers are being prepared, each by a thread of its own: threads
-/// never wait for each other within a batch, and there is memory for one batch more than there are workers.
+/// Training batches by number, counted over all epochs. A batch is a function of its number and the options except
+/// `workers`. While one batch is in use, each worker prepares another in a thread of its own: threads never wait for
+/// each other within a batch, and memory is that of workers + 1 batches.
 class ImageBatches {
 public:
     /// Throws InputError if there are no images, no workers, or images of a size that cannot be augmented.
     ImageBatches(const ImageSet& set, const Images& images, const ImageBatchOptions& options);
-    ImageBatches(const ImageBatches&) = delete;  // a thread works on it
+    ImageBatches(const ImageBatches&) = delete;  // threads use the object
 
     std::int64_t per_epoch() const { return static_cast<std::int64_t>(sampler_.batches()); }
-    /// Valid until the next call. Quickest when numbers follow one another; any number can be asked for.
+    /// Batch of this number, valid until the next call. Fastest for consecutive numbers; any number is possible.
     const ImageBatch& at(std::uint64_t number);
     Feed feed();
 
 private:
-    /// Where one batch is prepared; its memory is used again and again.
+    /// Place in which a batch is prepared; its memory is reused.
     struct Slot {
         explicit Slot(const Augmenter& like) : augmenter(like) {}
 
@@ -54,7 +54,7 @@ private:
         std::vector<float> unmixed;
         ImageBatch batch;
         std::uint64_t number = 0;
-        std::future<void> made;  // valid from the start of the work until somebody has waited for it
+        std::future<void> made;  // valid from the start of the work until its result is taken
     };
 
     Slot& slot_of(std::uint64_t number) { return slots_[number % slots_.size()]; }
@@ -68,9 +68,8 @@ private:
     std::vector<Slot> slots_;  // a ring by number: one in use and one per worker
 };
 
-/// All images in order, `batch` at a time, nothing done to them but the normalisation. Rows past the end weigh nothing.
-/// Weights are those of labels, one-hot or smoothed, times batch / rows: the mean loss over a batch is that over its
-/// images.
+/// Batch `number` of all images in order, only normalised. Rows past the end have weight 0. Weights are those of
+/// labels, one-hot or smoothed, times batch / rows: the mean loss over a batch is the mean over its images.
 ImageBatch plain_batch(const ImageSet& set, const Images& images, const Statistics& statistics, std::size_t batch,
                        std::size_t number, double label_smoothing = 0);
 

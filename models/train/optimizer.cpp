@@ -3,11 +3,11 @@
 #include <array>
 
 #include "base/error.h"
-#include "ops/loss_scale.h"
-#include "ops/moving_average.h"
-#include "ops/optimize.h"
-#include "ops/optimizers.h"
-#include "ops/outlier.h"
+#include "ops/optimizer/loss_scale.h"
+#include "ops/optimizer/moving_average.h"
+#include "ops/optimizer/optimize.h"
+#include "ops/optimizer/optimizers.h"
+#include "ops/optimizer/outlier.h"
 
 namespace vkf {
 
@@ -16,13 +16,13 @@ namespace {
 constexpr const char* last_norms = "grad_norms";
 constexpr std::array<std::string_view, 3> names{"adamw", "setadam", "sgd"};
 
-/// Of the optimiser's moments.
+/// Prefixes of the states of the optimiser's moments.
 std::vector<std::string> prefixes(const OptimizerConfig& config) {
     if (config.kind != OptimizerKind::sgd) return {"m/", "v/"};
     return config.momentum == 0.0 ? std::vector<std::string>{} : std::vector<std::string>{"m/"};
 }
 
-/// The optimiser's own part: the new parameters.
+/// Appends the optimiser's op; returns the new parameters.
 std::vector<Tensor> step(std::span<const Slot> slots, Tensor rates, Tensor clip, const OptimizerConfig& config) {
     const AdamOptions adam{config.beta1, config.beta2, config.eps};
     switch (config.kind) {

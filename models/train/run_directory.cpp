@@ -7,10 +7,10 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
-#include "base/published.h"
-#include "base/safetensors.h"
+#include "base/files/file.h"
+#include "base/files/published.h"
+#include "base/files/safetensors.h"
+#include "base/text/json.h"
 #include "models/files/numbered_checkpoints.h"
 #include "models/files/weights.h"
 
@@ -32,7 +32,7 @@ std::vector<std::string> moments_of(const Trainer& trainer) {
     return names;
 }
 
-/// `otherwise` is for what earlier versions did not keep.
+/// Integer of a file's metadata. `otherwise` is the value of a key that earlier versions did not write.
 std::int64_t integer_in(const Safetensors& file, const std::string& key, std::optional<std::int64_t> otherwise = {}) {
     const auto found = file.metadata().find(key);
     if (found == file.metadata().end() && otherwise) return *otherwise;

@@ -1,4 +1,4 @@
-// Where a training run stands, and when it ends before its last step.
+// Progress of a training run, and the limits that end it before its last step.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct RunProgress {
     std::int64_t without_improvement = 0;                   // evaluations since the best
     std::int64_t outliers = 0;                              // updates skipped for their gradients' norm
 
-    /// Takes the score of an evaluation at this step; whether it is the best so far.
+    /// Records the score of an evaluation at this step; true if it is the best so far.
     bool take_score(double score) {
         evaluated = step;
         const bool better = score < best;
@@ -23,11 +23,11 @@ struct RunProgress {
     }
 };
 
-/// What a run is told of time; 0 where there is no limit.
+/// Limits of a run; 0: no limit.
 struct RunLimits {
-    double max_minutes = 0;                    // after which it stops, to be resumed
-    double save_minutes = 0;                   // between checkpoints, beside those of evaluations
-    std::int64_t early_stopping_patience = 0;  // evaluations without improvement after which it ends
+    double max_minutes = 0;                    // minutes after which the run stops, to be resumed
+    double save_minutes = 0;                   // minutes between checkpoints, in addition to those of evaluations
+    std::int64_t early_stopping_patience = 0;  // evaluations without improvement after which the run ends
 
     bool stops_early(const RunProgress& at) const {
         return early_stopping_patience > 0 && at.without_improvement >= early_stopping_patience;

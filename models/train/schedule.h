@@ -8,8 +8,8 @@
 
 namespace vkf {
 
-/// Of language models: linear warm-up, then a descent to min_lr at lr_decay_iters, then min_lr. The descent is
-/// nanoGPT's cosine, or, in a trapezoid, a line over the last `warmdown_iters` steps, before which the rate stays.
+/// Schedule of language models: linear warm-up, then a descent to min_lr at lr_decay_iters, then min_lr. The descent is
+/// nanoGPT's cosine or, for a trapezoid, constant and then linear over the last `warmdown_iters` steps.
 struct Schedule {
     enum class Kind { cosine, trapezoid } kind = Kind::cosine;
     double learning_rate = 6e-4;
@@ -23,7 +23,7 @@ struct Schedule {
     double at(std::int64_t it) const {
         if (!decay_lr) return learning_rate;
         const auto i = static_cast<double>(it), warmup = static_cast<double>(warmup_iters);
-        const bool trapezoid = kind == Kind::trapezoid;  // whose warm-up ends a step earlier
+        const bool trapezoid = kind == Kind::trapezoid;  // its warm-up ends a step earlier
         if (it < warmup_iters) return learning_rate * (i + 1) / (trapezoid ? warmup : warmup + 1);
         if (it >= lr_decay_iters) return min_lr;
         if (trapezoid) {
@@ -44,8 +44,8 @@ struct EpochSchedule {
     std::int64_t epochs = 100, warmup_epochs = 10, steps_per_epoch = 1;
 
     /// by_step: from min_lr linearly to learning_rate over the warm-up, then a cosine back. by_epoch: a cosine to 0 in
-    /// steps of an epoch, two epochs late as its authors ran it: epoch e ≥ 1 has ½·lr·(1 + cos(π·(e − 2)/epochs)), the
-    /// first one lr.
+    /// steps of an epoch, two epochs late as its authors ran it: epoch e ≥ 1 has ½·lr·(1 + cos(π·(e − 2)/epochs)),
+    /// epoch 0 has lr.
     double at(std::int64_t step) const {
         if (!decay_lr) return learning_rate;
         if (kind == Kind::by_epoch) {

@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "base/error.h"
-#include "ops/arithmetic.h"
 #include "ops/backward.h"
-#include "ops/cast.h"
-#include "ops/optimize.h"
-#include "ops/view.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/elementwise/cast.h"
+#include "ops/movement/view.h"
+#include "ops/optimizer/optimize.h"
 #include "program/program.h"
 
 namespace vkf {
 
 namespace {
 
-/// The scale itself, [], as it is now.
+/// Present loss scale, [].
 Tensor loss_scale_of(Graph& graph) {
     return reshape(slice(loss_scale_state(graph), 0, 0, 1), {});
 }
@@ -66,7 +66,7 @@ std::vector<Tensor> unflatten(std::span<const Tensor> flat, std::span<const Grad
     return gradients;
 }
 
-/// The states that micro-batches' gradients are summed in.
+/// States in which gradients are summed over micro-batches.
 std::vector<Tensor> sums(Graph& graph, std::span<const GradientBucket> buckets) {
     std::vector<Tensor> list;
     for (std::size_t k = 0; k < buckets.size(); ++k)
@@ -102,7 +102,7 @@ TrainerConfig with_device_defaults(TrainerConfig config, const Device& device) {
     step.activations = config.activations;
     step.differentiated = true;
     const DeviceTraits of = traits(device, step);
-    config.half_factors = config.half_factors || (!of.cpu && (of.matrices || of.workgroup_matrices > 0));
+    config.half_factors = config.half_factors || of.rounds_factors();
     config.bucket_bytes = std::min(config.bucket_bytes, of.buffer_bytes);
     return config;
 }

@@ -1,4 +1,4 @@
-// Batches of tokens on their way into a language model's programs.
+// Batches of tokens for a language model's programs.
 #pragma once
 
 #include "models/data/batches.h"
@@ -6,10 +6,9 @@
 
 namespace vkf {
 
-/// Into the inputs that language_loss declares.
+/// Writes each stream of a batch into the input of its name.
 inline void write_batch(Program& program, const Batch& batch) {
-    program.write("tokens", batch.tokens);
-    program.write("targets", batch.targets);
+    for (const auto& [name, values] : batch) program.write(name, values);
 }
 
 inline Feed feed_of(const Batches& batches) {

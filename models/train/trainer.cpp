@@ -7,13 +7,13 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "models/files/weights.h"
-#include "ops/optimizers.h"
+#include "ops/optimizer/optimizers.h"
 
 namespace vkf {
 
 namespace {
 
-/// The state that a parameter's moving average is kept in.
+/// Name of the state of a parameter's moving average.
 std::string average_of(const Parameter& parameter) {
     return text(ema_prefix, "/", parameter.name);
 }
@@ -69,8 +69,8 @@ void Trainer::start(std::int64_t it, double learning_rate, const Feed& feed) {
     }
 }
 
-/// Drops the update that was to be started last, with what its micro-batches have added to the gradients' sums. One
-/// that is under way before it ends as it would have.
+/// Drops the update that was to be started last, with the gradients that its micro-batches have added to sums. An
+/// earlier update under way ends normally.
 void Trainer::take_back(bool begun) {
     while (begun && step_.under_way() > 0) finish_micro_batch();
     updates_.pop_back();

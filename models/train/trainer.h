@@ -17,75 +17,75 @@ namespace vkf {
 /// Writes a micro-batch, found by its number, into a program's inputs.
 using Feed = std::function<void(Program&, std::uint64_t number)>;
 
-/// The micro-batches of the first update, of which there are so many, for every update.
+/// Returns a feed that gives every update the `micro_batches` micro-batches of the first update.
 inline Feed first_update_only(Feed feed, std::int64_t micro_batches) {
     return [feed = std::move(feed), micro_batches](Program& program, std::uint64_t number) {
         feed(program, number % static_cast<std::uint64_t>(micro_batches));
     };
 }
 
-/// Gets the gradients of an update, bucket by bucket, when they are there and nothing has been made of them: summed
-/// over micro-batches, larger by the loss scale where the loss is scaled, not clipped. May change them, and wait for
-/// others that train the same model: what it leaves there is clipped and updates the parameters.
+/// Gets the gradients of an update, bucket by bucket, before any op reads them: summed over micro-batches, multiplied
+/// by the loss scale if the loss is scaled, not clipped. May change them, and wait for other trainers of the same
+/// model: the changed gradients are clipped and update the parameters.
 using GradientHook = std::function<void(const GradientBucket&, HookedTensor& memory)>;
 
 struct StepResult {
     double loss = 0;       // mean over the micro-batches
     double grad_norm = 0;  // global, before clipping
-    /// With loss scaling, of TrainerConfig::scales_loss: the scale of the next step's gradients, and whether this
-    /// step's overflowed, so that parameters and moments stayed as they were.
+    /// With loss scaling (TrainerConfig::scales_loss): the scale of the next step's gradients; `skipped` is true if
+    /// this step's gradients overflowed, so that parameters and moments did not change.
     std::optional<double> loss_scale;
     bool skipped = false;
-    /// Where outliers are skipped: the z-score of grad_norm among the last ones, and whether this step was skipped for
-    /// it.
+    /// If outliers are skipped: the z-score of grad_norm among the last norms; `outlier` is true if this step was
+    /// skipped because of it.
     std::optional<double> norm_z_score;
     bool outlier = false;
 };
 
-/// Runs StepGraphs, and evaluation beside it.
+/// Runs StepGraphs and evaluations.
 class Trainer {
 public:
-    /// Parameters begin at their initial values, drawn from the seed; moments at zero. Evaluation has a graph of its
-    /// own, without randomness, of the parameters' moving averages where they are kept.
+    /// Parameters start at their initial values, drawn from the seed; moments at zero. Evaluation has a separate graph,
+    /// without randomness, of the parameters' moving averages if they are kept.
     Trainer(Device& device, const LossGraph& training, const LossGraph& evaluation, const TrainerConfig& config);
     Trainer(const Trainer&) = delete;  // programs refer to their graphs
 
-    /// Lets something stand between gradients and update; nothing, if it is empty. The device then waits for it in
-    /// every update, and start() with it.
+    /// Sets a hook between gradients and update; an empty one removes it. The device, and start() with it, then wait
+    /// for the hook in every update.
     void set_gradient_hook(GradientHook hook);
 
     /// Starts an update; a second one may be started while it is under way, so that the device does not wait for the
-    /// host. `it` counts updates from 0, and skipped ones too: the optimiser's bias corrections go on with it.
-    /// Micro-batches are numbered over the whole run. What the feed or the gradients' hook throws passes through; the
-    /// update has not begun.
+    /// host. `it` counts updates from 0, including skipped ones: the optimiser's bias corrections depend on it.
+    /// Micro-batches are numbered over the whole run. Exceptions of the feed or the gradients' hook pass through; the
+    /// update has then not begun.
     void start(std::int64_t it, double learning_rate, const Feed& feed);
     /// Waits for the first of the updates under way.
     StepResult finish();
     std::size_t under_way() const { return updates_.size(); }
-    /// One update, from start to finish; none is under way.
+    /// Runs one update from start to finish; no other may be under way.
     StepResult step(std::int64_t it, double learning_rate, const Feed& feed);
-    /// Runs micro-batches first … first + count − 1 without randomness; returns their mean loss. `look` sees each one's
-    /// outputs. Throws NotFinite, naming the first number that is to blame, if a loss is not finite.
+    /// Runs micro-batches first … first + count − 1 without randomness; returns their mean loss. `look` gets the
+    /// program with the outputs of each. Throws NotFinite naming the first number that is not finite, if a loss is not.
     double evaluate(const Feed& feed, std::uint64_t first, std::int64_t count,
                     const std::function<void(Program&)>& look = {});
 
-    /// Lets the moving averages begin at the parameters as they are now, if any are kept; so they do at first.
+    /// Sets the moving averages, if any are kept, to the present parameters, as the constructor does.
     void begin_averages();
 
     State& state() { return state_; }
     const State& state() const { return state_; }
     const Parameters& parameters() const { return graphs_.parameters; }
-    /// All states that a step goes on from: parameters, what updates keep, and "loss_scale" if the loss is scaled.
+    /// All states that a step continues: parameters, states of updates, and "loss_scale" if the loss is scaled.
     std::vector<std::string> kept_states() const;
-    /// The states that hold what evaluation takes for the parameters that training moves, in their order.
+    /// States that evaluation uses as the parameters that training changes, in their order.
     std::vector<std::string> evaluated_states() const;
     /// The step's programs, for reports: one, or two with accumulation.
     std::vector<const Program*> programs() const;
-    /// Where update `it` gets the first number from that is not finite; empty if it does not happen again.
+    /// Source of the first number in update `it` that is not finite; empty if it does not happen again.
     std::string find_non_finite(std::int64_t it, const Feed& feed);
 
 private:
-    /// An update under way, and how many of its micro-batches are.
+    /// An update under way, and the number of its unfinished micro-batches.
     struct Update {
         StepResult result;
         std::int64_t left;

@@ -1,4 +1,4 @@
-// Errors that a person can act on: one line naming what was found and what was wanted.
+// Errors that a user can act on: one line that names the value found and the value wanted.
 #pragma once
 
 #include <sstream>
@@ -9,7 +9,7 @@
 
 namespace vkf {
 
-/// Prints as the stream does, but "nan" whatever its sign bit is, which depends on the processor and the compiler.
+/// Prints as the stream does, but NaN as "nan", since its sign bit depends on the processor and the compiler.
 template <class Part>
 void print_part(std::ostream& stream, const Part& part) {
     if constexpr (std::is_floating_point_v<Part>)

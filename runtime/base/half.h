@@ -1,4 +1,4 @@
-// The two 16-bit floating-point formats, converted exactly up and to nearest even down.
+// The two 16-bit floating-point formats: exact conversion to binary32, and rounding to nearest even from it.
 #pragma once
 
 #include <bit>

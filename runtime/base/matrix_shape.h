@@ -6,14 +6,14 @@
 
 namespace vkf {
 
-/// What the two factors' elements are; the sums are always fp32.
+/// Type of the two factors' elements; the sums are always fp32.
 enum class MatrixElement : std::uint8_t { fp16, bf16 };
 
 constexpr const char* to_string(MatrixElement element) {
     return element == MatrixElement::fp16 ? "fp16" : "bf16";
 }
 
-/// [m, k] times [k, n].
+/// Product of [m, k] and [k, n].
 struct MatrixShape {
     std::uint32_t m = 0, n = 0, k = 0;
     MatrixElement element = MatrixElement::fp16;
@@ -21,7 +21,7 @@ struct MatrixShape {
     bool operator==(const MatrixShape&) const = default;
 };
 
-/// Workgroups of so many invocations hold larger ones together.
+/// Larger matrices that a workgroup of `group` invocations holds together.
 struct GroupMatrices {
     std::uint32_t group = 0;
     MatrixElement element = MatrixElement::fp16;

@@ -15,7 +15,7 @@
 
 namespace vkf {
 
-/// Philox4x32-10: 128 random bits from a 128-bit counter and a 64-bit key; shaders/lib/random.glsl has the same bits.
+/// Philox4x32-10: 128 random bits from a 128-bit counter and a 64-bit key; shaders/lib/random.glsl gives the same bits.
 /// Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3 (SC 2011), section 3.3.
 constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
     const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
@@ -35,7 +35,7 @@ constexpr float unit_float(std::uint32_t bits) {
     return static_cast<float>(bits >> 8) * 0x1p-24f;
 }
 
-/// FNV-1a, 64 bits: gives a name a number that never changes.
+/// FNV-1a hash of a name, 64 bits, which never changes.
 constexpr std::uint64_t hash_name(std::string_view name) {
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const char c : name) {
@@ -44,21 +44,21 @@ constexpr std::uint64_t hash_name(std::string_view name) {
     return hash;
 }
 
-/// 128 bits that stand for (seed, name, index): Philox as a keyed hash.
+/// 128 bits as a function of (seed, name, index): Philox as a keyed hash.
 constexpr std::array<std::uint32_t, 4> stream_bits(std::uint64_t seed, std::string_view name, std::uint64_t index = 0) {
     const auto word = [](std::uint64_t x, int at) { return static_cast<std::uint32_t>(x >> (32 * at)); };
     const std::uint64_t hash = hash_name(name);
     return philox({word(hash, 0), word(hash, 1), word(index, 0), word(index, 1)}, {word(seed, 0), word(seed, 1)});
 }
 
-/// A key for kernels: what a step's dropout starts from is stream_key(seed, "dropout", micro-batch).
+/// A key for kernels: dropout uses stream_key(seed, "dropout", micro-batch).
 constexpr std::array<std::uint32_t, 2> stream_key(std::uint64_t seed, std::string_view name, std::uint64_t index = 0) {
     const auto bits = stream_bits(seed, name, index);
     return {bits[0], bits[1]};
 }
 
-/// Whether dropout keeps the element (row, column); `salt` tells the places of one model apart. One Philox block serves
-/// four neighbouring columns. Bit for bit the mask of shaders/lib/random.glsl.
+/// True if dropout keeps the element (row, column); `salt` distinguishes the places of a model. One Philox block serves
+/// four neighbouring columns. Bitwise equal to the mask of shaders/lib/random.glsl.
 constexpr bool dropout_keep(std::array<std::uint32_t, 2> key, std::uint32_t salt, std::uint32_t row,
                             std::uint32_t column, float rate) {
     return unit_float(philox({column >> 2, row, salt, 0}, key)[column & 3]) >= rate;
@@ -67,7 +67,7 @@ constexpr bool dropout_keep(std::array<std::uint32_t, 2> key, std::uint32_t salt
     return dropout_keep(key, salt, 0, element, rate);
 }
 
-/// What dropout multiplies an element by: 0 or 1 / (1 - rate).
+/// Factor by which dropout multiplies an element: 0 or 1 / (1 - rate).
 constexpr double dropout_scale(std::array<std::uint32_t, 2> key, std::uint32_t salt, std::uint32_t row,
                                std::uint32_t column, float rate) {
     const double survivors = 1.0 - static_cast<double>(rate);
@@ -78,7 +78,7 @@ constexpr double dropout_scale(std::array<std::uint32_t, 2> key, std::uint32_t s
     return dropout_scale(key, salt, 0, element, rate);
 }
 
-/// A stream of numbers that belongs to (seed, name, index), so that nobody else's draws move it.
+/// A stream of random numbers of (seed, name, index), independent of draws from other streams.
 /// Initial weights use the parameter's name, batches the split's name and the micro-batch's number.
 class Random {
 public:
@@ -97,7 +97,7 @@ public:
     /// [0, 1) in steps of 2^-24.
     float uniform() { return unit_float(bits()); }
 
-    /// 0 … n-1, all equally likely: draws that would favour small numbers are thrown away.
+    /// 0 … n-1, all equally likely: draws that would favour small numbers are rejected.
     std::uint64_t below(std::uint64_t n) {
         require(n > 0, "random: below(0) has no values to choose from");
         const std::uint64_t surplus = (0 - n) % n;  // 2^64 mod n
@@ -108,7 +108,7 @@ public:
         }
     }
 
-    /// Mean 0, variance 1, by Box and Muller; computed in double, so its last bits are the C library's.
+    /// Mean 0, variance 1, by Box and Muller; computed in double, so its last bits depend on the C library.
     double normal() {
         if (has_spare_) {
             has_spare_ = false;

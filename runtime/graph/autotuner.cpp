@@ -10,7 +10,7 @@ namespace vkf {
 
 namespace {
 
-/// Takes the first candidate of each problem, and keeps the problem.
+/// Chooses the first candidate of each problem, and keeps the problem.
 class Collector : public Autotuner {
 public:
     std::size_t choose(const DeviceTraits&, const TuningProblem& problem) override {
@@ -31,7 +31,7 @@ std::string mismatch(const Expected& expected, std::span<const float> y) {
         const std::size_t at = expected.at[i];
         if (at >= y.size()) return text("there are ", y.size(), " elements, wanted more than ", at);
         const auto found = static_cast<double>(y[at]);
-        if (std::abs(found - expected.values[i]) <= expected.bounds[i]) continue;  // false of NaN
+        if (std::abs(found - expected.values[i]) <= expected.bounds[i]) continue;  // false for NaN
         return text("element ", at, " is ", found, ", wanted ", expected.values[i], " to within ", expected.bounds[i]);
     }
     return {};

@@ -1,4 +1,4 @@
-// Several kernels for one computation: finding out on the device itself which are right, and which is fastest.
+// Autotuning: several kernels for one computation are tried on the device to find which are right and which is fastest.
 #pragma once
 
 #include <cstddef>
@@ -13,53 +13,54 @@
 
 namespace vkf {
 
-/// Elements of a result: which, what they are in double, and by how much a right kernel may miss them.
+/// Elements of a result: their indices, their values in double, and the errors that a right kernel may make.
 struct Expected {
     std::vector<std::size_t> at;
     std::vector<double> values, bounds;
 };
 
-/// The first of them that `y` misses, in words; empty: none. NaN misses.
+/// Describes the first expected element that `y` misses; empty if there is none. NaN misses.
 std::string mismatch(const Expected& expected, std::span<const float> y);
 
-/// What a computation is tried on, and what is to come out.
+/// Inputs of a trial and its expected result.
 struct TuningOperands {
     std::map<std::string, std::vector<float>> inputs;
-    Expected expected;  // of y
+    Expected expected;  // elements of y
 };
 
-/// The computation on its own, at one size.
+/// One computation alone in a graph, at one size.
 struct TuningCase {
-    Graph graph;                               // output "y"; the nodes of one op are what is tried
-    std::string op;                            // its name
-    std::function<TuningOperands()> operands;  // takes up to seconds: what comes out is computed in double
+    Graph graph;                               // output "y"; the nodes of `op` are tried
+    std::string op;                            // the op's name
+    std::function<TuningOperands()> operands;  // takes up to seconds: results are computed in double
 };
 
-/// One kind of computation and the kernels that may do it.
+/// One kind of computation and the kernels that may compute it.
 struct TuningProblem {
-    std::string kind;    // all that decides which kernel is fastest; sizes only roughly
-    std::string family;  // of it op, direction and elements: a kernel that is wrong for one size is so for all
+    std::string kind;    // everything that decides which kernel is fastest; sizes only roughly
+    std::string family;  // its op, direction and elements: a kernel that is wrong for one size is wrong for all
     /// "IMPLEMENTATION" or "IMPLEMENTATION DETAIL"; the first is what a model of the device prefers.
     std::vector<std::string> candidates;
-    /// Of a small size that divides nothing, with operands that have to be rounded; and of about the problem's own
-    /// size, to be timed, with operands that are judged without computing all of it in double.
+    /// Makes the correctness case, of a small size that no tile divides, with operands that have to be rounded; or the
+    /// timing case, of about the problem's own size, with operands whose result is checked without computing all of it
+    /// in double.
     std::function<std::unique_ptr<TuningCase>()> correctness_case, timing_case;
-    std::string correctness = {};  // names the former, if other problems have the same one
+    std::string correctness = {};  // names the correctness case, if several problems share it
 };
 
-/// Solves such problems for one device.
+/// Solves tuning problems for one device.
 class Autotuner {
 public:
     virtual ~Autotuner() = default;
-    /// Is called before a graph, whose passes have run, is lowered: an autotuner that tries kernels out may solve all
+    /// Called before a graph whose passes have run is lowered: an autotuner that tries kernels out may solve all
     /// problems of the graph together.
     virtual void prepare(const DeviceTraits&, const Graph&) {}
-    /// The place of the chosen one among the candidates. `device` is what the ops are lowered for.
+    /// Index of the chosen candidate. `device` is the one that the ops are lowered for.
     virtual std::size_t choose(const DeviceTraits& device, const TuningProblem& problem) = 0;
 };
 
-/// What the nodes of a graph, whose passes have run, would ask an autotuner when they are lowered for the device; each
-/// kind once.
+/// Problems that the nodes of a graph, whose passes have run, pose to an autotuner when they are lowered for the
+/// device; each kind once.
 std::vector<TuningProblem> tuning_problems(const Graph& graph, const DeviceTraits& device);
 
 }  // namespace vkf

@@ -12,7 +12,7 @@ Tensor Graph::constant(TensorType type, std::span<const std::byte> values) {
     for (const Tensor& known : constants_)
         if (known.type() == type && std::ranges::equal(*storage(known).values, values)) return known;
     constants_.push_back(leaf("constant", std::move(type), Role::constant));
-    leaves_.pop_back();  // it has no name to ask for
+    leaves_.pop_back();  // constants cannot be found by name
     storages_.back().values = std::make_shared<const std::vector<std::byte>>(values.begin(), values.end());
     return constants_.back();
 }

@@ -9,8 +9,7 @@
 
 namespace vkf {
 
-// ---------------------------------------------------------------------------------------------------- shapes and
-// handles
+// --- Shapes and handles --------------------------------------------------------------------------
 
 std::int64_t Shape::operator[](int axis) const {
     const int rank = static_cast<int>(extents_.size());
@@ -82,7 +81,7 @@ KernelTraits Op::kernel_traits(std::span<const Tensor>) const {
 std::optional<std::size_t> Op::updates(std::size_t) const {
     return std::nullopt;
 }
-bool Op::dispensable(std::size_t) const {
+bool Op::optional_output(std::size_t) const {
     return false;
 }
 bool Op::may_alias(std::size_t, std::size_t) const {
@@ -130,14 +129,7 @@ Scratch Lowering::shared_scratch(std::optional<Scratch>& shared, std::int64_t el
     return *shared;
 }
 
-std::uint32_t row_group(const DeviceTraits& device, std::int64_t width) {
-    if (device.cpu) return device.subgroup_size;
-    const std::int64_t lanes = device.subgroup_size;
-    const std::int64_t limit = std::min<std::int64_t>({device.max_group, 256, 32 * lanes});
-    return static_cast<std::uint32_t>(std::clamp((width + lanes - 1) / lanes * lanes, lanes, limit));
-}
-
-std::uint32_t extent(std::int64_t value) {
+std::uint32_t checked_u32(std::int64_t value) {
     require(value >= 0 && value <= std::numeric_limits<std::uint32_t>::max(), value,
             " numbers in one tensor are too many, wanted at most 4294967295: a smaller batch, shorter sequences or a "
             "narrower model");
@@ -255,7 +247,7 @@ std::vector<Tensor> Graph::add(std::shared_ptr<const Op> op, std::vector<Tensor>
                     storages_[base.storage].name, "' twice");
             made = base;
             made.version = ++storages_[base.storage].version;
-            NamedTensor* leaf = leaf_named(storages_[made.storage].name);  // whose name now stands for the new value
+            NamedTensor* leaf = leaf_named(storages_[made.storage].name);  // its name now stands for the new value
             if (leaf && value(leaf->tensor).storage == made.storage && value(leaf->tensor).offset == made.offset &&
                 leaf->tensor.type() == made.type)
                 leaf->tensor = Tensor(*this, static_cast<std::uint32_t>(values_.size()));
@@ -272,7 +264,7 @@ std::vector<Tensor> Graph::add(std::shared_ptr<const Op> op, std::vector<Tensor>
 
 void Graph::rewrite(const std::function<std::optional<Node>(std::size_t i, Node node)>& by) {
     std::vector<Node> old = std::exchange(nodes_, {});
-    std::vector<std::size_t> begins, ends;  // by old node: where what stands for it does
+    std::vector<std::size_t> begins, ends;  // by old node: the range of nodes that replaces it
     for (std::size_t i = 0; i < old.size(); ++i) {
         std::optional<Node> made = by(i, std::move(old[i]));
         begins.push_back(nodes_.size());
@@ -361,7 +353,7 @@ LiveNodes live_nodes(const Graph& graph) {
 std::vector<Tensor> outputs_to_make(const Graph& graph, const LiveNodes& live, const Node& node) {
     std::vector<Tensor> made = node.out;
     for (std::size_t k = 0; k < made.size(); ++k)
-        if (node.op->dispensable(k) && !live.are_read[graph.value(made[k]).storage]) made[k] = Tensor();
+        if (node.op->optional_output(k) && !live.are_read[graph.value(made[k]).storage]) made[k] = Tensor();
     return made;
 }
 

@@ -9,7 +9,7 @@ namespace vkf {
 
 namespace {
 
-/// Chooses the candidate at one place of every list, the last one of shorter lists, and remembers what it chose.
+/// Chooses the candidate at one index of every list, or the last one of a shorter list, and remembers its choice.
 class AtPlace : public Autotuner {
 public:
     explicit AtPlace(std::size_t place) : place_(place) {}
@@ -23,9 +23,9 @@ public:
         return chosen;
     }
 
-    std::string candidate;  // several, if a node asks about several problems
+    std::string candidate;  // several, if a node poses several problems
     std::size_t longest = 1;
-    bool again = false;  // a shorter list's last one
+    bool again = false;  // true if a shorter list's last one was chosen
 
 private:
     std::size_t place_;

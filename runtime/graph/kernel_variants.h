@@ -1,4 +1,4 @@
-// All kernels that a graph may be computed by: those of each implementation that an autotuner could choose.
+// All kernels that may compute a graph: those of each implementation that an autotuner could choose.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@ namespace vkf {
 
 /// A kernel with its constants, as one of a node's candidates launches it.
 struct KernelVariant {
-    std::size_t node;            // its place in the graph
-    std::string implementation;  // the candidate; empty where there is no choice, or it makes no difference
+    std::size_t node;            // index in the graph
+    std::string implementation;  // the candidate; empty if there is no choice, or if it makes no difference
     std::string kernel;
     std::vector<std::pair<std::string, ConstantValue>> constants;
 };
 
-/// Those of all live nodes, in their order, each once; `device` is what they are lowered for, and its autotuner is not
-/// asked. The graph's passes must have run.
+/// Kernel variants of all live nodes, in node order, each once. `device` is the device they are lowered for; its
+/// autotuner is not asked. The graph's passes must have run.
 std::vector<KernelVariant> kernel_variants(const Graph& graph, const DeviceTraits& device);
 
 }  // namespace vkf

@@ -46,15 +46,15 @@ bool Lifetimes::begins_at(std::size_t i, Tensor made) const {
     });
 }
 
-void Lifetimes::move(std::size_t storage, Home to) {
+void Lifetimes::move(std::size_t storage, Home home) {
     std::vector<std::size_t> moved;
     for (const std::size_t value : held_[storage]) moved.push_back(graph_.values()[value].storage);
     std::ranges::sort(moved);
     moved.erase(std::unique(moved.begin(), moved.end()), moved.end());
-    for (const std::size_t s : moved) homes_[s] = {to.storage, to.offset + homes_[s].offset};
-    held_[to.storage].insert(held_[to.storage].end(), held_[storage].begin(), held_[storage].end());
+    for (const std::size_t s : moved) homes_[s] = {home.storage, home.offset + homes_[s].offset};
+    held_[home.storage].insert(held_[home.storage].end(), held_[storage].begin(), held_[storage].end());
     held_[storage].clear();
-    storages_[to.storage].join(storages_[storage]);
+    storages_[home.storage].join(storages_[storage]);
 }
 
 bool Lifetimes::share(std::size_t i, Tensor out, Tensor in) {
@@ -65,7 +65,7 @@ bool Lifetimes::share(std::size_t i, Tensor out, Tensor in) {
         move(storage(out), homes_[storage(in)]);
         return true;
     }
-    // Then the place is the output's. Whatever else lay in the input's memory before goes with it.
+    // The shared place is the output's. Everything else placed in the input's memory moves along.
     const bool alone = graph_.storages()[from].bytes() == bytes_of(out.elements(), out.format());
     if (!alone || !out.contiguous() || !begins_at(i, out)) return false;
     const Home whole = homes_[storage(out)];
@@ -78,7 +78,7 @@ std::int64_t Lifetimes::alias(const LiveNodes& live) {
     for (std::size_t i = 0; i < graph_.nodes().size(); ++i) {
         const Node& node = graph_.nodes()[i];
         if (!live[i] || node.is_view()) continue;
-        std::vector<std::size_t> taken;  // storages whose memory an output has already
+        std::vector<std::size_t> taken;  // storages whose memory an output has taken already
         for (std::size_t o = 0; o < node.out.size(); ++o) {
             const Tensor out = node.out[o];
             if (graph_.storage(out).role != Role::transient || node.op->updates(o) || values_[out.id()].first == never)
@@ -119,7 +119,7 @@ std::vector<Block> Lifetimes::blocks(std::size_t storage, std::int64_t bytes, st
     std::vector<std::int64_t> cuts{0, bytes};
     for (Span& span : list) {
         span.begin = span.begin / alignment * alignment;
-        const std::int64_t end = std::max(span.end, span.begin + 1);  // what is empty has a place, too
+        const std::int64_t end = std::max(span.end, span.begin + 1);  // an empty value has a place, too
         span.end = std::min(bytes, (end + alignment - 1) / alignment * alignment);
         cuts.insert(cuts.end(), {span.begin, span.end});
     }

@@ -1,4 +1,4 @@
-// From when until when a graph's transient memory is needed.
+// Lifetimes of a graph's transient memory.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace vkf {
 
-/// The first and the last node that touches each value, and which storages lie in the memory of another one.
+/// The first and the last node that touches each value, and the storages that are placed in the memory of another one.
 class Lifetimes {
 public:
-    /// Of what the live nodes make and read; outputs of the graph live until its end.
+    /// Computes the lifetimes of all that live nodes make and read; outputs of the graph live until its end.
     Lifetimes(const Graph& graph, const LiveNodes& live);
 
-    /// Where a storage lies: in itself or in another one, from some byte on.
+    /// Place of a storage: the storage whose memory it uses, which may be itself, and the byte offset there.
     struct Home {
         std::size_t storage = 0;
         std::int64_t offset = 0;
@@ -24,12 +24,13 @@ public:
     Home home(std::size_t storage) const { return homes_[storage]; }
     bool used(std::size_t storage) const { return storages_[storage].first != never; }
 
-    /// Lets outputs take over the memory of inputs that die at the node that makes them; or, where an output is a part
-    /// of a larger storage, lets the input lie there from the beginning. Returns how many did.
+    /// Gives outputs the memory of inputs that die at the node that makes the outputs. If an output is a part of a
+    /// larger storage, places the input there from the beginning instead. Returns the number of outputs that share
+    /// memory.
     std::int64_t alias(const LiveNodes& live);
 
-    /// The memory of a storage that is its own home, in `bytes`, a multiple of `alignment`, with all that lies in it:
-    /// several blocks, joined, if its parts are needed at different times.
+    /// Blocks for the memory of a storage that is its own home, and for all that is placed in it; `bytes` is the size
+    /// of the memory, a multiple of `alignment`. Several joined blocks if parts are needed at different times.
     std::vector<Block> blocks(std::size_t storage, std::int64_t bytes, std::int64_t alignment) const;
 
 private:
@@ -46,23 +47,23 @@ private:
     };
 
     std::size_t storage(Tensor tensor) const { return graph_.value(tensor).storage; }
-    /// The bytes that a value lies in, in its home; all of its storage's if it lies there in rows with gaps.
+    /// Bytes of a value in its home; all bytes of its storage if the value has gaps between its rows.
     Span span(std::size_t value) const;
-    /// Those of all values that lie in a storage's memory.
+    /// Spans of all values in a storage's memory.
     std::vector<Span> spans(std::size_t home) const;
-    /// Whether a value is all that its storage holds.
+    /// True if the value fills its storage.
     bool whole(Tensor tensor) const;
-    /// Whether nobody touches the memory of what node `i` makes before that node.
+    /// True if no node before node `i` touches the memory of its output `made`.
     bool begins_at(std::size_t i, Tensor made) const;
-    /// Lets an output of node `i` and a dying input share memory, if they can.
+    /// Makes an output of node `i` and a dying input share memory, if they can.
     bool share(std::size_t i, Tensor out, Tensor in);
-    void move(std::size_t storage, Home to);
+    void move(std::size_t storage, Home home);
     void touch(Tensor tensor, std::size_t step);
 
     const Graph& graph_;
-    std::vector<Life> values_, storages_;  // a storage's with all that lies in it
+    std::vector<Life> values_, storages_;  // a storage's life includes all that is placed in it
     std::vector<Home> homes_;
-    std::vector<std::vector<std::size_t>> held_;  // by storage: the values in it and in those whose home it is
+    std::vector<std::vector<std::size_t>> held_;  // by storage: values in it and in storages placed in it
 };
 
 }  // namespace vkf

@@ -6,7 +6,7 @@ namespace vkf {
 
 namespace {
 
-/// A dispatch's operands in the bytes they have, over those they would have in 32 bits.
+/// Bytes of a dispatch's operands, divided by their bytes if all had 32 bits.
 double share_of_traffic(const Dispatch& dispatch) {
     std::int64_t bytes = 0, whole = 0;
     const auto add = [&](std::int64_t elements, Format format) {
@@ -29,7 +29,7 @@ double share_of_traffic(const Dispatch& dispatch) {
     return whole > 0 ? static_cast<double>(bytes) / static_cast<double>(whole) : 1.0;
 }
 
-/// Of its tables.
+/// Bytes of the dispatch's tables.
 std::int64_t table_bytes(const Dispatch& dispatch) {
     std::int64_t bytes = 0;
     for (const auto& [name, value] : dispatch.args)
@@ -37,7 +37,7 @@ std::int64_t table_bytes(const Dispatch& dispatch) {
     return bytes;
 }
 
-/// Throws Error naming the operand if one is kept in 16 bits that the kernels take in 32 only.
+/// Throws Error naming the operand if one is kept in 16 bits but the kernels take it only in 32 bits.
 void require_formats(const Node& node) {
     const KernelTraits taken = node.op->kernel_traits(node.in);
     bool all = true, none = true;

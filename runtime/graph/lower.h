@@ -1,4 +1,4 @@
-// From a node to the kernels that compute it.
+// Lowering: the kernels that compute a node.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct Lowered {
     std::int64_t tables = 0;              // bytes of the tables among the arguments
 };
 
-/// The kernels of a live node that is no view. Ops count traffic as if all numbers had 32 bits; here it becomes that of
-/// the formats their operands are kept in.
+/// Kernels of a live node that is not a view. Ops count traffic as if all numbers had 32 bits; lower() scales it to the
+/// formats in which their operands are kept.
 Lowered lower(const Graph& graph, const LiveNodes& live, const Node& node, const DeviceTraits& device);
 
 }  // namespace vkf

@@ -10,7 +10,7 @@ namespace vkf {
 
 namespace {
 
-constexpr std::size_t MOST = 256;  // blocks of a group
+constexpr std::size_t MOST = 256;  // blocks per group
 
 }  // namespace
 

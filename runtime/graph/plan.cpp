@@ -16,7 +16,7 @@ std::int64_t uncut(std::int64_t offset, std::int64_t bytes, std::int64_t limit) 
 
 namespace {
 
-/// Blocks [begin, end), which are joined.
+/// Joined blocks [begin, end).
 struct Run {
     std::size_t begin, end;
     std::int64_t bytes;
@@ -35,12 +35,12 @@ std::vector<Run> runs_of(std::span<const Block> blocks) {
     return runs;
 }
 
-/// The offsets strictly between which a run would overlap with a block that is there.
+/// Open interval of offsets at which a run would overlap a placed block.
 struct Taken {
     std::int64_t above, below;
 };
 
-/// The lowest offset at which a run of several blocks fits, each of which is needed for its own time alone.
+/// Lowest offset at which a run of several blocks fits; each block is needed only for its own time.
 std::int64_t lowest_fit(const Run& run, std::span<const Block> blocks, const PlacedBlocks& placed, std::int64_t limit) {
     std::vector<Taken> list;
     std::int64_t start = 0;
@@ -57,7 +57,7 @@ std::int64_t lowest_fit(const Run& run, std::span<const Block> blocks, const Pla
     return uncut(offset, run.bytes, limit);
 }
 
-/// Places runs in the order given, each at the lowest offset that fits.
+/// Places runs in the given order, each at the lowest offset that fits.
 Packing place(std::span<const Run> runs, std::span<const Block> blocks, std::int64_t limit) {
     Packing made;
     made.offsets.assign(blocks.size(), 0);
@@ -76,9 +76,9 @@ Packing place(std::span<const Run> runs, std::span<const Block> blocks, std::int
     return made;
 }
 
-/// The most bytes alive at any one step.
+/// Largest number of bytes alive at one step.
 std::int64_t most_alive(std::span<const Block> blocks) {
-    std::vector<std::pair<std::size_t, std::int64_t>> events;  // (step, change); deaths count from the step after
+    std::vector<std::pair<std::size_t, std::int64_t>> events;  // (step, change); a death counts from the next step
     for (const Block& block : blocks) {
         events.emplace_back(block.first, block.bytes);
         events.emplace_back(block.last + 1, -block.bytes);
@@ -108,7 +108,7 @@ Packing pack(std::span<const Block> blocks, std::int64_t limit) {
 
 namespace {
 
-/// What a block of so many bytes takes.
+/// Bytes that a block of `bytes` bytes takes.
 std::int64_t padded(std::int64_t bytes, const PlanOptions& options = {}) {
     const std::int64_t guarded = std::max<std::int64_t>(bytes, 4) + 2 * options.guard;
     return (guarded + options.alignment - 1) / options.alignment * options.alignment;
@@ -130,7 +130,7 @@ Plan plan(const Graph& graph, const LiveNodes& live, const std::vector<std::vect
     made.storage.assign(graph.storages().size(), no_place);
     made.scratch.resize(graph.nodes().size());
 
-    std::vector<std::size_t> block_of(graph.storages().size());  // where a storage begins
+    std::vector<std::size_t> block_of(graph.storages().size());  // first block of a storage
     for (std::size_t s = 0; s < graph.storages().size(); ++s) {
         if (graph.storages()[s].role != Role::transient || !lives.used(s) || lives.home(s).storage != s) continue;
         block_of[s] = made.blocks.size();

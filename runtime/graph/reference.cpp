@@ -38,13 +38,13 @@ std::vector<double> numbers(std::span<const std::byte> bytes) {
     return {values.begin(), values.end()};
 }
 
-/// Of a constant.
+/// Values of a constant.
 Array values_of(const Storage& storage) {
     const bool real = storage.type.dtype == DType::f32;
     return {storage.type.shape, real ? numbers<float>(*storage.values) : numbers<std::int32_t>(*storage.values)};
 }
 
-/// To the numbers that a storage of this format can hold.
+/// Rounds to the numbers that a storage of this format can hold.
 void round(Array& array, Format format) {
     if (format == Format::f32) return;
     for (double& x : array.at) {

@@ -1,4 +1,4 @@
-// The graph executed on the host in double precision: the truth that kernels and derivatives are judged by.
+// Execution of a graph on the host in double precision: the reference for kernels and derivatives.
 #pragma once
 
 #include <map>
@@ -10,13 +10,13 @@
 
 namespace vkf {
 
-/// Named arrays: values for inputs and states going in; outputs and overwritten states coming out.
+/// Named arrays: values of inputs and states as arguments; outputs and overwritten states as results.
 using Arrays = std::map<std::string, Array>;
 
 /// Runs every live node in order. Throws InputError if an input or state has no array of its shape.
 Arrays interpret(const Graph& graph, const Arrays& leaves);
 
-/// The outputs of one op on given arrays: its own reference, or its expansion interpreted.
+/// Outputs of one op for given arrays, by the op's reference or by interpreting its expansion.
 std::vector<Array> evaluate(const Op& op, std::span<const Array> in, std::span<const TensorType> types);
 
 }  // namespace vkf

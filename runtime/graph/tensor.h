@@ -1,4 +1,4 @@
-// What a tensor is: an element type, a shape, and a handle into the graph that describes how it comes about.
+// Tensors: an element type, a shape, and a handle into the graph that computes the tensor.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@ namespace vkf {
 
 enum class DType : std::uint8_t { f32, i32 };
 
-/// How the numbers of a storage lie in memory. What they mean is the DType: f32 may be kept in 16 bits.
+/// Format of the numbers of a storage in memory. Their meaning is the DType: f32 may be kept in 16 bits.
 enum class Format : std::uint8_t { f32, bf16, f16 };
 
-/// Bytes of that many elements; in 16 bits they come in pairs.
+/// Bytes of `elements` elements; 16-bit elements come in pairs.
 constexpr std::int64_t bytes_of(std::int64_t elements, Format format) {
     return elements * (format == Format::f32 ? 4 : 2);
 }
 
-/// " in bf16", for messages; empty of f32.
+/// " in bf16", for messages; empty for f32.
 std::string_view kept(Format format);
 
 /// Extents of a row-major tensor, outermost first; an empty shape is a scalar.
@@ -38,7 +38,7 @@ public:
     /// The last extent (1 for a scalar) and the number of rows of that width.
     std::int64_t width() const { return extents_.empty() ? 1 : extents_.back(); }
     std::int64_t rows() const;
-    /// The same leading extents with another last one.
+    /// The shape with another last extent.
     Shape with_width(std::int64_t width) const;
     std::span<const std::int64_t> extents() const { return extents_; }
 
@@ -61,7 +61,8 @@ std::ostream& operator<<(std::ostream&, const TensorType&);
 
 class Graph;
 
-/// A handle to one value of a graph. A default-constructed one is "no tensor": an absent bias, a gradient that is zero.
+/// A handle to one value of a graph. A default-constructed handle is "no tensor": an absent bias, a gradient that is
+/// zero.
 class Tensor {
 public:
     Tensor() = default;
@@ -77,7 +78,7 @@ public:
     std::int64_t elements() const { return shape().elements(); }
     std::int64_t rows() const { return shape().rows(); }
     std::int64_t width() const { return shape().width(); }
-    /// Elements between the starts of consecutive rows; the width itself unless the tensor is a slice of wider rows.
+    /// Elements between the starts of consecutive rows; equals the width unless the tensor is a slice of wider rows.
     std::int64_t pitch() const;
     Format format() const;
     bool contiguous() const { return rows() <= 1 || pitch() == width(); }

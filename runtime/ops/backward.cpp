@@ -7,14 +7,14 @@
 #include <unordered_set>
 
 #include "base/error.h"
-#include "ops/arithmetic.h"
-#include "ops/optimize.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/optimizer/optimize.h"
 
 namespace vkf {
 
 namespace {
 
-/// A region's nodes added once more, and what stands for their values there.
+/// Adds a region's nodes a second time, and maps their values to the new ones.
 class Replay {
 public:
     Replay(Graph& graph, const Region& region) : region_(region) {
@@ -43,10 +43,10 @@ private:
     }
 
     Region region_;
-    std::map<std::uint32_t, Tensor> again_;  // by the value it repeats
+    std::map<std::uint32_t, Tensor> again_;  // by the original value
 };
 
-/// One reverse walk over the nodes from `first` on, as they stand when it begins; what it appends is not walked.
+/// One reverse walk over the nodes that exist from `first` on when it begins; it does not visit nodes that it appends.
 class Reverse {
 public:
     Reverse(Graph& graph, std::size_t first, std::span<const Tensor> wrt, const GradientOptions& options = {})
@@ -93,7 +93,7 @@ private:
         return tensor && tensor.dtype() == DType::f32 && depends_.contains(tensor.id());
     }
 
-    /// The region that a node stands in, added again when the walk comes upon it.
+    /// Replay of the region that contains the node, made when the walk reaches the region; nullopt outside of regions.
     const std::optional<Replay>& replay_of(std::size_t node) {
         if (replay_ && !replay_->holds(node)) replay_.reset();
         while (!regions_.empty() && regions_.back().first > node) regions_.pop_back();
@@ -101,7 +101,7 @@ private:
         return replay_;
     }
 
-    /// Gradients of the inputs of `original`, by the values of `node`: the same one, or its repetition.
+    /// Gradients of the inputs of `original`, from the values of `node`, which is `original` or its replay.
     std::vector<Tensor> differentiate(const Node& original, const Node& node, const std::vector<Tensor>& d_out) {
         Vjp at{node.in, node.out, d_out, {}};
         for (const Tensor& in : original.in) at.wanted.push_back(wanted(in));
@@ -135,7 +135,7 @@ private:
 
     Graph& graph_;
     std::size_t first_, end_;
-    std::vector<Region> regions_;                         // those to recompute that the walk has not passed
+    std::vector<Region> regions_;                         // to be recomputed, without those that the walk has passed
     std::optional<Replay> replay_;                        // of the region that the walk is in
     std::unordered_set<std::uint32_t> depends_;           // values through which a wanted gradient flows
     std::unordered_map<std::uint32_t, Tensor> gradient_;  // by value

@@ -9,16 +9,16 @@
 namespace vkf {
 
 struct GradientOptions {
-    /// Values inside the graph's regions are not kept for their derivatives but computed again, each region's right
-    /// before its backward pass, from what the region reads. The gradients are the same to the last bit.
+    /// Recomputes values inside the graph's regions instead of keeping them for derivatives: each region's right before
+    /// its backward pass, from the region's inputs. The gradients are bitwise the same.
     bool recompute = false;
 };
 
 /// Gradients of a scalar with respect to each of `wrt`; no tensor where the scalar does not depend on it.
-/// Throws InputError if an op on the way has no derivative.
+/// Throws InputError if an op between them has no derivative.
 std::vector<Tensor> gradients(Tensor loss, std::span<const Tensor> wrt, const GradientOptions& options = {});
 
-/// The general form: gradients of Σ <d_outputs[i], outputs[i]>.
+/// Gradients of Σ <d_outputs[i], outputs[i]>, the general form.
 std::vector<Tensor> gradients(std::span<const Tensor> outputs, std::span<const Tensor> d_outputs,
                               std::span<const Tensor> wrt, const GradientOptions& options = {});
 

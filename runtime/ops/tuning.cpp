@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "ops/attention_tuning.h"
-#include "ops/gemm_config.h"
+#include "ops/attention/attention_tuning.h"
+#include "ops/matmul/gemm_config.h"
 
 namespace vkf {
 

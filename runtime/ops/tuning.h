@@ -1,4 +1,4 @@
-// What the tuning problems of all ops have in common: alike sizes, names and rounding of formats, and the kernels.
+// Parts shared by the tuning problems of all ops: rounding of sizes, names and rounding of formats, and the kernels.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,19 @@
 #include "graph/autotuner.h"
 #include "graph/reference.h"
 #include "graph/tensor.h"
-#include "ops/matmul.h"
+#include "ops/matmul/matmul.h"
 
 namespace vkf {
 
-/// The names of all kernels that candidates of any tuning problem run: what is known of them holds for their SPIR-V.
+/// Names of all kernels that candidates of any tuning problem run. Tuning results are valid for the SPIR-V of these.
 std::vector<std::string> tuned_kernels();
 
-/// Sizes up to the next power of two, and up to `least`, are tuned as one.
+/// Next power of two, at least `least`: sizes up to it are tuned as one.
 inline std::int64_t rounded_up(std::int64_t extent, std::int64_t least = 16) {
     return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max(extent, least))));
 }
 
-/// The same in eight steps from each power of two to the next.
+/// Extent rounded up to one of eight steps from each power of two to the next, at least `least`.
 inline std::int64_t nearly(std::int64_t extent, std::int64_t least = 16) {
     const auto at = static_cast<std::uint64_t>(std::max(extent, least));
     const std::uint64_t step = std::max<std::uint64_t>(std::bit_floor(at) / 8, 1);
@@ -37,7 +37,7 @@ inline const char* name(Format format) {
 
 constexpr double fp32_rounding = 0x1p-24;
 
-/// By what part of itself a number changes at most when it is kept so, beyond fp32's own rounding.
+/// Largest relative change of a number that is kept in the format, beyond fp32's own rounding.
 inline double rounding(Format format) {
     return format == Format::f32 ? 0.0 : format == Format::bf16 ? 0x1p-8 : 0x1p-11;
 }
@@ -45,18 +45,18 @@ inline double rounding(MatrixElement element) {
     return element == MatrixElement::bf16 ? 0x1p-8 : 0x1p-11;
 }
 
-/// The elements' magnitudes.
+/// Magnitudes of the elements.
 Array magnitudes(Array x);
 Arrays magnitudes(Arrays arrays);
 
 /// op(a) · op(b) in double, of arrays of one batch or of matrices.
 Array product(const Array& a, const Array& b, const MatmulOptions& options = {});
 
-/// The shapes of operands, by their names.
+/// Shapes of operands, by name.
 using Shapes = std::map<std::string, Shape>;
 Shapes shapes_of(const Arrays& arrays);
 
-/// As a program takes them.
+/// Elements as a program takes them.
 std::vector<float> floats(const Array& x);
 
 }  // namespace vkf

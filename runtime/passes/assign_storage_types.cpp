@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "ops/cast.h"
+#include "ops/elementwise/cast.h"
 
 namespace vkf {
 
@@ -16,7 +16,7 @@ bool has(std::uint32_t mask, std::size_t k) {
     return k < 32 && (mask >> k & 1) != 0;
 }
 
-/// Whether rows of the value begin and end between words that hold two elements each.
+/// True if rows of the value begin and end between words that hold two elements each.
 bool in_pairs(const Value& value) {
     const bool rows_even = value.type.shape.rows() <= 1 || value.pitch % 2 == 0;
     return value.type.shape.width() % 2 == 0 && value.offset % 2 == 0 && rows_even;
@@ -31,18 +31,18 @@ std::ostream& operator<<(std::ostream& stream, const Called& at) {
     return stream << at.node.scope << (at.node.scope.empty() ? "" : ": ") << at.node.op->name();
 }
 
-/// A live node, and what its kernels can do.
+/// A live node and the capabilities of its kernels.
 struct Kernels {
     std::size_t node;
     KernelTraits traits;
-    bool half;  // of uniform ones: all of their operands are in 16 bits
+    bool half;  // for uniform ones: all operands are in 16 bits
 
     bool reads_half(std::size_t input) const { return has(traits.half_in, input) && (!traits.uniform || half); }
     bool writes_half(std::size_t output) const { return has(traits.half_out, output) && (!traits.uniform || half); }
 };
 
-/// What can be kept in 16 bits. Everything is assumed to be at first, and given up for one reason after the other until
-/// none is left; whatever depends on others being in 16 bits is therefore judged again and again.
+/// Storages that can be kept in 16 bits. All are assumed to be at first, and refused for one reason after the other
+/// until no reason is left; storages that depend on others being in 16 bits are therefore judged again in every sweep.
 class Assignment {
 public:
     explicit Assignment(const Graph& graph) : graph_(graph), state_(graph.storages().size()) {
@@ -79,10 +79,10 @@ public:
 private:
     struct StorageState {
         bool possible = true;
-        bool given = false;  // a state's, whoever reads it
+        bool given = false;  // a state in 16 bits, whatever reads it
         std::string why_not;
         bool wanted = false;       // a node of lower precision computes with it in 16 bits
-        bool only_rounded = true;  // by all who read it
+        bool only_rounded = true;  // by all its readers
     };
 
     std::size_t storage(Tensor tensor) const { return graph_.value(tensor).storage; }
@@ -114,7 +114,7 @@ private:
             if (at.writes_half(k)) state_[storage(node.out[k])].wanted = true;
     }
 
-    /// Those who would not round what they read if it were fp32.
+    /// Marks storages that some node would not round if it read them in fp32.
     void mark_others(const Kernels& at) {
         const Node& node = graph_.nodes()[at.node];
         const bool rounds = at.traits.uniform && at.half && (at.traits.lower_precision || makes_wanted(at));
@@ -127,14 +127,14 @@ private:
         return std::ranges::any_of(out, [&](Tensor made) { return state_[storage(made)].wanted; });
     }
 
-    /// Whether a node whose operands are kept alike can have them all in 16 bits, and is to.
+    /// True if a node whose operands share one format can have them all in 16 bits, and should.
     bool can_be_half(const Kernels& at) const {
         const Node& node = graph_.nodes()[at.node];
         std::int64_t all = 0, kept = 0;
         for (std::size_t k = 0; k < node.in.size(); ++k) {
             const Tensor x = node.in[k];
             if (!x || !has(at.traits.half_in, k)) continue;
-            // A state would be cast anew in every run.
+            // A state would be cast again in every run.
             const bool anew = graph_.storage(x).role == Role::state && !state_[storage(x)].given;
             if (!in_pairs(graph_.value(x)) || anew) return false;
             all += x.elements();
@@ -145,7 +145,7 @@ private:
         return kept == all || (at.traits.lower_precision ? 2 * kept > all : makes_wanted(at));
     }
 
-    /// Gives up what the node cannot read or write in 16 bits, and sums of what is kept in 32.
+    /// Refuses operands that the node cannot read or write in 16 bits, and sums of terms that are kept in 32 bits.
     void refuse_operands(const Kernels& at) {
         const Node& node = graph_.nodes()[at.node];
         const Tensor* wide = nullptr;
@@ -169,7 +169,7 @@ private:
     bool changed_ = true;
 };
 
-/// Puts casts between values kept in one format and nodes that take the other.
+/// Inserts casts between values kept in one format and nodes that take the other.
 class Boundaries {
 public:
     Boundaries(Graph& graph, const Assignment& assignment) : graph_(graph) {
@@ -197,14 +197,14 @@ private:
         }
     }
 
-    /// Whether it is a factor that a product is to have in 16 bits, and can be. Inputs are read as the host writes
-    /// them, and states may have been overwritten before the graph ends.
+    /// True if the input is a factor that a product should have in 16 bits, and can have. Inputs are read as the host
+    /// writes them, and states may have been overwritten before the graph ends.
     bool is_factor(const Kernels& at, std::size_t input, Tensor x) const {
         return graph_.half_factors && has(at.traits.gemm_operands, input) && in_pairs(graph_.value(x)) &&
                x.contiguous() && graph_.storage(x).role == Role::transient;
     }
 
-    /// A copy in 16 bits serves all who want one; one in fp32 would be a long life for much memory.
+    /// Makes one 16-bit copy for all nodes that want one. A shared fp32 copy would occupy much memory for a long time.
     Tensor rounded(Tensor x) {
         Tensor& copy = rounded_[x.id()];
         if (!copy) copy = appended(x, graph_.activations);
@@ -215,14 +215,14 @@ private:
         const std::size_t first = graph_.nodes().size();
         const Tensor copy = cast(x);
         for (std::size_t i = first; i < graph_.nodes().size(); ++i) {
-            const Tensor made = graph_.nodes()[i].out[0];  // a slice is made contiguous as it is kept
+            const Tensor made = graph_.nodes()[i].out[0];  // a slice is first made contiguous, in its own format
             graph_.set_format(graph_.value(made).storage, made == copy ? format : x.format());
         }
         return copy;
     }
 
     Graph& graph_;
-    std::map<std::uint32_t, Tensor> rounded_;  // by what is copied
+    std::map<std::uint32_t, Tensor> rounded_;  // by the value that is copied
 };
 
 }  // namespace

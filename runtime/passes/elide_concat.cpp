@@ -6,7 +6,7 @@ namespace vkf {
 
 namespace {
 
-/// Whether the kernels that make this value, for one reader, can make it as a slice of wider rows.
+/// True if the kernels that make the value, for one reader, can make it as a slice of wider rows.
 bool can_be_slice(const Graph& graph, const Uses& uses, Tensor value) {
     const auto& maker = uses.makers[value.id()];
     if (!maker || !uses.only_read_once(graph, value)) return false;
@@ -14,7 +14,7 @@ bool can_be_slice(const Graph& graph, const Uses& uses, Tensor value) {
     return (node.op->kernel_traits(node.in).strided_outputs >> maker->output & 1) != 0;
 }
 
-/// Whether the value is all that lies in a storage, which may then lie in another one.
+/// True if the value fills its storage, which may then be placed in another one.
 bool can_move(const Graph& graph, Tensor value) {
     const Storage& storage = graph.storage(value);
     return storage.role == Role::transient && storage.version == 0 && graph.value(value).offset == 0 &&

@@ -4,15 +4,15 @@
 #include <utility>
 #include <vector>
 
-#include "ops/elementwise.h"
-#include "ops/matmul.h"
+#include "ops/elementwise/elementwise.h"
+#include "ops/matmul/matmul.h"
 #include "passes/uses.h"
 
 namespace vkf {
 
 namespace {
 
-/// The step of a node that does nothing but multiply a gradient by an activation's derivative; else null.
+/// Step of a node that only multiplies a gradient by an activation's derivative; null for other nodes.
 const ElementStep* backward_step(const Node& node) {
     const auto* op = dynamic_cast<const ElementwiseOp*>(node.op.get());
     const bool one = op && op->steps().size() == 1 && op->steps()[0].kind == ElementStep::Kind::slope;

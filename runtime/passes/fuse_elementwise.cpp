@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "passes/uses.h"
 
 namespace vkf {
@@ -32,9 +32,9 @@ public:
             last_read_[graph.value(output.tensor).storage] = nodes_.size();
     }
 
-    /// The nodes afterwards, by their numbers before; none in place of those that went into others.
+    /// The new nodes, by their old numbers; none for nodes that were fused into others.
     std::vector<std::optional<Node>> run() {
-        // A pair that was fused may let an earlier one fuse: what the first node reads is kept for longer now.
+        // A fused pair may let an earlier pair fuse: inputs of its first node are now kept for longer.
         while (sweep()) {
         }
         return std::move(nodes_);
@@ -48,7 +48,7 @@ private:
         return any;
     }
 
-    /// Fuses the node with the first that it can be fused with; whether there was one.
+    /// Fuses the node with the first maker of an input that it can be fused with; true if there was one.
     bool fuse_into(std::size_t reader) {
         for (const Tensor& in : nodes_[reader]->in) {
             if (!in || !may_go(in)) continue;
@@ -65,14 +65,15 @@ private:
         return false;
     }
 
-    /// Whether a node makes this value and nothing else, for one reader. What is kept in 16 bits is rounded.
+    /// True if a node makes only this value, for one reader. Values kept in 16 bits are excluded: they are rounded.
     bool may_go(Tensor value) const {
         const auto& maker = uses_.makers[value.id()];
         return maker && graph_.storage(value).role == Role::transient && value.format() == Format::f32 &&
                uses_.only_read_once(graph_, value) && graph_.nodes()[maker->node].out.size() == 1;
     }
 
-    /// Whether what the maker reads is still there for the reader, without `freed` elements at least as well.
+    /// True if the maker's inputs are unchanged at the reader, and keeping them until then takes at most `freed`
+    /// elements.
     bool can_wait(std::size_t maker, std::size_t reader, std::int64_t freed) const {
         std::set<std::uint32_t> storages;
         for (const Tensor& in : nodes_[maker]->in)

@@ -1,13 +1,13 @@
-// Elementwise nodes that follow each other, as one.
+// Fuses consecutive elementwise nodes into one.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace vkf {
 
-/// Makes one node of two elementwise ones wherever the second alone reads what the first makes and one kernel can do
-/// the work of both (ops/elementwise.h), so that the value between them is neither written nor read. Never takes more
-/// memory: what the first node reads would else be kept until the second, and may not outweigh the value that goes.
+/// Fuses two elementwise nodes if only the second reads the result of the first and one kernel can do the work of both
+/// (ops/elementwise/elementwise.h), so that the value between them is neither written nor read. Never takes more
+/// memory: inputs of the first node that must be kept until the second may not outweigh the removed value.
 void fuse_elementwise(Graph& graph);
 
 }  // namespace vkf

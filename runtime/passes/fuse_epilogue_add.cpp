@@ -4,14 +4,14 @@
 #include <utility>
 #include <vector>
 
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "passes/uses.h"
 
 namespace vkf {
 
 namespace {
 
-/// Whether output 0 is the sum of the node's two inputs.
+/// True if output 0 is the sum of the node's two inputs.
 bool adds(const Node& node) {
     const auto* op = dynamic_cast<const ElementwiseOp*>(node.op.get());
     return op && op->steps().size() == 1 && op->steps()[0].kind == ElementStep::Kind::add;
@@ -22,7 +22,7 @@ public:
     explicit Pass(const Graph& graph)
         : graph_(graph), uses_(graph), nodes_(graph.nodes().begin(), graph.nodes().end()) {}
 
-    /// The nodes afterwards, by their numbers before; none in place of a sum that another node makes.
+    /// The new nodes, by their old numbers; none for a sum that another node makes.
     std::vector<std::optional<Node>> run() {
         for (std::size_t i = 0; i < nodes_.size(); ++i)
             if (uses_.live[i] && adds(*nodes_[i])) fuse(i);
@@ -45,7 +45,7 @@ private:
         }
     }
 
-    /// The node that makes `term`, adding to it `addend`, which is there before it is; nullopt where it cannot.
+    /// The node that makes `term`, extended to add `addend`, which must exist before it; nullopt if it cannot.
     std::optional<Node> with_addend(Tensor term, Tensor addend) const {
         const auto& maker = uses_.makers[term.id()];
         if (!maker || graph_.storage(term).role != Role::transient || !uses_.only_read_once(graph_, term)) return {};

@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "ops/grouped_matmul.h"
+#include "ops/matmul/grouped_matmul.h"
 #include "passes/uses.h"
 
 namespace vkf {
 
 namespace {
 
-/// Whether nothing that the product takes beside a is made by a node.
+/// True if no node makes an operand of the product other than a.
 bool takes_leaves(const Uses& uses, const Node& product) {
     for (std::size_t k = 1; k < product.in.size(); ++k)
         if (product.in[k] && uses.makers[product.in[k].id()]) return false;

@@ -6,11 +6,12 @@
 #include "passes/fuse_elementwise.h"
 #include "passes/fuse_epilogue_add.h"
 #include "passes/group_matmuls.h"
+#include "passes/policy.h"
 
 namespace vkf {
 
 PassOptions passes_for(const DeviceTraits& device) {
-    return {.fuse_activation_backward = !device.cpu};
+    return {.fuse_activation_backward = fuses_activation_backward(device)};
 }
 
 void run_passes(Graph& graph, const PassOptions& options) {

@@ -1,4 +1,4 @@
-// Who makes and who reads the values of a finished graph: what passes over it ask.
+// Makers and readers of the values of a finished graph, for the passes over it.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,18 @@ struct Uses {
 
     explicit Uses(const Graph& graph);
 
-    /// Whether nobody but one live node has anything to do with the value: no output, no view, no second reader.
+    /// True if one live node reads the value and there is no other use: no output, no view, no second reader.
     bool only_read_once(const Graph& graph, Tensor value) const {
         return readers[value.id()] == 1 && values_in[graph.value(value).storage].size() == 1;
     }
 
-    /// Whether the node could read the value: an input, or made by an earlier node, and overwritten by none (no state).
+    /// True if the node could read the value: an input, or made by an earlier node, and never overwritten (no state).
     bool there_before(const Graph& graph, Tensor value, std::size_t node) const;
 
     std::vector<bool> live;                             // by node
     std::vector<int> readers;                           // by value, among live nodes and outputs
     std::vector<std::vector<std::uint32_t>> values_in;  // by storage: the values' numbers
-    std::vector<std::optional<Maker>> makers;           // by value; none of inputs and states
+    std::vector<std::optional<Maker>> makers;           // by value; none for inputs and states
 };
 
 }  // namespace vkf

@@ -8,7 +8,7 @@ namespace vkf {
 
 namespace {
 
-/// The bytes a tensor reaches over, gaps between its rows included.
+/// Bytes that a tensor spans, including gaps between its rows.
 std::uint64_t reach(Tensor tensor) {
     if (tensor.elements() == 0) return 0;
     const std::int64_t elements = (tensor.rows() - 1) * tensor.pitch() + tensor.width();
@@ -24,7 +24,7 @@ std::optional<MemoryRange> reached(const Places& places, const ArgValue& value) 
     if (const auto* scratch = std::get_if<Scratch>(&value)) return places.scratch(*scratch);
     const auto* section = std::get_if<Section>(&value);
     if (!section) return std::nullopt;
-    const MemoryRange whole = *reached(places, std::visit([](auto of) { return ArgValue{of}; }, section->of));
+    const MemoryRange whole = *reached(places, std::visit([](auto memory) { return ArgValue{memory}; }, section->of));
     const auto* tensor = std::get_if<Tensor>(&section->of);
     const auto size = [&](std::int64_t elements) {
         return static_cast<std::uint64_t>(bytes_of(elements, tensor ? tensor->format() : Format::f32));

@@ -1,4 +1,4 @@
-// Which memory a launch's arguments let its kernel read and write.
+// Memory that a launch's arguments let its kernel read and write.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "graph/graph.h"
 #include "vulkan/hazards.h"
-#include "vulkan/reflect.h"
+#include "vulkan/kernel/reflect.h"
 
 namespace vkf {
 
@@ -18,17 +18,17 @@ struct MemoryRange {
     std::uint64_t at = 0, bytes = 0;
 };
 
-/// Where a graph's tensors lie, and the temporaries of one node.
+/// Places of a graph's tensors, and of the temporaries of one node.
 struct Places {
     std::function<std::uint64_t(Tensor)> tensor;
     std::function<MemoryRange(Scratch)> scratch;
 };
 
-/// The memory that an argument stands for, gaps between its rows included; of no bytes if it is absent, nothing if it
-/// is a number or a table. Throws Error if a section ends outside of what it is a section of.
+/// Memory that an argument stands for, including gaps between its rows; 0 bytes if it is absent, nullopt if it is a
+/// number or a table. Throws Error if a section ends outside its tensor or temporary.
 std::optional<MemoryRange> reached(const Places& places, const ArgValue& value);
 
-/// What a kernel with these members of its Args touches of what it is given, also by the rows of tables.
+/// Memory that a kernel with these members of its Args accesses through its arguments, including the rows of tables.
 std::vector<Access> accesses(const Places& places, std::span<const ArgMember> members, const Args& given);
 
 }  // namespace vkf

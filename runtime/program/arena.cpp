@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "vulkan/device.h"
+#include "vulkan/device/device.h"
 
 namespace vkf {
 

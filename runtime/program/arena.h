@@ -1,4 +1,4 @@
-// Device memory for many tensors, in as many buffers as the device asks for.
+// Device memory for many tensors, in as many buffers as the device needs.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace vkf {
 
-/// Memory of one range of offsets, cut into buffers of `limit` bytes, the last of which may be smaller. What reaches
-/// across no multiple of the limit lies in one buffer, at addresses that follow each other (graph/plan.h places so).
-/// Move-only. Throws Error if the memory is not to be had.
+/// Memory of one range of offsets, cut into buffers of `limit` bytes, the last of which may be smaller. Bytes that
+/// cross no multiple of the limit are in one buffer, at consecutive addresses (graph/plan.h places tensors so).
+/// Move-only. Throws Error if the memory cannot be allocated.
 class Arena {
 public:
     Arena() = default;
@@ -24,13 +24,14 @@ public:
     std::uint64_t limit() const { return limit_; }
     std::span<const Buffer> buffers() const { return buffers_; }
 
-    /// The buffer that holds these bytes, and where in it. Throws Error, as do the next two, if they lie in several.
+    /// The buffer that holds these bytes, and their offset in it. Like address() and mapped(), throws Error if they are
+    /// in several.
     std::pair<const Buffer*, std::uint64_t> place(std::uint64_t offset, std::uint64_t bytes) const;
     std::uint64_t address(std::uint64_t offset, std::uint64_t bytes) const;
-    /// Host view, as Buffer::mapped.
+    /// Host view, like Buffer::mapped.
     std::span<std::byte> mapped(std::uint64_t offset, std::uint64_t bytes) const;
 
-    /// Synchronous copies, across buffers too.
+    /// Synchronous copies, also across buffers.
     void write(std::uint64_t offset, std::span<const std::byte> data);
     void read(std::uint64_t offset, std::span<std::byte> data) const;
     void fill(std::uint32_t word);

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "program/warm_up.h"
-#include "vulkan/device.h"
-#include "vulkan/kernel.h"
+#include "vulkan/device/device.h"
+#include "vulkan/kernel/kernel.h"
 
 namespace vkf {
 
@@ -20,7 +20,7 @@ std::string implementation_of(const std::string& candidate) {
     return candidate.substr(0, candidate.find(' '));
 }
 
-/// What it is tried for on other devices than CPUs: where nothing else is right.
+/// True if a candidate is made for CPUs; other devices try it only if no other candidate is right.
 bool is_for_cpus(const std::string& candidate) {
     return implementation_of(candidate) == "subgroup";
 }
@@ -35,7 +35,7 @@ std::string kind_of(const TuningProblem& problem, const std::vector<std::string>
     return problem.kind + ": " + joined(candidates);
 }
 
-/// While it lives a device has less patience; a CPU, if none is wanted, as much as before.
+/// Limits a device's patience while the object lives; that of a CPU only if `seconds` is given.
 class Patience {
 public:
     Patience(Device& device, std::optional<double> seconds) : device_(device), before_(device.patience()) {
@@ -108,7 +108,7 @@ std::vector<std::string> DeviceAutotuner::allowed(const DeviceTraits& device, co
         std::vector<std::string> list;
         std::ranges::copy_if(problem.candidates, std::back_inserter(list), may);
         if (device.cpu)
-            list.resize(std::min<std::size_t>(list.size(), 1));  // their order was measured there
+            list.resize(std::min<std::size_t>(list.size(), 1));  // their order was measured on CPUs
         else
             std::ranges::stable_partition(list, std::not_fn(is_for_cpus));
         return list;
@@ -121,7 +121,7 @@ std::vector<std::string> DeviceAutotuner::allowed(const DeviceTraits& device, co
     require(!of_matrices || has, "kernels ", wanted, ": what ", device_.info().name,
             "'s matrices take does not suit this computation: bf16 wants activations in bf16; fp16 "
             "wants them in fp16, or in 16 bits at all where there are no gradients");
-    // This computation is too small for it.
+    // The computation is too small for the named implementation.
     return those([&](const std::string& at) { return of_matrices || !at.starts_with("coopmat"); });
 }
 
@@ -175,7 +175,7 @@ void DeviceAutotuner::solve(const DeviceTraits& device, std::span<const TuningPr
     }
     make_kernels_of(device, list);
 
-    constexpr std::size_t ahead = 3;  // operands take as long to make as to be used, and up to some 200 MiB
+    constexpr std::size_t ahead = 3;  // operands take as long to make as to use, and up to some 200 MiB
     std::size_t begun = 0, untimed = 0;
     for (std::size_t i = 0; i < list.size(); ++i) {
         const bool timed = !out_of_time();
@@ -211,7 +211,7 @@ void DeviceAutotuner::make_kernels_of(const DeviceTraits& device, std::span<Open
                 for (TuningCase* at : {of.correctness.get(), of.timing.get()})
                     std::ranges::move(kernels_of(*at, device, candidate), std::back_inserter(requests));
             } catch (const Error&) {
-                // Its trial will say so.
+                // The trial will report the error.
             }
         }
     journal_.note({"", ""});
@@ -224,33 +224,33 @@ void DeviceAutotuner::make_kernels_of(const DeviceTraits& device, std::span<Open
 
 // --- Trying --------------------------------------------------------------------------------------
 
-TuningResult DeviceAutotuner::measure(const DeviceTraits& device, Open& of, bool timed) {
-    const auto is_refused = [&](const std::string& candidate) { return refused(*of.problem, candidate); };
-    std::vector<std::string> list = of.candidates;
+TuningResult DeviceAutotuner::measure(const DeviceTraits& device, Open& open, bool timed) {
+    const auto is_refused = [&](const std::string& candidate) { return refused(*open.problem, candidate); };
+    std::vector<std::string> list = open.candidates;
     if (!std::ranges::all_of(list, is_refused)) std::erase_if(list, is_refused);
     const auto last_resort =
         device.cpu || is_for_cpus(list.front()) ? list.end() : std::ranges::find_if(list, is_for_cpus);
     std::string reason;
     for (const std::span<const std::string> part :
          {std::span(list.begin(), last_resort), std::span(last_resort, list.end())})
-        if (TuningResult best = best_of(device, of, part, timed, reason); !best.kernel.empty()) return best;
-    throw Error("no kernel computes ", of.problem->kind, " right on ", device_.info().name, ", ", device_.info().driver,
-                ": ", reason);
+        if (TuningResult best = best_of(device, open, part, timed, reason); !best.kernel.empty()) return best;
+    throw Error("no kernel computes ", open.problem->kind, " right on ", device_.info().name, ", ",
+                device_.info().driver, ": ", reason);
 }
 
-TuningResult DeviceAutotuner::best_of(const DeviceTraits& device, Open& of, std::span<const std::string> candidates,
+TuningResult DeviceAutotuner::best_of(const DeviceTraits& device, Open& open, std::span<const std::string> candidates,
                                       bool timed, std::string& reason) {
     constexpr double quick = 5e-4;  // seconds; a GPU usually takes a twentieth of that
-    const TuningProblem& problem = *of.problem;
+    const TuningProblem& problem = *open.problem;
     std::map<std::string, double>& checked = right_[problem.correctness.empty() ? problem.kind : problem.correctness];
-    std::map<std::string, double> seconds;  // of the correctness case, by those that are right
+    std::map<std::string, double> seconds;  // seconds of the correctness case, by correct candidate
     for (const std::string& candidate : candidates) {
         if (const auto before = checked.find(candidate); timed && before != checked.end()) {
             seconds.insert(*before);
             continue;
         }
         const bool right = attempt(problem, candidate, reason, [&] {
-            TuningAttempt small(device_, device, *of.correctness, of.correctness_operands.get(), candidate);
+            TuningAttempt small(device_, device, *open.correctness, open.correctness_operands.get(), candidate);
             std::string wrong = small.mismatch();
             if (wrong.empty() && timed) seconds[candidate] = small.seconds(quick);
             return wrong;
@@ -273,7 +273,7 @@ TuningResult DeviceAutotuner::best_of(const DeviceTraits& device, Open& of, std:
             if (seconds[candidate] > quick && times > options_.hopeless)
                 return text("it takes ", std::round(times), " times as long as ", quickest->first);
             auto large =
-                std::make_unique<TuningAttempt>(device_, device, *of.timing, of.timing_operands.get(), candidate);
+                std::make_unique<TuningAttempt>(device_, device, *open.timing, open.timing_operands.get(), candidate);
             std::string wrong = large->mismatch();
             if (wrong.empty()) list.push_back({candidate, std::move(large)});
             return wrong;
@@ -345,7 +345,7 @@ bool DeviceAutotuner::succeeds(const TuningProblem& problem, const std::string& 
         wrong = work();
         if (!wrong.empty()) refuse(problem, candidate, wrong);
     } catch (const std::exception& error) {
-        wrong = error.what();  // perhaps only for want of memory
+        wrong = error.what();  // perhaps only for lack of memory
     }
     if (!wrong.empty()) {
         reason = text("kernel ", candidate, " is left out: ", wrong);
@@ -383,7 +383,7 @@ void DeviceAutotuner::save() const {
     try {
         write_tuning_cache(device_.info(), *options_.cache, known_);
     } catch (const std::exception&) {
-        // It only saves time: a run must not fail because a home directory is read-only.
+        // The cache only saves time: a run must not fail because a home directory is read-only.
     }
 }
 

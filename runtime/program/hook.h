@@ -1,4 +1,4 @@
-// What may stand in the middle of a program's run: the host's own, such as an all-reduce of gradients.
+// Hook in the middle of a program's run for code of the host, such as an all-reduce of gradients.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace vkf {
 
-/// A tensor of Graph::hook in device memory: fp32 elements that follow each other.
+/// A tensor of Graph::hook in device memory: contiguous fp32 elements.
 class HookedTensor {
 public:
     HookedTensor(Arena& memory, std::uint64_t offset, std::int64_t elements)
         : memory_(&memory), offset_(offset), elements_(static_cast<std::size_t>(elements)) {}
 
     std::size_t elements() const { return elements_; }
-    /// For what reads and writes the device's memory by itself.
+    /// Device address, for code that reads and writes the device's memory by itself.
     std::uint64_t address() const { return memory_->address(offset_, elements_ * sizeof(float)); }
 
-    /// Copies, all of it. Throw InputError on another count.
+    /// Copy the whole tensor. Throw InputError on another count.
     void read(std::span<float> into) const {
         require_count(into.size());
         memory_->read(offset_, std::as_writable_bytes(into));
@@ -41,7 +41,7 @@ private:
     std::size_t elements_;
 };
 
-/// Gets the tensors of Graph::hook, in their order, once all that stands before it is finished.
+/// Gets the tensors of Graph::hook, in their order, once all work before the hook is finished.
 using Hook = std::function<void(std::span<HookedTensor>)>;
 
 }  // namespace vkf

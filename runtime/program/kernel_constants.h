@@ -1,12 +1,12 @@
-// From what an op says of a launch to the kernel it asks for.
+// Converts an op's dispatch to the kernel that it asks for.
 #pragma once
 
 #include "graph/op.h"
-#include "vulkan/kernel.h"
+#include "vulkan/kernel/kernel.h"
 
 namespace vkf {
 
-/// The 32 bits of each.
+/// The constants, each as 32 bits.
 KernelConstants kernel_constants(const std::vector<std::pair<std::string, ConstantValue>>& constants);
 KernelRequest kernel_request(const Dispatch& dispatch);
 

@@ -1,4 +1,4 @@
-// Numbers as they lie in memory, and as the host has them.
+// Converts numbers between their formats in memory and the host's types.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace vkf {
 
-/// f32 values of any format.
+/// Reads f32 values of any format.
 std::vector<float> floats_of(std::span<const std::byte> bytes, Format format);
-/// The same the other way, rounded to the nearest, ties to even.
+/// Converts f32 values to a format, rounded to the nearest, ties to even.
 std::vector<std::byte> bytes_of(std::span<const float> values, Format format);
-/// i32 values.
+/// Reads i32 values.
 std::vector<std::int32_t> ints_of(std::span<const std::byte> bytes);
 
 }  // namespace vkf

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/os/memory.h"
 #include "graph/autotuner.h"
 #include "graph/lower.h"
 #include "passes/run_passes.h"
 #include "program/kernel_constants.h"
-#include "vulkan/device.h"
-#include "vulkan/kernel.h"
+#include "vulkan/device/device.h"
+#include "vulkan/kernel/kernel.h"
 
 namespace vkf {
 
@@ -25,12 +25,12 @@ double mebibytes(std::int64_t bytes) {
 }
 
 template <class Layout>
-Arena arena_of(Device& device, const Layout& of, Memory intent, const char* name) {
-    return {device, static_cast<std::uint64_t>(of.bytes), static_cast<std::uint64_t>(of.limit), intent, name};
+Arena arena_of(Device& device, const Layout& layout, Memory intent, const char* name) {
+    return {device, static_cast<std::uint64_t>(layout.bytes), static_cast<std::uint64_t>(layout.limit), intent, name};
 }
 
-/// The shape that kernels are built for, of those that a graph may use: what its activations are kept in first, then
-/// the largest that divides the tiles of runtime/ops/gemm_config.cpp.
+/// The shape that kernels are built for, among those that a graph may use: first one of the format of its activations,
+/// then the largest that divides the tiles of runtime/ops/matmul/gemm_config.cpp.
 std::optional<MatrixShape> best_matrices(const std::vector<MatrixShape>& shapes, const Graph& graph) {
     const auto worth = [&](const MatrixShape& at) {
         const bool bf16 = at.element == MatrixElement::bf16;
@@ -45,11 +45,11 @@ std::optional<MatrixShape> best_matrices(const std::vector<MatrixShape>& shapes,
 
 }  // namespace
 
-bool may_round(const Graph& graph, MatrixElement to) {
+bool may_round(const Graph& graph, MatrixElement element) {
     if (graph.activations == Format::f32) return false;
-    if (to == MatrixElement::bf16) return graph.activations == Format::bf16;
-    // fp16 is finer, but ends at 65504 and 2^-24. A model's values stay within; its gradients do only if the loss is
-    // scaled, as it is where activations are kept in fp16.
+    if (element == MatrixElement::bf16) return graph.activations == Format::bf16;
+    // fp16 is finer, but its range ends at 65504 and 2^-24. A model's values stay within it; gradients do only if the
+    // loss is scaled, as it is if activations are kept in fp16.
     return graph.activations == Format::f16 || !graph.differentiated;
 }
 
@@ -76,8 +76,8 @@ DeviceTraits traits(const Device& device, const Graph& graph) {
     const DeviceInfo& info = device.info();
     DeviceTraits made = traits(device);
     made.matrices = best_matrices(info.matrices, graph);
-    // Their kernels read and write no other 16-bit numbers than they compute with. More invocations would have but a
-    // few elements of a tile each.
+    // Kernels of workgroup matrices read and write no 16-bit numbers other than those they compute with. With more
+    // invocations, each would have only a few elements of a tile.
     constexpr std::uint32_t most = 256;
     const MatrixElement kept = graph.activations == Format::bf16 ? MatrixElement::bf16 : MatrixElement::fp16;
     if (made.matrices && made.matrices->element == kept && has_workgroup_matrix_kernels(kept))
@@ -206,7 +206,7 @@ std::uint64_t Program::address(Tensor tensor) const {
 
 void Program::record(const ProgramOptions& options) {
     const DeviceTraits device_traits = options.traits ? *options.traits : traits(*device_);
-    double segment = 0;  // goes on where two parts meet, which are submitted as one
+    double segment = 0;  // continues in the next part, since parts are submitted as one
     const auto record_part = [&](std::size_t first, std::size_t end) {
         Recorder recorder(*device_, device_traits.cpu ? 1 : open_phases_of_gpu);
         for (std::size_t i = first; i < end; ++i) {
@@ -233,16 +233,16 @@ void Program::record(const ProgramOptions& options) {
         record_part(0, middle);
         record_part(middle, launches_.size());
     }
-    sides_.push_back(make_side());
+    host_slots_.push_back(make_host_slot());
 }
 
-Program::Side Program::make_side() const {
-    Side side{.inputs = arena_of(*device_, input_layout_, Memory::upload, "inputs"),
+Program::HostSlot Program::make_host_slot() const {
+    HostSlot slot{.inputs = arena_of(*device_, input_layout_, Memory::upload, "inputs"),
               .outputs = arena_of(*device_, output_layout_, Memory::readback, "outputs"),
               .loads = {},
               .store = {}};
     const InputSet all(input_places_.size(), true);
-    side.loads.emplace(all, record_load(side.inputs, all));
+    slot.loads.emplace(all, record_load(slot.inputs, all));
     Recorder store(*device_);
     for (std::size_t i = 0; i < output_places_.size(); ++i) {
         const Tensor tensor = graph_->outputs()[i].tensor;
@@ -253,11 +253,11 @@ Program::Side Program::make_side() const {
             static_cast<std::uint64_t>(plan_.storage[value.storage] + bytes_of(value.offset, tensor.format()));
         const auto bytes = static_cast<std::uint64_t>(output_places_[i].bytes());
         const auto [holder, at] = arena_->place(from, bytes);
-        const auto [host, to] = side.outputs.place(output_places_[i].offset, bytes);
+        const auto [host, to] = slot.outputs.place(output_places_[i].offset, bytes);
         store.copy(*holder, at, *host, to, bytes);
     }
-    side.store = store.finish();
-    return side;
+    slot.store = store.finish();
+    return slot;
 }
 
 Commands Program::record_load(const Arena& from, const InputSet& inputs) const {

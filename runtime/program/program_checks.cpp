@@ -1,5 +1,4 @@
-// Looking at a program: what it submits, where the time went, where numbers stopped being finite, who wrote past an
-// end.
+// Inspection of a program: submitted commands, times of nodes, the first number that is not finite, writes past an end.
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +7,7 @@
 #include "base/error.h"
 #include "program/numbers.h"
 #include "program/program.h"
-#include "vulkan/device.h"
+#include "vulkan/device/device.h"
 
 namespace vkf {
 
@@ -25,11 +24,11 @@ std::size_t Program::barriers() const {
 }
 
 std::vector<const Recording*> Program::recordings() const {
-    const Side& side = sides_[started_];
+    const HostSlot& slot = host_slots_[started_];
     std::vector<const Recording*> list;
-    if (const auto load = side.loads.find(loaded_); load != side.loads.end()) list.push_back(&load->second.recording());
+    if (const auto load = slot.loads.find(loaded_); load != slot.loads.end()) list.push_back(&load->second.recording());
     for (const Commands& part : commands_) list.push_back(&part.recording());
-    list.push_back(&side.store.recording());
+    list.push_back(&slot.store.recording());
     return list;
 }
 
@@ -63,7 +62,7 @@ std::vector<float> Program::transient_values(Tensor tensor) const {
     std::vector<std::byte> bytes(static_cast<std::size_t>(bytes_of(reach, tensor.format())));
     arena_->read(at, bytes);
     std::vector<float> values = floats_of(bytes, tensor.format());
-    for (std::size_t r = 1; r < rows && pitch > width; ++r)  // what lies between the rows is somebody else's
+    for (std::size_t r = 1; r < rows && pitch > width; ++r)  // values between the rows belong to other tensors
         std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(r * pitch), width,
                     values.begin() + static_cast<std::ptrdiff_t>(r * width));
     values.resize(rows * width);

@@ -1,5 +1,5 @@
-// From what an op says of a launch to what its kernel gets: constants, the bytes of arguments and tables, and the
-// memory that these let it read and write.
+// Resolves an op's dispatch into the kernel's input: constants, the bytes of arguments and tables, and the memory
+// that these let it read and write.
 
 #include <algorithm>
 #include <cstring>
@@ -50,7 +50,7 @@ void Program::fill(std::span<std::byte> into, std::span<const ArgMember> members
             if (!memory) throw Error("argument '", member.name, "' is an address, given something else");
             put(into, member.offset, memory->at);
         } else if (const auto* table = std::get_if<Table>(&value); table && member.kind == ArgKind::table) {
-            put(into, member.offset, write_down(member, *table, at));
+            put(into, member.offset, append_table(member, *table, at));
         } else if (const auto* u = std::get_if<std::uint32_t>(&value); u && member.kind == ArgKind::u32) {
             put(into, member.offset, *u);
         } else if (const auto* i = std::get_if<std::int32_t>(&value); i && member.kind == ArgKind::i32) {
@@ -66,7 +66,7 @@ void Program::fill(std::span<std::byte> into, std::span<const ArgMember> members
             throw Error("takes no argument '", name, "'");
 }
 
-std::uint64_t Program::write_down(const ArgMember& member, const Table& table, const Places& at) {
+std::uint64_t Program::append_table(const ArgMember& member, const Table& table, const Places& at) {
     const std::size_t first = table_bytes_.size(), bytes = static_cast<std::size_t>(table.bytes());
     if (table.rows() * member.row_bytes != bytes)
         throw Error("rows of '", member.name, "' have ", member.row_bytes, " bytes, the ", table.rows(), " given ",

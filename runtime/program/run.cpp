@@ -1,4 +1,4 @@
-// Running a program: inputs are written, runs started and waited for, outputs read.
+// Runs of a program: writes inputs, starts runs and waits for them, reads outputs.
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "program/numbers.h"
 #include "program/program.h"
-#include "vulkan/device.h"
+#include "vulkan/device/device.h"
 
 namespace vkf {
 
@@ -17,12 +17,12 @@ const Program::Place& Program::named(std::span<const Place> list, std::string_vi
 }
 
 void Program::write_bytes(std::string_view input, DType dtype, std::span<const std::byte> data) {
-    const std::size_t side = free_side();
+    const std::size_t slot = free_host_slot();
     const Place& at = named(input_places_, input);
     const auto count = static_cast<std::int64_t>(data.size() / 4);
     require(at.type.dtype == dtype && at.type.shape.elements() == count, "input '", input, "' is ", at.type, ", given ",
             count, dtype == DType::f32 ? " floats" : " integers");
-    std::ranges::copy(data, sides_[side].inputs.mapped(at.offset, data.size()).begin());
+    std::ranges::copy(data, host_slots_[slot].inputs.mapped(at.offset, data.size()).begin());
     written_[static_cast<std::size_t>(&at - input_places_.data())] = true;
 }
 
@@ -34,11 +34,11 @@ void Program::write(std::string_view input, std::span<const std::int32_t> values
     write_bytes(input, DType::i32, std::as_bytes(values));
 }
 
-std::size_t Program::free_side() {
+std::size_t Program::free_host_slot() {
     require(runs_.size() < 2, "two runs of a program are under way already");
-    if (sides_.size() == 1) {
+    if (host_slots_.size() == 1) {
         if (runs_.empty()) return started_;
-        sides_.push_back(make_side());
+        host_slots_.push_back(make_host_slot());
         memory_.inputs = memory_.inputs / one_run_at_a_time.inputs * overlapping_runs.inputs;
         memory_.outputs = memory_.outputs / one_run_at_a_time.outputs * overlapping_runs.outputs;
     }
@@ -46,16 +46,16 @@ std::size_t Program::free_side() {
 }
 
 const Commands* Program::load() {
-    Side& side = sides_[free_side()];
+    HostSlot& slot = host_slots_[free_host_slot()];
     loaded_ = std::exchange(written_, InputSet(written_.size(), false));
     if (std::ranges::find(loaded_, true) == loaded_.end()) return nullptr;
-    auto found = side.loads.find(loaded_);
-    if (found == side.loads.end()) found = side.loads.emplace(loaded_, record_load(side.inputs, loaded_)).first;
+    auto found = slot.loads.find(loaded_);
+    if (found == slot.loads.end()) found = slot.loads.emplace(loaded_, record_load(slot.inputs, loaded_)).first;
     return &found->second;
 }
 
 void Program::start() {
-    const std::size_t k = free_side();
+    const std::size_t k = free_host_slot();
     std::vector<const Commands*> parts;
     if (const Commands* inputs = load()) parts.push_back(inputs);
     const auto begun = Pace::Clock::now();
@@ -67,7 +67,7 @@ void Program::start() {
         }
         parts.push_back(&part);
     }
-    parts.push_back(&sides_[k].store);
+    parts.push_back(&host_slots_[k].store);
     runs_.push_back({submit(*device_, parts, pace_.joined()), k, begun});
     started_ = k;
 }
@@ -97,7 +97,7 @@ void Program::finish() {
     require(!runs_.empty(), "no run of the program is under way");
     wait(*device_, runs_.front().ticket);
     pace_.ran(segments(), Pace::Clock::now() - runs_.front().begun);
-    finished_ = runs_.front().side;
+    finished_ = runs_.front().slot;
     runs_.erase(runs_.begin());
 }
 
@@ -117,7 +117,7 @@ std::span<const std::byte> Program::read_bytes(std::string_view output, DType dt
     const Place& at = named(output_places_, output);
     require(at.type.dtype == dtype, "output '", output, "' is ", at.type, ", asked for as ",
             dtype == DType::f32 ? "floats" : "integers");
-    return sides_[finished_].outputs.mapped(at.offset, static_cast<std::uint64_t>(at.bytes()));
+    return host_slots_[finished_].outputs.mapped(at.offset, static_cast<std::uint64_t>(at.bytes()));
 }
 
 std::vector<float> Program::read(std::string_view output) const {

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "graph/plan.h"
 #include "program/numbers.h"
-#include "vulkan/device.h"
+#include "vulkan/device/device.h"
 
 namespace vkf {
 
@@ -28,7 +28,7 @@ std::vector<Storage> State::missing(const Graph& graph) const {
     for (const Storage& wanted : graph.storages()) {
         if ((wanted.role != Role::state && wanted.role != Role::constant) || find(wanted)) continue;
         const auto same = [&](const Storage& at) { return at.values && wanted.values && *at.values == *wanted.values; };
-        if (std::ranges::none_of(list, same)) list.push_back(wanted);  // a constant may have two shapes
+        if (std::ranges::none_of(list, same)) list.push_back(wanted);  // constants of two shapes may be equal
     }
     return list;
 }

@@ -10,7 +10,7 @@
 #include "graph/lower.h"
 #include "passes/run_passes.h"
 #include "program/kernel_constants.h"
-#include "vulkan/device.h"
+#include "vulkan/device/device.h"
 
 namespace vkf {
 
@@ -29,27 +29,27 @@ std::size_t Only::choose(const DeviceTraits&, const TuningProblem& problem) {
     return static_cast<std::size_t>(at - problem.candidates.begin());
 }
 
-std::vector<KernelRequest> kernels_of(TuningCase& of, DeviceTraits lowering, const std::string& candidate) {
+std::vector<KernelRequest> kernels_of(TuningCase& tuning_case, DeviceTraits lowering, const std::string& candidate) {
     Only only(candidate);
     const DeviceTraits device = with(std::move(lowering), only);
-    run_passes(of.graph, passes_for(device));
-    const LiveNodes live = live_nodes(of.graph);
+    run_passes(tuning_case.graph, passes_for(device));
+    const LiveNodes live = live_nodes(tuning_case.graph);
     std::vector<KernelRequest> made;
-    for (std::size_t i = 0; i < of.graph.nodes().size(); ++i)
-        if (const Node& node = of.graph.nodes()[i]; live[i] && !node.is_view())
-            std::ranges::transform(lower(of.graph, live, node, device).dispatches, std::back_inserter(made),
+    for (std::size_t i = 0; i < tuning_case.graph.nodes().size(); ++i)
+        if (const Node& node = tuning_case.graph.nodes()[i]; live[i] && !node.is_view())
+            std::ranges::transform(lower(tuning_case.graph, live, node, device).dispatches, std::back_inserter(made),
                                    kernel_request);
     return made;
 }
 
-TuningAttempt::TuningAttempt(Device& device, DeviceTraits lowering, TuningCase& of, const TuningOperands& operands,
-                             const std::string& candidate)
-    : case_(of),
+TuningAttempt::TuningAttempt(Device& device, DeviceTraits lowering, TuningCase& tuning_case,
+                             const TuningOperands& operands, const std::string& candidate)
+    : case_(tuning_case),
       operands_(operands),
       only_(candidate),
       stamped_(device.info().timestamp_ns > 0),
       state_(device),
-      program_(device, of.graph, state_,
+      program_(device, tuning_case.graph, state_,
                {.stamps = stamped_, .guarded = true, .traits = with(std::move(lowering), only_)}) {
     for (const auto& [name, values] : operands.inputs) program_.write(name, values);
     program_.run();

@@ -1,4 +1,4 @@
-// One candidate of a tuning problem, run on the device.
+// Trial of one candidate of a tuning problem on the device.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace vkf {
 
-/// Chooses one candidate always.
+/// Always chooses one candidate.
 class Only : public Autotuner {
 public:
     explicit Only(std::string candidate) : candidate_(std::move(candidate)) {}
@@ -20,28 +20,28 @@ private:
     std::string candidate_;
 };
 
-/// What a case's kernels are, with one candidate. Runs the graph's passes.
-std::vector<KernelRequest> kernels_of(TuningCase& of, DeviceTraits lowering, const std::string& candidate);
+/// Kernels of a case with one candidate. Runs the graph's passes.
+std::vector<KernelRequest> kernels_of(TuningCase& tuning_case, DeviceTraits lowering, const std::string& candidate);
 
-/// A case made executable with one candidate, in poisoned memory between guard bands, and run once. The case and its
-/// operands must outlive it.
+/// A case compiled with one candidate, in poisoned memory between guard bands, and run once. The case and its operands
+/// must outlive the attempt.
 class TuningAttempt {
 public:
-    TuningAttempt(Device& device, DeviceTraits lowering, TuningCase& of, const TuningOperands& operands,
+    TuningAttempt(Device& device, DeviceTraits lowering, TuningCase& tuning_case, const TuningOperands& operands,
                   const std::string& candidate);
 
-    /// What is wrong with what was computed; empty: nothing.
+    /// Describes the fault of the result; empty if there is none.
     std::string mismatch() const;
 
-    /// Seconds that the nodes of the case's op take, where the device has timestamps, else all of a run: the least of
-    /// five runs, or ten short ones. The first one that takes no longer than `enough` is the last.
+    /// Seconds of the nodes of the case's op if the device has timestamps, otherwise of a whole run: the minimum of
+    /// five runs, or of ten short ones. The first run that takes at most `enough` is the last.
     double seconds(double enough);
 
-    /// Seconds that they take in one more run, and the operations of that run.
+    /// Seconds of one more run, measured like seconds(), and the operations of that run.
     double once();
     double flops() const { return flops_; }
 
-    /// Bytes of memory that it holds.
+    /// Bytes of memory that the attempt holds.
     std::int64_t bytes() const;
 
 private:

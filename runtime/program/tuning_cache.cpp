@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/json.h"
+#include "base/files/file.h"
+#include "base/files/small_file.h"
 #include "base/random.h"
-#include "base/small_file.h"
-#include "vulkan/device.h"
-#include "vulkan/kernel.h"
+#include "base/text/json.h"
+#include "vulkan/device/device.h"
+#include "vulkan/kernel/kernel.h"
 
 namespace vkf {
 
@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::uint64_t LARGEST = 1 << 22;  // bytes; our own have a few thousand
+constexpr std::uint64_t LARGEST = 1 << 22;  // bytes; our own files have a few thousand
 
 /// Everything that makes an earlier choice worthless when it changes.
 ordered_json origin(const DeviceInfo& device, const TuningCachePlace& place) {
@@ -62,7 +62,7 @@ void write_tuning_cache(const DeviceInfo& device, const TuningCachePlace& place,
     try {
         cache.merge(read_tuning_cache(device, place));
     } catch (const InputError&) {
-        // It is replaced.
+        // An unreadable file is replaced.
     }
     ordered_json chosen = ordered_json::object();
     for (const auto& [kind, result] : cache.chosen)

@@ -11,35 +11,35 @@ namespace vkf {
 
 struct DeviceInfo;
 
-/// What was found out for one kind of computation.
+/// Tuning result for one kind of computation.
 struct TuningResult {
     std::string kernel;                    // the chosen candidate
-    std::map<std::string, double> gflops;  // of all that were timed
+    std::map<std::string, double> gflops;  // by candidate that was timed
 };
 
 struct TuningCache {
     std::map<std::string, TuningResult> chosen;  // by kind and candidates
-    /// What was wrong with a candidate, by the family of problems it was one for, and its name.
+    /// Faults of candidates, by the problems' family and the candidate's name.
     std::map<std::string, std::map<std::string, std::string>> refused;
 
-    /// Adds what others found out; what is known already stays.
+    /// Adds the results of `others`; known results stay.
     void merge(TuningCache others);
 };
 
-/// Where the files of all devices are, and for which kernels.
+/// Folder of the files of all devices, and the kernels that the files are for.
 struct TuningCachePlace {
     std::filesystem::path folder;
-    std::vector<std::string> kernels;  // names; when one's SPIR-V changes, what was found out is worth nothing
+    std::vector<std::string> kernels;  // names; results are worthless when one's SPIR-V changes
 };
 
-/// The device's own file.
+/// File of the device.
 std::filesystem::path tuning_cache_file(const DeviceInfo& device, const TuningCachePlace& place);
 
-/// What it holds for this device, driver and build; nothing if it is missing or another's. Throws InputError naming the
-/// file if it cannot be read or makes no sense.
+/// Results in the device's file for this device, driver and build; none if it is missing or is for others. Throws
+/// InputError naming the file if it cannot be read or is malformed.
 TuningCache read_tuning_cache(const DeviceInfo& device, const TuningCachePlace& place);
 
-/// Writes it, with what other processes have put there meanwhile. Throws Error.
+/// Writes the results, with those that other processes have written meanwhile. Throws Error.
 void write_tuning_cache(const DeviceInfo& device, const TuningCachePlace& place, TuningCache cache);
 
 }  // namespace vkf

@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/os.h"
-#include "base/small_file.h"
+#include "base/files/small_file.h"
+#include "base/os/os.h"
 
 namespace vkf {
 
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view ending = ".trying", over = "\n";
 constexpr std::uint64_t LARGEST = 1 << 20;  // bytes; a line has a hundred
 
-/// Of a journal's last line: a family and a candidate, or nothing.
+/// Family and candidate in a journal's last line; nullopt if there are none.
 std::optional<TuningJournal::Trial> last_of(std::string words) {
     if (!words.ends_with('\n')) return std::nullopt;
     words.pop_back();
@@ -46,12 +46,12 @@ std::vector<TuningJournal::Trial> TuningJournal::left_behind() const {
         const std::string name = at->path().filename().string();
         if (!name.starts_with(begins) || !name.ends_with(ending) || !at->is_regular_file(ignored)) continue;
         os::File file = os::File::locked(at->path());
-        if (!file.valid()) continue;  // its process lives
+        if (!file.valid()) continue;  // its process is alive
         try {
             if (const auto trial = last_of(read_small_text(at->path(), LARGEST, Links::refused)))
                 list.push_back(*trial);
         } catch (const std::exception&) {
-            // It says nothing.
+            // An unreadable journal is ignored.
         }
         file.close();
         fs::remove(at->path(), ignored);

@@ -1,14 +1,14 @@
-// What goes before every timing on a GPU.
+// Warm-up before every timing on a GPU.
 #pragma once
 
 #include <chrono>
 
-#include "vulkan/device.h"
+#include "vulkan/device/device.h"
 
 namespace vkf {
 
-/// Runs work again and again until a GPU has raised its clocks, which it does some tenths of a second after it has
-/// become busy: an H200 from 345 to 1980 MHz after 0.2 s. A CPU needs no such thing.
+/// Runs work again and again until a GPU has raised its clocks, which takes some tenths of a second of work: an H200
+/// goes from 345 to 1980 MHz after 0.2 s. A CPU needs no warm-up.
 template <class Run>
 void warm_up(const Device& device, Run&& run) {
     constexpr std::chrono::duration<double> long_enough(0.3);

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/os/memory.h"
+#include "vulkan/cpu/host_pool.h"
 #include "vulkan/handles.h"
-#include "vulkan/host_pool.h"
 #include "vulkan/recorder.h"
 
 namespace vkf {
@@ -24,11 +24,11 @@ VmaAllocationCreateFlags flags_of(Memory intent, bool cpu) {
         case Memory::device:
             break;
     }
-    return cpu ? VMA_ALLOCATION_CREATE_HOST_ACCESS_RANDOM_BIT : 0;  // to be looked at, see backed()
+    return cpu ? VMA_ALLOCATION_CREATE_HOST_ACCESS_RANDOM_BIT : 0;  // backed() reads it
 }
 
-/// Whether what was allocated is there. Mesa's CPU device takes memory from an anonymous file and does not see that
-/// `ulimit -f` kept it from growing or `ulimit -v` from being mapped.
+/// True if the allocation has memory. Mesa's CPU device takes memory from an anonymous file, and does not notice if
+/// `ulimit -f` prevents the file from growing or `ulimit -v` prevents its mapping.
 bool backed(VmaAllocator allocator, VmaAllocation allocation, std::uint64_t bytes) {
     void* data = nullptr;
     if (vmaMapMemory(allocator, allocation, &data) != VK_SUCCESS) return false;

@@ -1,4 +1,4 @@
-// Device memory by intent.
+// Device memory by intended use.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ class Device;
 class HostPool;
 
 enum class Memory : std::uint8_t {
-    device,    // kernels only; copies move it
+    device,    // accessed by kernels and copies only
     upload,    // written by the host, read by kernels
     readback,  // written by copies or kernels, read by the host
 };
 
-/// A buffer with a device address. Move-only. Throws Error naming what was asked for if the memory is not to be had.
+/// A buffer with a device address. Move-only. Throws Error naming the buffer if there is not enough memory.
 class Buffer {
 public:
     Buffer();
@@ -29,11 +29,12 @@ public:
 
     std::uint64_t address() const { return address_; }
     std::uint64_t bytes() const { return bytes_; }
-    /// Host view of upload and readback memory, coherent; also of device memory where the two are one, else empty.
+    /// Coherent host view of upload and readback memory, and of device memory that is host memory; else empty.
     std::span<std::byte> mapped() const { return {mapped_, mapped_ ? bytes_ : 0}; }
     void* handle() const { return buffer_; }
 
-    /// Synchronous copies for loading and saving: waits for the device, stages where the memory is not mapped.
+    /// Synchronous copies for loading and saving: wait for the device, and use a staging buffer if the memory is not
+    /// mapped.
     void write(std::uint64_t offset, std::span<const std::byte> data);
     void read(std::uint64_t offset, std::span<std::byte> data) const;
     void fill(std::uint32_t word);

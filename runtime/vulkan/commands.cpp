@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "vulkan/handles.h"
-#include "vulkan/kernel.h"
+#include "vulkan/kernel/kernel.h"
 #include "vulkan/recording.h"
 
 namespace vkf {
@@ -16,7 +16,7 @@ struct Commands::Impl {
     std::vector<VkCommandBuffer> segments;
     VkQueryPool stamps = VK_NULL_HANDLE;
 
-    Impl(Device& owner, Recording of) : device(owner), recording(std::move(of)) {}
+    Impl(Device& owner, Recording recorded) : device(owner), recording(std::move(recorded)) {}
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
     ~Impl() {
@@ -24,7 +24,7 @@ struct Commands::Impl {
         try {
             device.wait_idle();
         } catch (const Error&) {
-            if (handles.hung) return;  // of a lost device everything may be freed
+            if (handles.hung) return;  // all objects of a lost device may be freed
         }
         if (!segments.empty())
             vkFreeCommandBuffers(handles.device, handles.commands, static_cast<std::uint32_t>(segments.size()),
@@ -37,7 +37,7 @@ struct Commands::Impl {
 
 namespace {
 
-/// Makes what kernels and copies have written visible to whoever comes next.
+/// Makes writes of kernels and copies visible to later accesses of the given kind.
 void barrier(VkCommandBuffer commands, VkPipelineStageFlags2 to_stage, VkAccessFlags2 to_access) {
     VkMemoryBarrier2 memory{};
     memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2;
@@ -149,7 +149,7 @@ std::uint64_t submit(Device& device, std::span<const Commands* const> list, std:
     DeviceHandles& handles = device.handles();
     handles.cpu_latency.hold();
     std::vector<VkCommandBufferSubmitInfo> buffers;
-    std::size_t ended = 0;  // segments among them that another one of the same commands follows
+    std::size_t ended = 0;  // segments in `buffers` that are followed by one of the same Commands
     const auto submit_buffers = [&] {
         VkSemaphoreSubmitInfo signal{};
         signal.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO;

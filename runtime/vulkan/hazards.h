@@ -1,4 +1,4 @@
-// When a barrier is needed between commands: derived from the address ranges each one reads and writes.
+// Conflicts between commands, which need a barrier: derived from the address ranges that each command reads and writes.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct Access {
     bool writes = false;
 };
 
-/// True if commands with these accesses must not run at once. Two reads never conflict; a write conflicts with any
-/// overlap.
+/// True if commands with these accesses must not run at once. A write conflicts with any access that overlaps it; two
+/// reads never conflict.
 inline bool conflict(std::span<const Access> before, std::span<const Access> next) {
     for (const Access& a : next)
         for (const Access& b : before)

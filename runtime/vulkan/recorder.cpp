@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "vulkan/buffer.h"
-#include "vulkan/kernel.h"
+#include "vulkan/kernel/kernel.h"
 
 namespace vkf {
 

@@ -1,4 +1,4 @@
-// Records kernels and copies, and writes command buffers from what was recorded.
+// Recorder of kernels and copies, from which command buffers are written.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ class Buffer;
 class Device;
 struct Kernel;
 
-/// Records kernels and copies, putting a barrier only where the accesses demand one.
+/// Records kernels and copies, with a barrier only where accesses conflict.
 ///
-/// With the environment variable VKFORMER_SHUFFLE set to a whole number, what stands between two barriers is run in an
-/// order drawn from it, which must change no result.
+/// If the environment variable VKFORMER_SHUFFLE is a whole number, commands between two barriers run in a random order
+/// with this seed, which must not change a result.
 class Recorder {
 public:
-    /// `open_phases` is the recording's.
+    /// `open_phases`: see Recording::open_phases.
     explicit Recorder(Device& device, std::size_t open_phases = 1) : device_(device) {
         recording_.open_phases = open_phases;
     }
@@ -31,10 +31,10 @@ public:
               std::uint64_t bytes);
     /// Ends the current segment.
     void cut() { recording_.cut(); }
-    /// Waits for what stands before and takes the time.
+    /// Records a timestamp, taken when all earlier commands have finished.
     void stamp() { recording_.stamp(); }
 
-    /// Throws InputError if VKFORMER_SHUFFLE is no whole number.
+    /// Returns the recorded commands and starts anew. Throws InputError if VKFORMER_SHUFFLE is not a whole number.
     Commands finish();
 
 private:

@@ -1,4 +1,4 @@
-// What is to be run, as plain data: commands in phases, one barrier wherever two phases meet.
+// Commands to run, as plain data: in phases, with a barrier between two phases.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct Kernel;
 
 struct KernelLaunch {
     const Kernel* kernel = nullptr;
-    std::vector<std::byte> push;  // its Args
+    std::vector<std::byte> push;  // the kernel's Args
     std::uint32_t x = 0, y = 0;   // workgroups
 };
 
@@ -31,40 +31,40 @@ struct Command {
     std::vector<Access> accesses;
 };
 
-/// Commands that may run in any order and all at once. Each phase begins with a barrier: it waits for everything before
-/// it, also for what was submitted before, and sees all that was written.
+/// Commands that may run in any order and all at once. Each phase begins with a barrier: it waits for all earlier
+/// commands, also of earlier submissions, and sees everything that they wrote.
 struct Phase {
-    bool stamped = false;  // takes the time when what stands before it has finished
+    bool stamped = false;  // takes a timestamp when all earlier commands have finished
     std::vector<Command> commands;
 };
 
 /// One command buffer.
 using Segment = std::vector<Phase>;
 
-/// How many phases are open for a GPU: as many as a few layers of a model have.
+/// Number of open phases for a GPU: as many as a few layers of a model have.
 constexpr std::size_t open_phases_of_gpu = 64;
 
-/// All that command buffers are written from, and from nothing else.
+/// Complete input from which command buffers are written.
 struct Recording {
     std::vector<Segment> segments{Segment(1)};
-    /// So many of a segment's last phases may still be joined. With one, commands stay in order; more of them make a
-    /// GPU wait less often and have more to do at once.
+    /// Number of a segment's last phases to which commands may still be added. With one, commands stay in order; with
+    /// more, a GPU waits less often and has more to do at once.
     std::size_t open_phases = 1;
 
-    /// Adds a command to the earliest open phase behind all commands that it conflicts with, and behind the last stamp.
-    /// Begins a phase if there is none.
+    /// Adds a command to the earliest open phase that is after all commands that it conflicts with and after the last
+    /// stamp. Begins a phase if there is none.
     void add(Command command);
-    /// Begins a phase that is stamped.
+    /// Begins a stamped phase.
     void stamp();
     /// Begins a segment.
     void cut();
 
-    /// Barriers within segments; each segment begins with one more.
+    /// Number of barriers within segments; each segment begins with one more.
     std::size_t barriers() const;
     std::size_t stamps() const;
 };
 
-/// Puts the commands of each phase in an order drawn from the seed: if that changes a result, a barrier is missing.
+/// Shuffles the commands within each phase by the seed: if this changes a result, a barrier is missing.
 void shuffle(Recording& recording, std::uint64_t seed);
 
 }  // namespace vkf

@@ -3,13 +3,13 @@
 #include <optional>
 
 #include "base/error.h"
-#include "vulkan/reflect.h"
+#include "vulkan/kernel/reflect.h"
 
 namespace vkf {
 
 namespace {
 
-// Of SPIR-V what the lengths of shared arrays are made of (SPIR-V specification, §3.49).
+// SPIR-V opcodes from which lengths of shared arrays are computed (SPIR-V specification, §3.49).
 enum : std::uint32_t {
     op_type_bool = 20,
     op_type_int = 21,
@@ -58,7 +58,7 @@ enum : std::uint32_t {
 using Operands = std::span<const std::uint32_t>;
 using Number = std::optional<std::uint32_t>;
 
-/// Of two numbers; nothing, if the operation is not known.
+/// Result of an operation on two numbers; empty if the operation is unknown.
 Number computed(std::uint32_t op, std::uint32_t a, std::uint32_t b) {
     const auto signed_a = static_cast<std::int32_t>(a), signed_b = static_cast<std::int32_t>(b);
     switch (op) {
@@ -109,7 +109,7 @@ Number computed(std::uint32_t op, std::uint32_t a, std::uint32_t b) {
     }
 }
 
-/// Walks a module once: everything is declared before it is used.
+/// Sums the bytes of shared memory in one pass over a module: everything is declared before it is used.
 class SharedMemory {
 public:
     explicit SharedMemory(const std::map<std::uint32_t, std::uint32_t>& constants) : constants_(constants) {}
@@ -186,8 +186,8 @@ private:
     }
 
     const std::map<std::uint32_t, std::uint32_t>& constants_;
-    std::map<std::uint32_t, std::uint32_t> spec_ids_, numbers_, pointees_;  // by result
-    std::map<std::uint32_t, std::uint64_t> bytes_;                          // of types
+    std::map<std::uint32_t, std::uint32_t> spec_ids_, numbers_, pointees_;  // by result id
+    std::map<std::uint32_t, std::uint64_t> bytes_;                          // bytes of types, by result id
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How much memory the workgroups of a kernel share.
+// Size of a kernel's shared memory.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace vkf {
 
-/// Bytes that a workgroup of a SPIR-V compute module shares where the specialisation constants have these values, by
-/// id, and the others their own. Throws Error if it shares anything but numbers and arrays of them, or if an array's
-/// length is computed in a way that is not known here.
+/// Bytes of shared memory of a workgroup of a SPIR-V compute module, given values of specialisation constants by id;
+/// other constants have their defaults. Throws Error if the module shares anything but numbers and arrays of them, or
+/// if an array's length is computed by an operation that is not implemented here.
 std::uint64_t shared_bytes(std::span<const std::uint32_t> words,
                            const std::map<std::uint32_t, std::uint32_t>& constants);
 

@@ -1,14 +1,15 @@
-// lib/coopmat2_tensor.glsl for a workgroup of one subgroup on devices without tensor layouts: matrices pass through
-// shared memory, two elements at a time. It is slow and serves tests: all else in the kernels is proved by it.
+// Replacement of lib/coopmat2_tensor.glsl for a workgroup of one subgroup on devices without tensor layouts: matrices
+// pass through shared memory, two elements at a time. It is slow; with it, tests check the rest of the kernels.
 //
-// The kernel defines STAGED, the elements of its largest matrix.
+// The kernel defines STAGED, the number of elements of its largest matrix.
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 
-shared uint staged[STAGED];  // two of ELEMENT on the way in, an fp32 on the way out
+shared uint staged[STAGED];  // two of ELEMENT when loading, one fp32 when storing
 
-// Unless `clamped`, what lies past `end` is taken as it is, so that a kernel that needs 0 there is wrong.
+// Copies a slice of x to shared memory. Unless `clamped`, elements past `end` are read as they are, so tests find
+// kernels that need 0 there.
 void stage(In x, uint form, uint base, uint pitch, uvec2 end, uvec2 from, uvec2 extent, bool clamped) {
-    barrier();  // everyone has what was there
+    barrier();  // all have loaded the previous matrix
     for (uint i = gl_LocalInvocationID.x; i < extent.x * extent.y / 2; i += GROUP) {
         const uvec2 at = from + uvec2(2 * i / extent.y, 2 * i % extent.y);
         vec2 pair = vec2(0.0);

@@ -1,16 +1,16 @@
-// How matrices of a workgroup come from memory and go there: by tensor layouts, which the driver stages and pipelines.
-// Edges are the layouts' affair, transposes are views.
+// Loads and stores of a workgroup's matrices by tensor layouts, which the driver stages and pipelines. Layouts clamp at
+// the edges, views transpose.
 //
-// A tensor's elements are fp32, rounded on their way, or else of the matrices' own 16 bits; its lines follow each other
-// at a pitch. LOAD_LINES takes `extent` elements from `from` = (line, place in the line) on, 0 past `end`, and
-// LOAD_COLUMNS makes columns of the lines; STORE_LINES leaves out what is past `end`. The constant `aligned` promises
-// that lines of 16-bit elements start at multiples of 16 bytes, where they move faster. LOAD_LINES_INSIDE and
-// LOAD_COLUMNS_INSIDE are for what lies before `end`, with which nothing is compared.
+// A tensor's elements are fp32, rounded while they are loaded, or of the matrices' own 16-bit type; its lines are
+// `pitch` elements apart. LOAD_LINES loads `extent` elements from `from` = (line, place in the line) on, 0 past `end`;
+// LOAD_COLUMNS loads the transpose; STORE_LINES does not store elements past `end`. The constant `aligned` promises
+// that lines of 16-bit elements start at multiples of 16 bytes, which makes them faster. LOAD_LINES_INSIDE and
+// LOAD_COLUMNS_INSIDE need slices before `end` and do not compare with it.
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 
 layout(buffer_reference, buffer_reference_align = 4) restrict readonly buffer Wide { float value; };
-// 16 bits, whatever they mean: loads and stores do not convert.
+// 16 bits of any format: loads and stores do not convert.
 layout(buffer_reference, buffer_reference_align = 2) restrict readonly buffer In16 { float16_t at[]; };
 layout(buffer_reference, buffer_reference_align = 2) restrict writeonly buffer Out16 { float16_t at[]; };
 layout(buffer_reference, buffer_reference_align = 16) restrict readonly buffer InAligned { float16_t at[]; };
@@ -22,10 +22,10 @@ ELEMENT rounded_wide(const in Wide from, const in uint block[2], const in uint i
     return rounded(nearest(from.value));
 }
 
-// Tells compilers what `aligned` promises.
+// `elements`; tells compilers that it is a multiple of 8 if `aligned`.
 uint eights(uint elements, const bool aligned) { return aligned ? elements & ~7u : elements; }
 
-// Declares `slice`. Tensor layouts stay where they are made: compilers rarely see them as arguments.
+// Declares `slice`. A macro, because compilers rarely see tensor layouts as arguments.
 #define SLICE(clamp, pitch, end, from, extent)                                                                        \
     tensorLayoutNV<2, clamp> slice = createTensorLayoutNV(2, clamp);                                                  \
     slice = setTensorLayoutDimensionNV(slice, (end).x, (end).y);                                                      \
@@ -70,7 +70,7 @@ uint eights(uint elements, const bool aligned) { return aligned ? elements & ~7u
 #define LOAD_COLUMNS_INSIDE(matrix, memory, form, aligned, base, pitch, end, from, extent)                            \
     COLUMNS_BY(UNCLAMPED, matrix, memory, form, aligned, base, pitch, end, from, extent)
 
-// rounded_sum is the kernel's own, for each type of sum that it stores. The sum may be rounded where it is.
+// The kernel defines rounded_sum for each type of sum that it stores. The store may round the sum in place.
 #define STORE_LINES(matrix, memory, form, aligned, base, pitch, end, from, extent)                                    \
     if (packed(form)) {                                                                                               \
         ROUND(matrix);                                                                                                \

@@ -1,2 +1,2 @@
-// Neither infinite nor NaN. By its bits: a compiler may take it for granted that there is nothing but numbers.
+// True if x is neither infinite nor NaN. Tests bits, because compilers may assume that neither occurs.
 bool finite(float x) { return (floatBitsToUint(x) & 0x7f800000u) != 0x7f800000u; }

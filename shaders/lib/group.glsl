@@ -1,8 +1,8 @@
 // Sums and maxima over a workgroup of any size, for any subgroup size, in a fixed order. All invocations take part.
 //
-// When the workgroup is one small subgroup (as on CPU devices) every lane is handed to all others by broadcasts, each
-// one instruction on lavapipe, and all lanes add up alike. Its subgroupAdd goes from lane to lane instead, each step
-// waiting for the last: five times as long.
+// If the workgroup is one small subgroup (as on CPU devices), each lane's value is broadcast to all lanes, and all
+// lanes add up in the same order. A broadcast is one instruction on lavapipe. lavapipe's subgroupAdd goes from lane to
+// lane, each step waiting for the one before, and takes five times as long.
 
 shared float group_partial[32];  // one per subgroup: 128 lanes at least 4 wide
 

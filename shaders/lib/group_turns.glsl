@@ -1,10 +1,10 @@
-// Sums over a workgroup for kernels that sum row after row: two sums by one reduction, with one barrier. Each equals
-// group_sum (lib/group.glsl) to the last bit. group_sum keeps the subgroups' parts in one buffer, and needs a second
-// barrier before it overwrites that. Here two buffers alternate: the barrier of one sum also separates the reads and
-// writes of the other buffer.
+// Sums over a workgroup for kernels that sum one row after another: two sums by one reduction, with one barrier. Each
+// equals group_sum (lib/group.glsl) to the last bit. group_sum keeps the subgroups' partial sums in one buffer and
+// needs a second barrier before it overwrites them. Here two buffers alternate, so the barrier of one sum also
+// separates the reads and writes of the other buffer.
 //
-// The loop over the parts has a constant end, so that their loads need not wait for each other; `precise` keeps the
-// order of additions, which compilers may change in what they have unrolled.
+// The loop over the partial sums has a constant end, so that their loads do not wait for each other; `precise` keeps
+// the order of additions, which compilers may change in unrolled loops.
 #include "lib/group.glsl"
 
 const uint SUBGROUPS = GROUP / SUBGROUP;

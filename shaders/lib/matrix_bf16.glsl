@@ -1,6 +1,6 @@
-// For lib/matrix.glsl: cooperative matrices of bfloat16.
+// Element type of lib/matrix.glsl for cooperative matrices of bfloat16.
 //
-// Numerics: rounding is to nearest even (2^-8 of a number); a bfloat16 reaches as far as an fp32.
+// Numerics: rounds to nearest even (2^-8 of a number); a bfloat16 has the range of an fp32.
 #extension GL_EXT_spirv_intrinsics : require
 
 // glslc 2025.2 does not know GL_EXT_bfloat16: this is OpTypeFloat 16 BFloat16KHR, with the capabilities of the type and
@@ -8,7 +8,7 @@
 #define ELEMENT spirv_type(extensions = ["SPV_KHR_bfloat16"], capabilities = [5116, 5118], id = 22, 16, 0)
 #define ELEMENT_PAIR BF16X2
 
-// Returns two numbers whose upper halves are the bfloat16s nearest to them; NaN stays NaN.
+// Bits whose upper halves are the bfloat16s nearest to the two numbers; NaN stays NaN.
 uvec2 nearest_bits(vec2 pair) {
     const uvec2 bits = floatBitsToUint(pair);
     return mix(bits + 0x7fff + (bits >> 16 & 1), bits | 0x400000, isnan(pair));
@@ -18,6 +18,6 @@ uint pack(vec2 pair) {
     return half_words.x | half_words.y << 16;
 }
 
-// Returns the bfloat16 nearest to x as an fp32, which OpFConvert then keeps as it is. By itself it may round either
-// way: NVIDIA's driver 580 cuts off.
+// The bfloat16 nearest to x as an fp32, which OpFConvert converts exactly. OpFConvert alone may round either way:
+// NVIDIA's driver 580 truncates.
 float nearest(float x) { return uintBitsToFloat(nearest_bits(vec2(x, 0.0)).x & 0xffff0000u); }

@@ -1,9 +1,9 @@
-// Numbers as words whose order is theirs, so that no driver's idea of NaN matters, and reductions of words over a
-// workgroup, in which all invocations take part.
+// Maps numbers to words in the same order, which makes comparisons independent of how drivers treat NaN, and reduces
+// words over a workgroup; all invocations take part.
 
 shared uint word_partial[32];  // one per subgroup
 
-// Greater than 0, in the order of the numbers; NaN above all, −0 as 0.
+// Word greater than 0, in the order of the numbers; NaN is above all numbers, −0 equals 0.
 uint ordered(float value) {
     const uint bits = floatBitsToUint(value), size = bits & 0x7fffffffu;
     if (size > 0x7f800000u) return 0xffffffffu;

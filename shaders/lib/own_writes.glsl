@@ -1,6 +1,7 @@
-// Pairs that lanes of the same subgroup have written in this launch. Unlike other inputs they are neither readonly nor
-// restrict, so that no load is moved before the stores. Between stores and loads stands subgroupMemoryBarrierBuffer():
-// a barrier that lanes wait at would make coroutines of a CPU device's subgroups, whose lanes are together anyway.
+// Loads pairs that lanes of the same subgroup have stored in this launch. The references are neither readonly nor
+// restrict, so that compilers move no load before the stores. The kernel calls subgroupMemoryBarrierBuffer() between
+// stores and loads. A control barrier would turn the subgroups of a CPU device into coroutines, and their lanes run
+// together anyway.
 
 layout(buffer_reference, buffer_reference_align = 4) buffer WrittenWord { uint at[]; };
 layout(buffer_reference, buffer_reference_align = 8) buffer WrittenWide { uint64_t at[]; };

@@ -1,9 +1,8 @@
-// Counter-based random bits and dropout; runtime/base/random.h has the same bits and the same mask.
+// Counter-based random bits and dropout; runtime/base/random.h computes the same bits and the same mask.
 //
-// Nothing is stored between forward and backward: both ask for (key, salt, row, column) and get the
-// same answer, whatever the tiling and the device. `key` is the step's (stream_key on the host), `salt`
-// tells the places of one model apart, row and column name the element; kernels that see a tensor as
-// flat use the forms with one index.
+// Nothing is stored between forward and backward: equal (key, salt, row, column) give equal bits for any tiling and on
+// any device. `key` is the key of the training step (stream_key on the host), `salt` distinguishes the dropouts of one
+// model, row and column are the element's. Kernels that index a tensor as flat use the overloads with one index.
 
 // Philox4x32-10: Salmon, Moraes, Dror, Shaw (SC 2011), section 3.3.
 uvec4 philox(uvec4 counter, uvec2 key) {
@@ -22,7 +21,7 @@ float unit_float(uint bits) {
     return float(bits >> 8u) * 5.9604644775390625e-8f;
 }
 
-// Bits for columns 4 block … 4 block + 3 of a row: who owns four neighbours pays for one block.
+// Bits for columns 4 block … 4 block + 3 of a row: four neighbours cost one block.
 uvec4 dropout_bits(uvec2 key, uint salt, uint row, uint block) {
     return philox(uvec4(block, row, salt, 0u), key);
 }

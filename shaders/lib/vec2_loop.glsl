@@ -1,7 +1,7 @@
-// Consecutive elements by pairs of neighbours, a workgroup's lanes side by side; an odd last element comes alone:
+// Loops over consecutive elements by pairs, neighbouring pairs to neighbouring lanes; an odd last element is separate:
 //     FOR_PAIRS_IN(first, end, i) step(i, true);
 //     if (odd_end(first, end)) step(end - 1, false);
-// `first` is even, so that pairs start at even elements; LAYOUT says that they may be moved as one
+// `first` is even, so that pairs start at even elements; LAYOUT tells if a pair may be moved as one word
 // (lib/vector_layout.glsl).
 #include "lib/vector_layout.glsl"
 

@@ -1,15 +1,15 @@
-#include "apps/bench_report.h"
+#include "apps/bench/bench_report.h"
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/scratch.h"
 
 namespace vkf::test {
 
 namespace {
 
-/// 10 s of 100 FLOPs and 1 byte, beside a peak of 20 FLOP/s, 40 by matrices of bf16, and 1 byte/s.
+/// Report of 10 s with 100 FLOPs and 1 byte, on a device with peaks of 20 FLOP/s, 40 with bf16 matrices, and 1 byte/s.
 BenchReport report(const std::string& element) {
     return {.head = {.device = "GPU", .kind = "discrete GPU", .driver = "a driver", .version = "1", .date = "today"},
             .precision = "mixed",
@@ -25,8 +25,8 @@ BenchReport report(const std::string& element) {
                               .element = element}}};
 }
 
-double share(const BenchReport& of) {
-    return of.measurements.front().share_of_peak(of.peak);
+double share(const BenchReport& report) {
+    return report.measurements.front().share_of_peak(report.peak);
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ double share(const BenchReport& of) {
 TEST(HostBenchReport, ComparesMatricesWithTheirOwnPeak) {
     EXPECT_DOUBLE_EQ(share(report("")), 0.5);
     EXPECT_DOUBLE_EQ(share(report("bf16")), 0.25);
-    EXPECT_DOUBLE_EQ(share(report("fp16")), 0.5);  // whose peak is not known
+    EXPECT_DOUBLE_EQ(share(report("fp16")), 0.5);  // the peak of fp16 matrices is unknown
     EXPECT_EQ(matrix_element("matmul_tile"), "");
     EXPECT_EQ(matrix_element("matmul_coopmat"), "fp16");
     EXPECT_EQ(matrix_element("attention_coopmat2_backward_q_bf16"), "bf16");

@@ -1,6 +1,6 @@
-// The program as a function: what a command line prints and returns, without a process of its own.
+// Tests the program as a function, without a separate process: output and status of command lines.
 
-#include "apps/command_line.h"
+#include "apps/cli/command_line.h"
 
 #include <gtest/gtest.h>
 

@@ -1,22 +1,22 @@
-// The command line as data: what completions offer is what options take, and nothing is left out of the man page.
+// Tests the command line as data: completions offer the words that options take, and the man page is complete.
 
-#include "apps/command_tree.h"
+#include "apps/cli/command_tree.h"
 
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
 
-#include "apps/commands.h"
-#include "apps/common.h"
-#include "apps/completions.h"
-#include "apps/option_values.h"
-#include "apps/usage.h"
+#include "apps/cli/commands.h"
+#include "apps/cli/common.h"
+#include "apps/cli/option_values.h"
+#include "apps/help/completions.h"
+#include "apps/help/usage.h"
 #include "scratch.h"
 
 namespace vkf::test {
 namespace {
 
-/// The program's own commands, as they are parsed.
+/// The program's commands, as main() parses them.
 struct CommandLine {
     CLI::App app{"A program.", "vkformer"};
     Common common;
@@ -27,7 +27,7 @@ struct CommandLine {
     }
 };
 
-/// What an option's checks say of a word; "" where it is taken.
+/// Message of an option's checks for a word; "" if the option takes the word.
 std::string complaint(CLI::Option& option, std::string word) {
     for (int i = 0;; ++i) try {
             if (const std::string found = (*option.get_validator(i))(word); !found.empty()) return found;
@@ -36,7 +36,7 @@ std::string complaint(CLI::Option& option, std::string word) {
         }
 }
 
-/// The options of a command and of all below it that may be one of some words are said to be.
+/// Checks that, for a command and all commands below it, exactly the options that take one of some words list them.
 void expect_words(CLI::App& app) {
     for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
         if (is_flag(*option)) continue;
@@ -69,7 +69,7 @@ TEST(HostCommandTree, AValueIsWhatItsNameInHelpSays) {
     EXPECT_EQ(ValueType::of("fp32|mixed").words, (std::vector<std::string>{"fp32", "mixed"}));
 }
 
-/// What the man page says of a command; of the program, what it says before the first one.
+/// Section of the man page about a command; for the program itself, the text before the first command.
 std::string section(const std::string& page, const CommandPage& command) {
     const std::size_t start = command.path.empty() ? 0 : page.find("\n.SS " + command.path + "\n");
     return start == std::string::npos ? "" : page.substr(start, page.find("\n.SS ", start + 1) - start);
@@ -79,7 +79,7 @@ TEST(HostCommandTree, ManPageAndCompletionsHaveEveryOptionOfEveryCommand) {
     CommandLine line;
     const CommandPage program = command_tree(line.app);
     std::string page = man_page(program, "1.2.3");
-    std::erase(page, '\\');  // which stands before every dash
+    std::erase(page, '\\');  // the man page escapes every dash with it
     const std::string bash = bash_completion(program), zsh = zsh_completion(program), fish = fish_completion(program);
     expect_holds(section(page, program), "vkformer 1.2.3");
     EXPECT_GT(program.all().size(), 25u);

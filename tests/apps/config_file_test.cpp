@@ -1,6 +1,6 @@
-// Options in TOML: what is read, what is refused and where, and that what is written is read again.
+// Options in TOML: files that are read, files that are refused and the place named, and reading of written files.
 
-#include "apps/config_file.h"
+#include "apps/cli/config_file.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ protected:
     std::vector<ConfigEntry> read(std::string_view words) const {
         return read_config(scratch_.file("options.toml", words));
     }
-    /// The complaint about a file, after its name.
+    /// Error message about a file, without its name.
     std::string complaint(std::string_view words) const {
         const std::string message = test::complaint([&] { read(words); });
         const std::string start = name() + ":";
@@ -93,7 +93,7 @@ TEST_F(HostConfigFile, ComplaintsNameLineAndKey) {
 }
 
 TEST_F(HostConfigFile, ArgumentsAndEquality) {
-    EXPECT_EQ(argument(4.0), "4.0");  // no whole number
+    EXPECT_EQ(argument(4.0), "4.0");  // written so that it is not an integer
     EXPECT_EQ(argument(6e-4), "6e-04");
     EXPECT_EQ(argument(true), "true");
     EXPECT_TRUE(same_value(std::int64_t{1}, 1.0));

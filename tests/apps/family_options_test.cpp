@@ -1,4 +1,4 @@
-// A field that is written down once is an option, a line of train.toml, a key of config.json and a line of --help.
+// A field is declared once and is an option, a line of train.toml, a key of config.json and a line of --help.
 
 #include <gtest/gtest.h>
 
@@ -6,18 +6,18 @@
 
 #include "apps/program.h"
 #include "field_values.h"
-#include "models/family.h"
+#include "models/families/family.h"
 
 namespace vkf::test {
 namespace {
 
-/// A JSON value as people write it.
+/// Converts a JSON value to a word of a command line.
 std::string words_of(const nlohmann::json& value) {
     if (value.is_string()) return value.get<std::string>();
     return value.is_null() ? "none" : value.dump();
 }
 
-/// `key = …` among the lines of a TOML file, without quotes.
+/// Value of `key = …` in a TOML file, without quotes.
 std::string toml_value(const std::string& toml, const std::string& key) {
     const std::string start = "\n" + key + " = ";
     const std::size_t at = ("\n" + toml).find(start);

@@ -1,4 +1,4 @@
-// `forward` on golden cases: what stands under each name in the file that it writes.
+// `forward` on golden cases: the tensors of the file that it writes, by name.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The program, run as a user runs it.
+// Runs the program as a user does.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,17 +9,17 @@
 #include <string>
 #include <vector>
 
-#include "base/os.h"
-#include "base/subprocess.h"
+#include "base/os/os.h"
+#include "base/os/subprocess.h"
 
 namespace vkf::test {
 
-/// The program under test: $VKFORMER_PROGRAM, else where CMake has built it.
+/// Path of the program under test: $VKFORMER_PROGRAM, else the one that CMake built.
 inline std::string program_path() {
     return os::environment("VKFORMER_PROGRAM").value_or(VKFORMER_PROGRAM);
 }
 
-/// What `vkformer WORDS…` does. It must end with status 0.
+/// Runs `vkformer WORDS…`, which must end with status 0, and returns its outcome.
 inline Outcome run_vkformer(std::vector<std::string> words, const std::filesystem::path& output = {}) {
     words.insert(words.begin(), program_path());
     Outcome outcome = run_program(words, {}, output);
@@ -27,7 +27,7 @@ inline Outcome run_vkformer(std::vector<std::string> words, const std::filesyste
     return outcome;
 }
 
-/// The document that it prints with --json.
+/// Runs `vkformer WORDS… --json --quiet` and returns the document that it prints.
 inline nlohmann::json document_of(std::vector<std::string> words) {
     words.insert(words.end(), {"--json", "--quiet"});
     return nlohmann::json::parse(run_vkformer(std::move(words)).output, nullptr, false);

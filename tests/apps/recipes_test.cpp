@@ -1,4 +1,4 @@
-// Recipes' numbers: what `train` makes of its defaults and of every file in configs/, against what was published.
+// Recipes' numbers: options of `train` by default and with every file of configs/, against published numbers.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 namespace vkf::test {
 namespace {
 
-/// An option of train.toml, its value, and where that is from: the source's own name for it, or "ours".
+/// An option of train.toml, its value, and the origin of the value: its name in the source, or "ours".
 struct Row {
     const char *key, *value, *source;
 };
@@ -42,9 +42,9 @@ const Rows nanogpt_model{
     {"bias", "false", "bias"},
     {"activation", "gelu", "nn.GELU()"},
 };
-/// Its train.py; weight decay is configure_optimizers'.
+/// karpathy/nanoGPT: train.py; weight decay is from configure_optimizers.
 const Rows nanogpt{
-    {"order", "random", "get_batch"},
+    {"order", "random", "get_batch"},    {"z-loss", "0", "none"},
     {"eval-order", "random", "get_batch"},
     {"schedule", "cosine", "get_lr"},
     {"vocab-size", "0", "meta_vocab_size"},
@@ -66,12 +66,12 @@ const Rows nanogpt{
     {"eval-interval", "2000", "eval_interval"},
     {"eval-iters", "200", "eval_iters"},
 };
-/// config/train_gpt2.py
+/// karpathy/nanoGPT: config/train_gpt2.py
 const Rows train_gpt2{
     {"vocab-size", "50304", "vocab_size"},
     {"eval-interval", "1000", "eval_interval"},
 };
-/// config/train_shakespeare_char.py
+/// karpathy/nanoGPT: config/train_shakespeare_char.py
 const Rows shakespeare_char{
     {"n-layer", "6", "n_layer"},
     {"n-head", "6", "n_head"},
@@ -89,7 +89,7 @@ const Rows shakespeare_char{
     {"eval-interval", "250", "eval_interval"},
     {"eval-iters", "200", "eval_iters"},
 };
-/// README.md, "I only have a macbook", over the above.
+/// karpathy/nanoGPT: README.md, "I only have a macbook"; overrides shakespeare_char.
 const Rows shakespeare_char_cpu{
     {"n-layer", "4", "--n_layer"},       {"n-head", "4", "--n_head"},
     {"n-embd", "128", "--n_embd"},       {"block-size", "64", "--block_size"},
@@ -98,7 +98,7 @@ const Rows shakespeare_char_cpu{
     {"eval-iters", "20", "--eval_iters"},
 };
 
-/// hengjiUSTC/learn-llm, pretrain/train_llama.py: the model. What `train llama` does with it is nanoGPT's.
+/// hengjiUSTC/learn-llm, pretrain/train_llama.py: the model. `train llama` trains it with nanoGPT's options.
 const Rows learn_llm_model{
     {"n-layer", "12", "n_layer"},
     {"n-head", "12", "n_head"},
@@ -113,8 +113,8 @@ const Rows learn_llm_model{
     {"attention-bias", "false", "bias=False"},
     {"mlp-bias", "false", "bias=False"},
 };
-/// KellerJordan/modded-nanogpt, branch casted, train_gpt2.py: the model. What `train nano-gpt2` does with it is
-/// nanoGPT's.
+/// KellerJordan/modded-nanogpt, branch casted, train_gpt2.py: the model. `train nano-gpt2` trains it with nanoGPT's
+/// options.
 const Rows modded_nanogpt_model{
     {"n-layer", "12", "n_layer"},
     {"n-head", "12", "n_head"},
@@ -122,10 +122,10 @@ const Rows modded_nanogpt_model{
     {"rope-theta", "10000", "base"},
     {"casted-weights", "true", "CastedLinear"},
 };
-/// Its run.sh and, where that is silent, train_gpt2.py's defaults.
+/// KellerJordan/modded-nanogpt: run.sh, else the defaults of train_gpt2.py.
 const Rows modded_nanogpt{
     {"vocab-size", "50257", "vocab_size"},
-    {"order", "sequential", "DistributedDataLoader"},
+    {"order", "sequential", "DistributedDataLoader"}, {"z-loss", "0", "none"},
     {"eval-order", "sequential", "val_loader.reset"},
     {"batch-size", "64", "--batch_size"},
     {"gradient-accumulation-steps", "8", "GPUs"},
@@ -142,10 +142,10 @@ const Rows modded_nanogpt{
     {"eval-interval", "128", "--val_loss_every"},
     {"eval-iters", "160", "--val_max_steps of 8 GPUs"},
 };
-/// Its training, over nanoGPT's.
+/// hengjiUSTC/learn-llm: training; overrides nanoGPT's.
 const Rows learn_llm{
     {"vocab-size", "50304", "vocab_size"},
-    {"order", "sequential", "DataLoaderLite"},
+    {"order", "sequential", "DataLoaderLite"}, {"z-loss", "0", "none"},
     {"eval-order", "sequential", "val_loader.reset"},
     {"batch-size", "32", "micro_batch_size"},
     {"gradient-accumulation-steps", "8", "total_batch_size"},
@@ -155,21 +155,21 @@ const Rows learn_llm{
     {"eval-interval", "250", "eval_interval"},
     {"eval-iters", "20", "val_loss_steps"},
 };
-/// Nobody's but ours, over nanoGPT's characters on a CPU.
+/// Not published, our own; overrides nanoGPT's recipe for characters on a CPU.
 const Rows llama_char_cpu{
     {"n-layer", "6", "ours"},     {"n-head", "6", "ours"},   {"n-kv-head", "2", "ours"},
     {"n-embd", "192", "ours"},    {"intermediate-size", "512", "ours"},
 };
 
-/// The same for a few books by byte pairs.
+/// Not published, our own: a Llama for a few books in byte pairs.
 const Rows llama_bpe_cpu{
     {"n-layer", "4", "ours"},     {"n-head", "4", "ours"},   {"n-kv-head", "2", "ours"},
     {"n-embd", "128", "ours"},    {"intermediate-size", "384", "ours"},
 };
-/// modded-nanogpt's in that size: its warm-up and descent as shares of the steps.
+/// modded-nanogpt's recipe in the size of llama_bpe_cpu: its warm-up and descent as shares of the steps.
 const Rows nano_gpt2_bpe_cpu{
     {"vocab-size", "0", "the data's"}, {"order", "random", "ours"},
-    {"eval-order", "random", "ours"},
+    {"eval-order", "random", "ours"}, {"z-loss", "0", "none"},
     {"n-layer", "4", "ours"},          {"n-head", "4", "ours"},
     {"n-embd", "128", "ours"},         {"block-size", "64", "ours"},
     {"batch-size", "12", "ours"},      {"gradient-accumulation-steps", "1", "ours"},
@@ -178,7 +178,7 @@ const Rows nano_gpt2_bpe_cpu{
     {"eval-interval", "250", "ours"},  {"eval-iters", "20", "ours"},
 };
 
-/// What `train vit` does of itself: the plain ViT that the recipes below have in common, over no recipe in particular.
+/// Defaults of `train vit`: the plain ViT that the recipes below have in common, from no particular recipe.
 const Rows plain_vit{
     {"image-size", "32", "of inspect; train takes the data's"},
     {"max-pixels", "89478485", "PIL's MAX_IMAGE_PIXELS"},
@@ -230,8 +230,8 @@ const Rows sl_cifar10_rows{
     {"decay-all", "true", "model.parameters()"},
 };
 const Rows sl_cifar100_rows{{"statistics", "sl-cifar100", "cifar_mean, cifar_std"}};
-/// kentaroy47/vision-transformers-cifar10: train_cifar10.py and models/vit_small.py; SET-Adam's numbers are those of
-/// AttentionX's section 4.1, batch and epochs those of the fork that its author supervised.
+/// kentaroy47/vision-transformers-cifar10: train_cifar10.py and models/vit_small.py; SET-Adam's numbers are from
+/// section 4.1 of AttentionX, batch and epochs from the fork that its author supervised.
 const Rows kk_cifar10_rows{
     {"image-size", "0", "size 32"},
     {"patch-size", "4", "--patch"},
@@ -258,7 +258,7 @@ const Rows kk_cifar10_rows{
     {"eps", "1e-18", "eps"},
 };
 const Rows kk_cifar100_rows{{"statistics", "kk-cifar100", "transforms.Normalize"}};
-/// Nobody's but ours.
+/// Not published, our own.
 const Rows cifar_tiny{
     {"image-size", "0", "ours"},     {"hidden-size", "64", "ours"},        {"num-hidden-layers", "3", "ours"},
     {"drop-last", "true", "ours"},   {"num-attention-heads", "4", "ours"}, {"intermediate-size", "128", "ours"},
@@ -267,7 +267,7 @@ const Rows cifar_tiny{
     {"learning-rate", "2e-3", "ours"}, {"min-lr", "1e-5", "ours"},         {"grad-clip", "1", "ours"},
 };
 
-/// A kind of model, a file of configs/ or none, and its tables, of which later ones have the last word.
+/// A kind of model, a file of configs/ or none, and the tables of its options. Later tables override earlier ones.
 struct Recipe {
     std::string kind, config;
     std::vector<Rows> tables;
@@ -295,7 +295,7 @@ const std::vector<Recipe> recipes{
     {"vit", "kk-cifar100", {ours, plain_vit, kk_cifar10_rows, kk_cifar100_rows}},
 };
 
-/// The options of train.toml but for those that say which data and weights, and gamma, which has a test of its own.
+/// Options of train.toml, without those that name data and weights, and without gamma, which has a separate test.
 std::map<std::string, std::string> options_of(const std::string& toml) {
     std::map<std::string, std::string> options;
     std::istringstream lines(toml);
@@ -310,7 +310,7 @@ std::map<std::string, std::string> options_of(const std::string& toml) {
     return options;
 }
 
-/// 6e-4 and 0.00059999999999999995 are one number, and so are 0.1 and what fp32 makes of it.
+/// True if two words are the same number: 6e-4 equals 0.00059999999999999995, and 0.1 equals its value in fp32.
 bool same(const std::string& a, const std::string& b) {
     char *end_a = nullptr, *end_b = nullptr;
     const double x = std::strtod(a.c_str(), &end_a), y = std::strtod(b.c_str(), &end_b);
@@ -354,7 +354,7 @@ TEST(ProgramRecipes, EveryConfigurationHasATable) {
     EXPECT_EQ(files, known);
 }
 
-/// AttentionX's gamma where nobody says one: 3 on the sum and 0.5 on the value for language models, 1 for images.
+/// Default of AttentionX's gamma: 3 on the sum and 0.5 on the value for language models, 1 for images.
 TEST(ProgramRecipes, AttentionXHasThePapersGamma) {
     const auto gamma = [](const char* kind, const char* config, const char* on) {
         const nlohmann::json document =

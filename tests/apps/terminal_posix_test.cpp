@@ -1,4 +1,4 @@
-// What stands on a terminal, and how signals are taken.
+// Output on a terminal, and handling of signals.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,14 +10,14 @@
 #include <csignal>
 #include <string>
 
-#include "apps/interrupts.h"
-#include "apps/progress.h"
-#include "apps/terminal.h"
+#include "apps/cli/interrupts.h"
+#include "apps/cli/progress.h"
+#include "apps/cli/terminal.h"
 
 namespace vkf {
 namespace {
 
-/// A terminal that nobody looks at.
+/// A pseudo terminal.
 class Terminal {
 public:
     Terminal() : screen_(::posix_openpt(O_RDWR | O_NOCTTY)) {
@@ -37,7 +37,7 @@ public:
         const winsize size{24, columns, 0, 0};
         ASSERT_EQ(::ioctl(program_, TIOCSWINSZ, &size), 0);
     }
-    /// What was written since.
+    /// Output since the last call.
     std::string seen() const {
         char bytes[4096];
         const ssize_t count = ::read(screen_, bytes, sizeof bytes);
@@ -54,7 +54,7 @@ TEST(HostTerminal, WidthIsThatOfTheTerminalElseOfTheEnvironmentElse80) {
         terminal.resize(columns);
         EXPECT_EQ(terminal_columns(terminal.descriptor()), columns);
     }
-    terminal.resize(0);  // a terminal that does not say
+    terminal.resize(0);  // a terminal that does not tell its width
     ::setenv("COLUMNS", "57", 1);
     EXPECT_EQ(terminal_columns(terminal.descriptor()), 57u);
     ::setenv("COLUMNS", "wide", 1);
@@ -96,7 +96,8 @@ TEST(HostTerminal, NothingIsRewrittenOnADumbTerminal) {
     EXPECT_FALSE(rewrites_lines(-1));
 }
 
-/// The status of a program that gets signals at these milliseconds and would stop by itself, with 7, after two seconds.
+/// Status of a process that gets signals at these milliseconds and ends by itself after two seconds: with 7 if it was
+/// interrupted, else with 8. Minus the signal if a signal killed it.
 int status_with(std::initializer_list<std::pair<int, int>> signals) {
     const pid_t child = ::fork();
     if (child == 0) {

@@ -1,4 +1,4 @@
-#include "apps/terminal.h"
+#include "apps/cli/terminal.h"
 
 #include <gtest/gtest.h>
 

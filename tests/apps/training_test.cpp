@@ -1,4 +1,4 @@
-// Small runs of `train`, and `eval` of what they keep as best, against PyTorch's in double: tests/golden/runs.
+// Small runs of `train`, and `eval` of their best checkpoints, against PyTorch's in double: tests/golden/runs.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ std::vector<json> lines_of(const std::filesystem::path& path) {
     return lines;
 }
 
-/// --key=value for each of an object's.
+/// Converts an object's members to words --key=value.
 std::vector<std::string> arguments_of(const json& options) {
     std::vector<std::string> words;
     for (const auto& [key, value] : options.items())
@@ -30,12 +30,12 @@ std::vector<std::string> arguments_of(const json& options) {
     return words;
 }
 
-/// Every number wanted must be among those found; each within what rounding does to its kind.
+/// Checks that every wanted number was found, within the rounding error of its kind.
 void expect_numbers(const json& found, const json& wanted, const json& rounding, const std::string& where) {
     for (const auto& [key, value] : wanted.items()) {
         ASSERT_TRUE(found.contains(key)) << where << " lacks " << key;
         const double number = value.get<double>();
-        // Learning rates are computed in double; what is counted is exact.
+        // Learning rates are computed in double; counts are exact.
         const double relative = rounding.contains(key) ? tolerance(rounding.at(key).get<double>())
                                 : key == "lr"          ? 0x1p-50
                                                        : 0;

@@ -1,4 +1,4 @@
-// Files where devices, links, permissions and limits are POSIX's.
+// Files on POSIX systems: devices, links, permissions and limits.
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -9,7 +9,7 @@
 #include <iterator>
 #include <vector>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/scratch.h"
 
 namespace vkf {
@@ -24,7 +24,7 @@ std::size_t files_in(const fs::path& folder) {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), {}));
 }
 
-// Files may grow to this size only while the object lives: as a full disk, without needing one.
+// Limits the size of files while the object lives, to simulate a full disk.
 class SmallDisk {
 public:
     explicit SmallDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -45,7 +45,7 @@ private:
     void (*handler_)(int);
 };
 
-// Without root's rights while the object lives, where the system lets root give them up.
+// Gives up root's rights while the object lives, if the system allows it.
 class Nobody {
 public:
     Nobody() : before_(::geteuid()) { changed_ = before_ == 0 && ::seteuid(65534) == 0; }

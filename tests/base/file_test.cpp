@@ -1,5 +1,5 @@
-#include "base/file.h"
-#include "base/managed_directory.h"
+#include "base/files/file.h"
+#include "base/files/managed_directory.h"
 
 #include <iterator>
 #include <vector>
@@ -108,7 +108,7 @@ TEST(HostFile, NamesMayHoldSpacesLettersOfAnyScriptAndMoreThan260Characters) {
         });
         write_atomically(path, "new");
         EXPECT_EQ(read_text(path), "new");
-        EXPECT_EQ(MappedFile(path.string()).bytes().size(), 3u);  // texts are paths, too
+        EXPECT_EQ(MappedFile(path.string()).bytes().size(), 3u);  // a string is a path, too
         EXPECT_EQ(files_in(path.parent_path()), 1u);
         const FileLock lock(path.parent_path() / "lock");
         EXPECT_TRUE(fs::exists(path.parent_path() / "lock"));

@@ -8,7 +8,7 @@
 namespace vkf {
 namespace {
 
-// Every finite pair of neighbours: each converts back, and what lies between goes to the nearer, a tie to the even one.
+// Checks every pair of finite neighbours: each converts back, and numbers between them round to nearest, ties to even.
 template <auto From, auto To>
 void expect_nearest(std::uint32_t infinity) {
     for (std::uint32_t bits = 0; bits < infinity; ++bits) {
@@ -36,7 +36,7 @@ TEST(HostHalf, HalfRoundsToNearestEven) {
     expect_nearest<from_half, to_half>(0x7c00);
     EXPECT_EQ(from_half(0x3c00), 1.0f);
     EXPECT_EQ(from_half(0x0001), 0x1p-24f);
-    EXPECT_EQ(to_half(65519.0f), 0x7bff);  // 65504 is the greatest
+    EXPECT_EQ(to_half(65519.0f), 0x7bff);  // 65504 is the largest number
     EXPECT_EQ(to_half(65520.0f), 0x7c00);
 }
 

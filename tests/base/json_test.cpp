@@ -1,9 +1,9 @@
-#include "base/json.h"
+#include "base/text/json.h"
 
 #include <string>
 #include <vector>
 
-#include "base/json_builder.h"
+#include "base/text/json_builder.h"
 #include "tests/scratch.h"
 
 namespace vkf {
@@ -18,7 +18,7 @@ std::string nested(std::size_t depth) {
 
 TEST(HostJson, ReadsWhatIsRight) {
     const nlohmann::json tree = parse_json(R"({"a": [1, {"a": "b"}, {"a": null}], "c": 1.5})", "x.json");
-    EXPECT_EQ(tree["a"][1]["a"], "b");  // a key of an inner object may be an outer one's, and its neighbour's
+    EXPECT_EQ(tree["a"][1]["a"], "b");  // inner objects may repeat keys of outer objects and of neighbours
     EXPECT_EQ(tree["c"], 1.5);
     EXPECT_EQ(parse_json(nested(JSON_DEPTH), "x.json").dump(), nested(JSON_DEPTH));
 }

@@ -1,4 +1,4 @@
-// Directories that somebody else filled, with links; and publishers that are killed.
+// Directories with links that other programs made, and publishers that are killed.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
-#include "base/managed_directory.h"
-#include "base/published.h"
+#include "base/files/file.h"
+#include "base/files/managed_directory.h"
+#include "base/files/published.h"
 #include "scratch.h"
 
 namespace vkf::test {
@@ -53,7 +53,7 @@ TEST(HostManagedDirectory, AKilledPublisherLeavesOneSet) {
             try {
                 for (int next = version + 1;; ++next) publish(next);
             } catch (...) {
-                ::_exit(1);  // a second copy of the tests must not run on
+                ::_exit(1);  // the child must not run the remaining tests
             }
         }
         ::usleep(static_cast<useconds_t>(3000 + 1700 * round));
@@ -71,7 +71,7 @@ void write_all(const fs::path& folder) {
     for (const char* name : {"config.json", "model"}) write_atomically(folder / name, "new");
 }
 
-// Every name that a publisher uses, as a link to somebody's file or folder.
+// Each name that a publisher uses is a link to another file or folder.
 TEST(HostManagedDirectory, NamesThatAreLinksAreNotFollowed) {
     for (const char* name : {".lock", ".saving", ".saved", "model", "config.json", "best", "metrics.jsonl"}) {
         for (const bool folder : {true, false}) {

@@ -1,6 +1,6 @@
-// Sets of files that appear at one moment.
+// Sets of files that appear at once.
 
-#include "base/managed_directory.h"
+#include "base/files/managed_directory.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <iterator>
 #include <vector>
 
-#include "base/file.h"
-#include "base/published.h"
+#include "base/files/file.h"
+#include "base/files/published.h"
 #include "scratch.h"
 
 namespace vkf::test {
@@ -81,7 +81,7 @@ TEST(HostManagedDirectory, AFailedPublicationLeavesTheOldSet) {
 
 TEST(HostManagedDirectory, SettlingFinishesWhatWasValidAndIgnoresWhatWasNot) {
     const Scratch scratch;
-    scratch.file("a", "new");  // killed after a was moved and before b was
+    scratch.file("a", "new");  // killed between moving a and moving b
     scratch.file("b", "old");
     scratch.file(".saved/b", "new");
     scratch.file(".saving/a", "half");
@@ -111,7 +111,7 @@ TEST(HostManagedDirectory, IsOneProcesssAtATime) {
     EXPECT_EQ(files_in(path), 1u);
     fs::remove(path / "model");
     EXPECT_EQ(attempt(), "");
-    EXPECT_TRUE(fs::exists(path));  // it was there already
+    EXPECT_TRUE(fs::exists(path));  // the directory existed before
     ManagedDirectory::claim(scratch.path() / "empty");
     EXPECT_FALSE(fs::exists(scratch.path() / "empty"));
     expect_holds(complaint<Error>([&] { ManagedDirectory::claim(scratch.file("file", "")); }), "cannot");
@@ -128,7 +128,7 @@ TEST(HostManagedDirectory, AFolderAppearsWhole) {
     const auto fail = [](const fs::path&) { throw Error("disk full"); };
     EXPECT_EQ(complaint<Error>([&] { run.publish_folder("checkpoint-2", fail); }), "disk full");
     EXPECT_EQ(complaint<Error>([&] { run.publish_in("best", fail); }), "disk full");
-    EXPECT_EQ(files_in(scratch.path()), 2u);  // with the lock
+    EXPECT_EQ(files_in(scratch.path()), 2u);  // including the lock
 }
 
 TEST(HostPublished, AReaderSeesAHalfMovedSetWholeAndChangesNothing) {

@@ -10,9 +10,9 @@
 #include <fstream>
 #include <vector>
 
-#include "base/control_groups.h"
-#include "base/memory.h"
-#include "base/os.h"
+#include "base/os/control_groups.h"
+#include "base/os/memory.h"
+#include "base/os/os.h"
 #include "scratch.h"
 
 namespace vkf::test {
@@ -57,7 +57,7 @@ TEST(HostMemory, GroupsLeaveWhatTheTightestDoes) {
     put("a/b/memory.current", "600");
     EXPECT_EQ(left("0::/a/b\n"), 350u);
     EXPECT_EQ(left("0::/elsewhere\n"), none);
-    put("memory.max", "2000");  // as a container sees its own
+    put("memory.max", "2000");  // as inside a container
     put("memory.current", "2100");
     EXPECT_EQ(left("0::/elsewhere\n"), 0u);
     put("memory/c/memory.limit_in_bytes", "5000");
@@ -85,7 +85,7 @@ TEST(HostMemory, TellsWhatCannotBeTouched) {
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 TEST(HostMemory, LargeBlocksAreMappingsOfTheirOwnAlsoAfterLargerOnesWereFreed) {
     os::prepare_process();
-    std::vector<char>(16 * mebibyte);  // freed at once, from which glibc would conclude that there will be more
+    std::vector<char>(16 * mebibyte);  // freed at once, after which glibc would raise its mmap threshold by default
     const std::size_t before = ::mallinfo2().hblkhd;
     const std::vector<char> block(4 * mebibyte);
     EXPECT_GE(::mallinfo2().hblkhd, before + block.size()) << "what is freed of a heap may be kept";

@@ -1,8 +1,8 @@
-#include "base/plain_text.h"
+#include "base/text/plain_text.h"
 
 #include <gtest/gtest.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace vkf {
 namespace {

@@ -1,9 +1,9 @@
-#include "base/private_folder.h"
+#include "base/files/private_folder.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 #include "tests/scratch.h"
 
 namespace vkf {
@@ -21,7 +21,7 @@ TEST(HostPrivateFolder, IsMadeForTheUserAlone) {
     const fs::path folder = scratch.path() / "above/folder";
     EXPECT_EQ(make_private_folder(folder), FolderOwner::ours);
     EXPECT_EQ(mode_of(folder), 0700u);
-    EXPECT_EQ(make_private_folder(folder), FolderOwner::ours);  // now that it is there
+    EXPECT_EQ(make_private_folder(folder), FolderOwner::ours);  // now it exists
 }
 
 TEST(HostPrivateFolder, OneThatOthersMayWriteIntoIsForeign) {

@@ -12,7 +12,7 @@ namespace {
 using Counter = std::array<std::uint32_t, 4>;
 using Key = std::array<std::uint32_t, 2>;
 
-// The shader's text, compiled as C++ with just enough of GLSL around it: one source, two languages, the same bits.
+// The shader's source, compiled as C++ with the few definitions of GLSL that it needs: both must give the same bits.
 namespace glsl {
 using uint = std::uint32_t;
 struct uvec2 {
@@ -39,7 +39,7 @@ void umulExtended(uint a, uint b, uint& high, uint& low) {
 #pragma GCC diagnostic pop
 }  // namespace glsl
 
-// Philox as its paper draws it: two multiplications, then a permutation of the words.
+// Philox as in its paper: two multiplications, then a permutation of the words.
 Counter philox_by_the_paper(Counter r, Key k) {
     for (std::uint32_t round = 0; round < 10; ++round) {
         const auto product = [](std::uint64_t m, std::uint32_t x) { return m * x; };
@@ -159,7 +159,7 @@ TEST(HostRandom, BelowIsEvenAndInRange) {
     for (int i = 0; i < n; ++i) ++counts[draw.below(7)];
     for (const int count : counts) EXPECT_NEAR(count, n / 7.0, 5 * std::sqrt(n * 6.0 / 49));
     for (int i = 0; i < 10; ++i) EXPECT_EQ(draw.below(1), 0u);
-    // 3·2^62 of 2^64: taking remainders alone would put half of all draws below 2^62, not a third
+    // 3·2^62 of 2^64: with plain remainders half of all draws would be below 2^62, instead of a third
     int low = 0;
     for (int i = 0; i < 9000; ++i) low += draw.below(3ull << 62) < 1ull << 62;
     EXPECT_NEAR(low, 3000, 5 * std::sqrt(9000 * 2.0 / 9));

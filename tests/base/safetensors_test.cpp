@@ -1,4 +1,4 @@
-#include "base/safetensors.h"
+#include "base/files/safetensors.h"
 
 #include <cmath>
 #include <cstring>
@@ -21,7 +21,7 @@ std::string bytes_of_value(Value value) {
     return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-// A file from its header and its data, with the header's true length or a pretended one.
+// Builds a file from its header, with the header's length, and its data.
 std::string file_of(const std::string& header, const std::string& data) {
     return bytes_of_value<std::uint64_t>(header.size()) + header + data;
 }

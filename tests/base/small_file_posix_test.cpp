@@ -1,8 +1,8 @@
-#include "base/small_file.h"
+#include "base/files/small_file.h"
 
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/scratch.h"
 
 namespace vkf {
@@ -18,7 +18,7 @@ TEST(HostSmallFile, IsReadWhole) {
               std::string(200'000, 'x') + "\nend");
     EXPECT_EQ(read_small_text(scratch.file("empty", "")), "");
     EXPECT_EQ(read_small_text(scratch.file("limit", "1234"), 4), "1234");
-    EXPECT_FALSE(read_small_text("/proc/self/stat").empty());  // which says that it has no bytes
+    EXPECT_FALSE(read_small_text("/proc/self/stat").empty());  // the system reports a size of 0 for it
 }
 
 TEST(HostSmallFile, WhatIsLargerIsRefusedWithSizeAndLimit) {

@@ -1,9 +1,9 @@
-#include "base/subprocess.h"
+#include "base/os/subprocess.h"
 
 #include <chrono>
 #include <csignal>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/scratch.h"
 
 namespace vkf {

@@ -1,9 +1,9 @@
-#include "base/subprocess.h"
+#include "base/os/subprocess.h"
 
 #include <chrono>
 
-#include "base/file.h"
-#include "base/windows_text.h"
+#include "base/files/file.h"
+#include "base/text/windows_text.h"
 #include "tests/scratch.h"
 
 namespace vkf {
@@ -15,7 +15,7 @@ using test::expect_holds;
 using test::Scratch;
 using Words = std::vector<std::string>;
 
-/// By Windows' own shell, which reads its line in its own way: words without quotation marks only.
+/// Runs a script in cmd, which parses its command line in its own way: the script must not have quotation marks.
 Words shell(const std::string& script) {
     Words words{"cmd", "/c"};
     std::istringstream stream(script);
@@ -46,7 +46,7 @@ TEST(HostSubprocess, OutputGoesToAFileInPlaceOfWhatItHeld) {
 }
 
 TEST(HostSubprocess, ArgumentsReachTheProgramAsTheyAre) {
-    // The program itself says which of its words it does not know.
+    // The program's error message repeats the word that it does not know.
     for (const std::string word : {"--a  b", "--\"quoted\" \\", "--back\\\\slash\\", "--ä模𝄞", "--*"}) {
         const Outcome outcome = run_program({VKFORMER_PROGRAM, word});
         EXPECT_EQ(outcome.status, 2);

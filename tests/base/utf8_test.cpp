@@ -1,4 +1,4 @@
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@ namespace {
 
 TEST(HostUtf8, EveryCodePointSurvivesTheRoundTrip) {
     for (char32_t value = 0; value <= 0x10ffff; ++value) {
-        if (value == 0xd800) value = 0xe000;  // surrogates are no characters
+        if (value == 0xd800) value = 0xe000;  // skips the surrogates, which are not characters
         std::string bytes;
         append_utf8(bytes, value);
         const CodePoint read = decode_utf8(bytes, 0);

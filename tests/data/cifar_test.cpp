@@ -1,11 +1,11 @@
-#include "models/data/cifar.h"
+#include "models/data/images/cifar.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "models/data/md5.h"
-#include "models/data/synthetic_images.h"
+#include "models/data/images/md5.h"
+#include "models/data/images/synthetic_images.h"
 #include "tests/scratch.h"
 
 namespace vkf {
@@ -20,14 +20,14 @@ std::uint8_t byte_of(std::size_t image, std::size_t at) {
     return static_cast<std::uint8_t>(image * 31 + at * 7);
 }
 
-/// A record whose bytes tell which image and which place they belong to.
+/// A record whose bytes depend on the image and on their place in it.
 std::string record(const std::string& labels, std::size_t image) {
     std::string bytes = labels;
     for (std::size_t at = 0; at < CIFAR_PIXELS; ++at) bytes += static_cast<char>(byte_of(image, at));
     return bytes;
 }
 
-/// Two images in each file, labels 0, 1, 2, … (coarse: all 19 minus that).
+/// Writes files of two images, with labels 0, 1, 2, … (coarse labels: 19 minus the label).
 void write_set(const Scratch& scratch, const CifarFormat& format) {
     std::size_t image = 0;
     for (const CifarFile& file : format.files) {
@@ -226,7 +226,8 @@ TEST(HostSyntheticImages, AreAFunctionOfSeedSplitAndNumber) {
     }
 }
 
-/// Softmax regression by stochastic gradient descent on standardised features; accuracy on the second half.
+/// Trains softmax regression by stochastic gradient descent on the first half of standardised features; returns the
+/// accuracy on the second half.
 double linear_accuracy(const std::vector<std::vector<float>>& features, const std::vector<int>& labels) {
     const std::size_t n = features.size(), half = n / 2, width = features[0].size();
     std::vector<double> weights(10 * (width + 1));
@@ -259,7 +260,7 @@ double linear_accuracy(const std::vector<std::vector<float>>& features, const st
     return static_cast<double>(right) / static_cast<double>(n - half);
 }
 
-/// Mean 0 and variance 1 for every feature.
+/// Scales every feature to mean 0 and variance 1.
 void standardise(std::vector<std::vector<float>>& features) {
     for (std::size_t k = 0; k < features[0].size(); ++k) {
         double sum = 0, square = 0;
@@ -270,8 +271,8 @@ void standardise(std::vector<std::vector<float>>& features) {
     }
 }
 
-/// What one layer of fixed filters would see: how much the brightness changes in each of four directions over one,
-/// two and four pixels, on average, and how that varies over sixteen cells.
+/// Features from one layer of fixed filters: the change of brightness in each of four directions over one, two and four
+/// pixels, summed in each of sixteen cells; log(1 + sum), sorted over the cells.
 std::vector<float> edges(const std::vector<float>& grey) {
     constexpr std::array<std::array<int, 2>, 4> directions = {{{1, 0}, {0, 1}, {1, 1}, {1, -1}}};
     std::vector<float> result;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "models/data/batches.h"
 #include "tests/scratch.h"
 
@@ -31,7 +31,7 @@ TEST(HostDataset, ADirectoryOfTokenFilesIsTakenAsItIs) {
     write_tokens(scratch.path() / "train.bin", Tokens{5, 9, 1});
     write_tokens(scratch.path() / "val.bin", Tokens{11});
     {
-        TokenDataset opened = TokenDataset::open(scratch.path());  // while it is, Windows replaces none of its files
+        TokenDataset opened = TokenDataset::open(scratch.path());  // Windows does not replace files that are open
         const TokenDataset data = std::move(opened);
         EXPECT_TRUE((data.train() == Tokens{5, 9, 1}));
         EXPECT_TRUE((data.val() == Tokens{11}));
@@ -61,15 +61,15 @@ TEST(HostDataset, TokensOf32BitsAreTakenWhole) {
     const Scratch scratch;
     const std::vector<std::uint32_t> wide{7, 70000, 65536, 1, 131072};
     write_tokens(scratch.path() / "train.bin", wide);
-    write_tokens(scratch.path() / "val.bin", Tokens{65535});  // each file says for itself
+    write_tokens(scratch.path() / "val.bin", Tokens{65535});  // each file has its own format
     {
         const TokenDataset data = TokenDataset::open(scratch.path());
         EXPECT_TRUE(data.train() == wide);
         EXPECT_TRUE((data.val() == Tokens{65535}));
         EXPECT_EQ(data.vocabulary_size(), 131073u);
         const Batch batch = Batches("train", data.train(), {Order::sequential, 1, 4, 1}).at(0);
-        EXPECT_EQ(batch.tokens, (std::vector<std::int32_t>{7, 70000, 65536, 1}));
-        EXPECT_EQ(batch.targets, (std::vector<std::int32_t>{70000, 65536, 1, 131072}));
+        EXPECT_EQ(batch.at("tokens"), (std::vector<std::int32_t>{7, 70000, 65536, 1}));
+        EXPECT_EQ(batch.at("targets"), (std::vector<std::int32_t>{70000, 65536, 1, 131072}));
         expect_holds(complaint([&] { data.require_below(70000, "m"); }),
                      "train.bin: token 1 is 70000, wanted 0 to 69999");
     }
@@ -87,7 +87,7 @@ TEST(HostDataset, TokensBeyondAVocabularyAreNamed) {
     data.require_below(21, "m/chars.json");
     const std::string message = complaint([&] { data.require_below(20, "m/chars.json"); });
     expect_holds(message,
-                 "x.bin: token 20 is 20, wanted 0 to 19 (m/chars.json)");  // counted in the file, not its split
+                 "x.bin: token 20 is 20, wanted 0 to 19 (m/chars.json)");  // counted in the file, not in its split
 }
 
 TEST(HostDataset, TextBecomesCharacters) {
@@ -126,7 +126,7 @@ TEST(HostDataset, DataThatIsNotThereIsNamed) {
 }
 
 TEST(HostDataset, SequentialWindowsFollowEachOther) {
-    // the contract's formula, with several rows, a wrap-around and numbers past 2^32
+    // the documented formula, with several rows, a wrap-around and numbers past 2^32
     for (const std::size_t n : {8u, 9u, 101u}) {
         const Tokens tokens = counting(n);
         const std::size_t rows = 3, length = 7;
@@ -136,8 +136,8 @@ TEST(HostDataset, SequentialWindowsFollowEachOther) {
             for (std::size_t b = 0; b < rows; ++b) {
                 const std::size_t start = (t * rows + b) * length % (n - length);
                 for (std::size_t i = 0; i < length; ++i) {
-                    EXPECT_EQ(batch.tokens[b * length + i], tokens[start + i]);
-                    EXPECT_EQ(batch.targets[b * length + i], tokens[start + i + 1]);
+                    EXPECT_EQ(batch.at("tokens")[b * length + i], tokens[start + i]);
+                    EXPECT_EQ(batch.at("targets")[b * length + i], tokens[start + i + 1]);
                 }
             }
         }
@@ -155,9 +155,9 @@ TEST(HostDataset, RandomWindowsDependOnSeedSplitAndNumberOnly) {
     EXPECT_NE(starts("train", 2, 5), first);
     EXPECT_NE(starts("val", 1, 5), first);
     const Batches batches("train", tokens, {Order::random, 8, 10, 1});
-    batches.at(7);  // nothing is remembered between calls
+    batches.at(7);  // calls do not depend on earlier ones
     EXPECT_EQ(batches.starts(5), first);
-    EXPECT_EQ(batches.at(5).tokens[10], tokens[first[1]]);
+    EXPECT_EQ(batches.at(5).at("tokens")[10], tokens[first[1]]);
 }
 
 TEST(HostDataset, RandomWindowsStartEverywhereAlike) {
@@ -178,30 +178,30 @@ TEST(HostDataset, TheShortestDataHasOneWindow) {
     const Tokens tokens = {4, 5, 6};
     for (const Order order : {Order::random, Order::sequential}) {
         const Batch batch = Batches("val", tokens, {order, 2, 2, 1}).at(3);
-        EXPECT_EQ(batch.tokens, (std::vector<std::int32_t>{4, 5, 4, 5}));
-        EXPECT_EQ(batch.targets, (std::vector<std::int32_t>{5, 6, 5, 6}));
+        EXPECT_EQ(batch.at("tokens"), (std::vector<std::int32_t>{4, 5, 4, 5}));
+        EXPECT_EQ(batch.at("targets"), (std::vector<std::int32_t>{5, 6, 5, 6}));
     }
 }
 
 TEST(HostDataset, AnObjectiveMakesAnotherTaskOfEveryBatch) {
     const Tokens tokens = counting(100);
     const auto hide_one = [](Batch& batch, Random& random) {
-        const std::size_t hidden = random.below(batch.tokens.size());
-        batch.targets.assign(batch.tokens.size(), -1);
-        std::swap(batch.tokens[hidden], batch.targets[hidden]);
+        const std::size_t hidden = random.below(batch.at("tokens").size());
+        batch.at("targets").assign(batch.at("tokens").size(), -1);
+        std::swap(batch.at("tokens")[hidden], batch.at("targets")[hidden]);
     };
     const Batches next("train", tokens, {Order::random, 4, 8, 1}),
         hiding("train", tokens, {Order::random, 4, 8, 1, hide_one});
     std::set<std::ptrdiff_t> hidden;
     for (std::uint64_t t = 0; t < 20; ++t) {
         const Batch plain = next.at(t), batch = hiding.at(t), again = hiding.at(t);
-        EXPECT_EQ(batch.tokens, again.tokens);
-        EXPECT_EQ(batch.targets, again.targets);
-        const auto at = std::ranges::find(batch.tokens, -1) - batch.tokens.begin();
-        EXPECT_EQ(batch.targets[static_cast<std::size_t>(at)], plain.tokens[static_cast<std::size_t>(at)]);
+        EXPECT_EQ(batch.at("tokens"), again.at("tokens"));
+        EXPECT_EQ(batch.at("targets"), again.at("targets"));
+        const auto at = std::ranges::find(batch.at("tokens"), -1) - batch.at("tokens").begin();
+        EXPECT_EQ(batch.at("targets")[static_cast<std::size_t>(at)], plain.at("tokens")[static_cast<std::size_t>(at)]);
         hidden.insert(at);
     }
-    EXPECT_GT(hidden.size(), 5);  // of 32 places; drawn anew for every batch
+    EXPECT_GT(hidden.size(), 5);  // of 32 places; the mask is drawn again for every batch
 }
 
 TEST(HostDataset, ImpossibleBatchesAreRefused) {

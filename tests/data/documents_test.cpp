@@ -1,4 +1,4 @@
-#include "models/data/documents.h"
+#include "models/data/text/documents.h"
 
 #include <limits>
 

@@ -1,10 +1,10 @@
-// What directories hold, and what takes its place only when asked.
+// Files found in directories, which are replaced only on request.
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "models/files/held_files.h"
 #include "scratch.h"
 
@@ -33,7 +33,7 @@ TEST(HostHeldFiles, OtherAndEmptyFilesAreNot) {
     scratch.file("best/notes.txt", "or not");
     scratch.file(".lock", "");
     EXPECT_TRUE(claim_directory(scratch.path(), false).obsolete.empty());
-    scratch.file("metrics.jsonl", "");  // of a run that was killed before it had anything
+    scratch.file("metrics.jsonl", "");  // from a run that was killed before it wrote any metrics
     EXPECT_EQ(claim_directory(scratch.path(), false).obsolete, std::vector<fs::path>{"metrics.jsonl"});
 }
 

@@ -1,4 +1,4 @@
-#include "models/data/hellaswag.h"
+#include "models/data/text/hellaswag.h"
 
 #include "tests/scratch.h"
 

@@ -1,5 +1,5 @@
 // Folders of images with links in them.
-#include "models/data/image_folder.h"
+#include "models/data/images/image_folder.h"
 
 #include "models/images/image_file.h"
 #include "tests/scratch.h"
@@ -30,7 +30,7 @@ TEST_F(HostImageFolderLinks, AreFollowedOnce) {
     picture("elsewhere/deep/2.png");
     link("../../elsewhere", "data/a/more");
     link("../../elsewhere", "data/a/same");
-    link("..", "elsewhere/back");  // leads above elsewhere, but also above the class
+    link("..", "elsewhere/back");  // leads to a folder above elsewhere that is also above the class
     const ImageSet set = open();
     EXPECT_EQ(set.train.size() + set.test.size(), 3u);
     EXPECT_EQ(set.passed_over, (PassedOver{{"link to a folder above", 1}}));

@@ -1,4 +1,4 @@
-#include "models/data/image_folder.h"
+#include "models/data/images/image_folder.h"
 
 #include <cstdlib>
 
@@ -25,7 +25,7 @@ void append(void* bytes, void* data, int size) {
     static_cast<std::string*>(bytes)->append(static_cast<const char*>(data), static_cast<std::size_t>(size));
 }
 
-/// A PNG whose channels are given by the place; alpha is 7.
+/// Encodes a PNG whose colour at each place is at(x, y); alpha is 7.
 std::string png(int width, int height, int channels, const std::function<Colour(int, int)>& at) {
     std::vector<std::uint8_t> pixels;
     for (int y = 0; y < height; ++y)
@@ -102,7 +102,7 @@ TEST(HostImageFolder, EveryEndingOfPicturesIsRead) {
     const std::string photo = jpeg(4, {9, 9, 9});
     for (const char* name : {"a/1.jpg", "a/2.jpe", "a/3.JFIF", "a/4.jpeg"}) scratch.file(name, photo);
     scratch.file("a/5.webp", test::encode_webp({4, 4, 3, std::vector<std::uint8_t>(48, 70)}, true));
-    scratch.file("a/6.jpg", plain(4, 80));  // what a file is, its bytes tell
+    scratch.file("a/6.jpg", plain(4, 80));  // the format follows from the bytes, not from the name
     const ImageSet set = open_images(scratch.path());
     ASSERT_EQ(set.train.size(), 5u);
     EXPECT_EQ(set.train.pixels(4)[0], 70);
@@ -227,7 +227,7 @@ TEST(HostImageFolder, TheLastTenthOfEachClassIsForTesting) {
 
 TEST(HostImageFolder, TheMiddleSquareIsResized) {
     const Scratch scratch;
-    // Green in the middle 12×12 and as far from it as the filter reaches, red in what is to be cut off.
+    // Green in the middle 12×12 and within the filter's reach of it; red in the parts that are cut off.
     const auto wide = [](int x, int) { return x >= 10 && x < 34 ? Colour{0, 255, 0} : Colour{255, 0, 0}; };
     const auto high = [&](int x, int y) { return wide(y, x); };
     scratch.file("a/0.png", png(44, 12, 3, wide));

@@ -1,8 +1,8 @@
-#include "models/data/npy.h"
+#include "models/data/text/npy.h"
 
 #include <vector>
 
-#include "models/data/tokens.h"
+#include "models/data/text/tokens.h"
 #include "tests/scratch.h"
 
 namespace vkf {
@@ -13,7 +13,7 @@ using test::complaint;
 using test::expect_holds;
 using test::Scratch;
 
-/// A file as np.save writes it: elements begin at a multiple of 64 bytes.
+/// Builds a file as np.save does: elements begin at a multiple of 64 bytes.
 std::string npy(const std::string& dictionary, const std::string& elements, char version = 1) {
     std::string header = dictionary;
     const std::size_t before = version == 1 ? 10 : 12;
@@ -28,7 +28,7 @@ std::string dictionary(const std::string& type, const std::string& shape) {
     return "{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }";
 }
 
-const std::string BYTES("\3\0\x50\xc4\0\0\xff\xff\7\0", 10);  // of 16 bits
+const std::string BYTES("\3\0\x50\xc4\0\0\xff\xff\7\0", 10);  // 16-bit elements
 const std::vector<std::uint16_t> TOKENS{3, 50256, 0, 65535, 7};
 
 TEST(HostNpy, TokensAreReadAsTheyLie) {
@@ -42,10 +42,10 @@ TEST(HostNpy, TokensAreReadAsTheyLie) {
         EXPECT_TRUE(file.tokens() == wide);
         EXPECT_EQ(file.layout(), "32-bit tokens in NumPy's layout");
     }
-    // What the format allows and np.save does not write: another order, other spaces.
+    // The format allows another order and other spaces than np.save writes.
     const std::string other = npy("{'shape':   (5 , ), 'descr':'<u2','fortran_order':True}", BYTES);
     EXPECT_TRUE(TokenFile(scratch.file("c.npy", other)).tokens() == TOKENS);
-    // Only a name says so: nanoGPT's tokens may begin with any number.
+    // Only the extension .npy tells the format: nanoGPT's tokens may begin with any number.
     EXPECT_EQ(TokenFile(scratch.file("d.bin", npy(dictionary("<u2", "(5,)"), BYTES))).tokens()[0], 0x4e93u);
 }
 

@@ -1,6 +1,6 @@
-#include "models/data/text.h"
+#include "models/data/text/text.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/scratch.h"
 
 namespace vkf {
@@ -44,7 +44,7 @@ TEST(HostText, WhatIsNoTextIsRefused) {
 }
 
 TEST(HostText, TheSplitIsNanoGptsAndCountsCharacters) {
-    // int(n * 0.9) in Python; 0.9 is a little more than nine tenths, so tens give exact shares
+    // int(n * 0.9) in Python; 0.9 is slightly more than nine tenths, so multiples of ten give exact shares
     const std::size_t shares[][2] = {{0, 0}, {1, 0}, {2, 1}, {9, 8}, {10, 9}, {11, 9}, {1115394, 1003854}};
     for (const auto& [n, share] : shares) EXPECT_EQ(training_share(n), share) << n;
     const std::string text = "\u00e9\u00e9\u00e9\u00e9\u00e9abcd\u20ac\u20ac";  // 11 characters

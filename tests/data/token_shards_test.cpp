@@ -1,5 +1,5 @@
-// A split that lies in several token files: which they are, what they hold together, and how batches are read of them.
-#include "models/data/token_shards.h"
+// Splits in several token files: finding the files, joining their tokens, and reading batches.
+#include "models/data/text/token_shards.h"
 
 #include <cmath>
 #include <map>
@@ -37,7 +37,7 @@ fs::path write_shard(const Scratch& scratch, const char* name, const Tokens& tok
     return write_shard(scratch, name, MAGIC_16, 1, tokens);
 }
 
-/// first, first + 1, …
+/// Tokens first, first + 1, …
 Tokens counting(std::uint16_t first, std::size_t count) {
     Tokens tokens(count);
     std::iota(tokens.begin(), tokens.end(), first);
@@ -56,7 +56,7 @@ TEST(HostTokenShards, NamesTellSplitsAndOrder) {
     EXPECT_EQ(names, (std::vector<std::string>{"web_train_000001.bin", "web_train_000002.bin", "web_train_000003.npy",
                                                "web_train_000010.bin"}));
     EXPECT_EQ(shards.val, std::vector{scratch.path() / "web_val_000000.bin"});
-    EXPECT_TRUE(is_token_shard("tiny_shakespeare_val.bin"));  // llm.c's, of a single file
+    EXPECT_TRUE(is_token_shard("tiny_shakespeare_val.bin"));  // llm.c's name of a single file
     EXPECT_TRUE(find_token_shards(fs::temp_directory_path() / "no such folder").empty());
 }
 
@@ -113,7 +113,7 @@ TEST(HostTokenShards, AreAllOfOneLayout) {
     expect_holds(attempt(), "web_train_2.bin: is empty");
 }
 
-/// Shards of so many tokens; no two tokens are equal.
+/// Shards of these sizes; no two tokens are equal.
 struct Shards {
     explicit Shards(const std::vector<std::size_t>& sizes) {
         std::vector<TokenSpan> spans;
@@ -131,7 +131,7 @@ struct Shards {
 };
 
 TEST(HostTokenShards, RandomWindowsStartEverywhereAlikeAndLieInOneShard) {
-    const Shards shards({9, 3, 4, 24, 0, 7});  // one is too short for a window and its target
+    const Shards shards({9, 3, 4, 24, 0, 7});  // one shard is too short for a window and its target
     const std::size_t length = 3;
     const Batches batches("train", shards.stream, {Order::random, 10, length, 1});
     std::map<std::size_t, int> counts;
@@ -150,14 +150,14 @@ TEST(HostTokenShards, RandomWindowsStartEverywhereAlikeAndLieInOneShard) {
     const Batch batch = batches.at(5);
     for (std::size_t row = 0; row < 10; ++row)
         for (std::size_t i = 0; i < length; ++i) {
-            EXPECT_EQ(batch.tokens[row * length + i], static_cast<std::int32_t>(batches.starts(5)[row] + i));
-            EXPECT_EQ(batch.targets[row * length + i], batch.tokens[row * length + i] + 1);
+            EXPECT_EQ(batch.at("tokens")[row * length + i], static_cast<std::int32_t>(batches.starts(5)[row] + i));
+            EXPECT_EQ(batch.at("targets")[row * length + i], batch.at("tokens")[row * length + i] + 1);
         }
 }
 
 TEST(HostTokenShards, SequentialBatchesAreThoseOfThePublishedReader) {
-    // modded-nanogpt's, whose processes' batches follow each other: a position that moves on by all of theirs, to the
-    // next shard where fewer are left.
+    // modded-nanogpt's order: batches of all processes follow each other; the position advances by all of them, and
+    // moves to the next shard if fewer tokens remain.
     const std::size_t rows = 2, length = 3, processes = 4, update = processes * rows * length;
     const Shards shards({2 * update + 1, update, 3 * update, update + 1});  // 2 updates, none, 2 and 1
     const Batches batches("train", shards.stream, {Order::sequential, rows, length, 1, {}, processes});
@@ -172,8 +172,8 @@ TEST(HostTokenShards, SequentialBatchesAreThoseOfThePublishedReader) {
             const Batch batch = batches.at(step * processes + process);
             for (std::size_t i = 0; i < rows * length; ++i) {
                 const std::size_t at = position + process * rows * length + i;
-                EXPECT_EQ(batch.tokens[i], shards.tokens[shard][at]) << step << ", " << process;
-                EXPECT_EQ(batch.targets[i], shards.tokens[shard][at + 1]) << step << ", " << process;
+                EXPECT_EQ(batch.at("tokens")[i], shards.tokens[shard][at]) << step << ", " << process;
+                EXPECT_EQ(batch.at("targets")[i], shards.tokens[shard][at + 1]) << step << ", " << process;
             }
         }
         position += update;

@@ -1,4 +1,4 @@
-#include "models/data/tokens.h"
+#include "models/data/text/tokens.h"
 
 #include <algorithm>
 #include <vector>
@@ -60,7 +60,7 @@ TEST(HostTokens, WideOnesWithoutAHeaderAreNoticed) {
     for (std::uint16_t token = 0; token < 80; ++token) narrow += little_endian(token, 2);
     EXPECT_EQ(TokenFile(scratch.file("x.bin", narrow)).tokens().size(), 80u);
     EXPECT_EQ(TokenFile(scratch.file("x.bin", std::string(200, '\0'))).tokens().size(), 100u);
-    EXPECT_EQ(TokenFile(scratch.file("x.bin", wide.substr(0, 40))).tokens().size(), 20u);  // too few to tell
+    EXPECT_EQ(TokenFile(scratch.file("x.bin", wide.substr(0, 40))).tokens().size(), 20u);  // too few to tell the format
 }
 
 TEST(HostTokens, ArePackedInAsFewBitsAsTheyNeed) {
@@ -78,7 +78,7 @@ TEST(HostTokens, FilesGrowAndAreReadAsTheyWereWritten) {
         std::int32_t last;
         std::size_t header, token_bytes;
     };
-    // 55432 and 308 are how nanoGPT's layout would begin with llm.c's magic.
+    // nanoGPT's tokens 55432 and 308 have the same bytes as llm.c's magic.
     for (const Case& made : {Case{50257, 50256, 0, 2}, Case{55432, 55431, 0, 2}, Case{55433, 55432, 1024, 2},
                              Case{65536, 65535, 1024, 2}, Case{65537, 65536, 1024, 4}}) {
         fs::remove(path);
@@ -99,7 +99,7 @@ TEST(HostTokens, TheGreatestIsFoundWhereverItStands) {
     for (const std::size_t size : {1u, 7u, 1023u, 1024u, 1025u, 5000u}) {
         for (const std::size_t at : {std::size_t{0}, size / 2, size - 1}) {
             std::vector<std::uint16_t> tokens(size, 32767);
-            tokens[at] = 32768;  // greater only for those who count without a sign
+            tokens[at] = 32768;  // too large only if read as unsigned
             EXPECT_EQ(greatest_token(tokens), 32768u) << at << " of " << size;
         }
     }

@@ -1,14 +1,14 @@
-// Put before a program (LD_PRELOAD): counts calls on files, and spoils one of them.
-//     FAULT_OF=names     those by which files take and lose their names, and wait for the disk, are counted: rename,
-//                        fsync, link, unlink, remove, rmdir and mkdir in all their forms
-//     FAULT_OF=writes    those to write
-//     FAULT_AT=N         the N-th call; 0, or nothing, only counts
+// A library for LD_PRELOAD: counts a program's calls on files, and makes one of them fail.
+//     FAULT_OF=names     counts calls that name or unname files, or wait for the disk: rename, fsync, link, unlink,
+//                        remove, rmdir and mkdir in all their forms
+//     FAULT_OF=writes    counts calls of write
+//     FAULT_AT=N         spoils the N-th call; 0 or unset: only counts
 //     FAULT=kill         the process is killed before the call, or in the middle of a write
 //     FAULT=killed-after the process is killed right after the call
-//     FAULT=EIO|ENOSPC   the call fails so
-//     FAULT=short        of writes: half of it is done
-//     FAULT_BELOW=DIR    only calls on names in this directory count, where a call has a path of its own
-//     FAULT_COUNT=FILE   where the count is written
+//     FAULT=EIO|ENOSPC   the call fails with this error
+//     FAULT=short        for writes: half of the bytes are written
+//     FAULT_BELOW=DIR    counts only calls on paths that contain DIR
+//     FAULT_COUNT=FILE   writes the count to this file
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -31,7 +31,7 @@ const char* variable(const char* name) {
     return value ? value : "";
 }
 
-/// The path behind a name in an open folder, or of an open file; as far as the system tells.
+/// Path of a name in an open folder, or of an open file (name = null), as far as the system tells it.
 std::string path_of(int folder, const char* name) {
     if (name && name[0] == '/') return name;
     std::string link = "/proc/self/" + (folder < 0 ? std::string("cwd") : "fd/" + std::to_string(folder));
@@ -48,7 +48,7 @@ void tell(long count) {
     if (file >= 0 && ::pwrite(file, text.data(), text.size(), 0) < 0) std::abort();
 }
 
-/// True if this call is the one to spoil. `kind` is FAULT_OF's.
+/// Counts this call if its kind is that of FAULT_OF; true if the call is the one to spoil.
 bool is_spoilt(const std::string& kind, const std::string& path) {
     static const std::string below = variable("FAULT_BELOW"), wanted = variable("FAULT_OF");
     static const long at = std::atol(variable("FAULT_AT"));
@@ -58,7 +58,7 @@ bool is_spoilt(const std::string& kind, const std::string& path) {
     return number == at;
 }
 
-/// Makes the call unless it is the one to spoil; of a write `half` does the half.
+/// Makes the call unless it is the one to spoil. `half` writes half of the bytes of a write.
 template <class Call, class Half>
 auto counted(const std::string& kind, const std::string& path, Call call, Half half) -> decltype(call()) {
     if (!is_spoilt(kind, path)) return call();
@@ -121,7 +121,7 @@ int mkdir(const char* path, mode_t mode) noexcept {
 }
 ssize_t write(int file, const void* bytes, size_t size) {
     static auto* const real = original<decltype(write)>("write");
-    if (*variable("FAULT_OF") != 'w') return real(file, bytes, size);  // the path is dear
+    if (*variable("FAULT_OF") != 'w') return real(file, bytes, size);  // not counted: looking up the path is slow
     return counted(
         "writes", path_of(file, nullptr), [&] { return real(file, bytes, size); },
         [&] { return real(file, bytes, (size + 1) / 2); });

@@ -21,7 +21,7 @@ std::string safetensors(const std::string& header, std::size_t bytes) {
     return little_endian(header.size(), 8) + header + std::string(bytes, '\x3c');
 }
 
-/// A field of a protocol buffer: a number below 128, or bytes, fewer than that.
+/// Encodes a field of a protocol buffer: a number below 128, or fewer than 128 bytes.
 std::string field(int tag, int value) {
     return {static_cast<char>(tag << 3), static_cast<char>(value)};
 }

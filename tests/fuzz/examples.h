@@ -1,4 +1,4 @@
-// Small examples of every format, from which libFuzzer makes others.
+// Small examples of every format, which libFuzzer mutates.
 #pragma once
 
 #include <string>

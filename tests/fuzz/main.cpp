@@ -1,5 +1,5 @@
-// libFuzzer's way in. FUZZ_TARGET in the environment names the target. With FUZZ_EXAMPLES=FOLDER the examples of all
-// targets are written there, a folder for each, and nothing is run. tools/fuzz does both.
+// Entry point of libFuzzer. $FUZZ_TARGET names the target. With FUZZ_EXAMPLES=FOLDER, writes the examples of all
+// targets there, one folder per target, and runs nothing. tools/fuzz uses both.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         chosen->read(folder, {reinterpret_cast<const char*>(data), size});
     } catch (const vkf::InputError&) {
-        // The answer to what is broken.
+        // Expected for broken input.
     }
     return 0;
 }

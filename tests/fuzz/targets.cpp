@@ -4,19 +4,19 @@
 
 #include <fstream>
 
-#include "apps/bench_report.h"
-#include "apps/config_file.h"
-#include "models/chat_template.h"
-#include "models/data/documents.h"
-#include "models/data/hellaswag.h"
-#include "models/data/tokens.h"
+#include "apps/bench/bench_report.h"
+#include "apps/cli/config_file.h"
+#include "models/data/text/documents.h"
+#include "models/data/text/hellaswag.h"
+#include "models/data/text/tokens.h"
 #include "models/files/adapter_files.h"
 #include "models/files/config_json.h"
 #include "models/files/generation_config.h"
 #include "models/files/image_processor.h"
 #include "models/files/manifest.h"
 #include "models/files/stored_weights.h"
-#include "models/images/decode.h"
+#include "models/generation/chat_template.h"
+#include "models/images/codecs/decode.h"
 #include "models/tokenizers/load_tokenizer.h"
 #include "tests/fuzz/examples.h"
 
@@ -86,7 +86,7 @@ void adapter_config(const Folder& in, std::string_view bytes) {
 }
 
 void image_processor(const Folder& in, std::string_view bytes) {
-    const auto files = parts(bytes, 2);  // the second is read where the first is empty
+    const auto files = parts(bytes, 2);  // the second is read if the first is empty
     fs::remove(in.path() / image_processor_file);
     if (!files[0].empty()) in.file(image_processor_file, files[0]);
     in.file("config.json", files[1]);
@@ -98,7 +98,7 @@ void manifest(const Folder& in, std::string_view bytes) {
     read_manifest(in.path());
 }
 
-/// A tokenizer writes and reads texts, some of which name its tokens.
+/// Encodes and decodes texts with a tokenizer; some texts name its tokens.
 void use(const SavedTokenizer& tokenizer) {
     for (const char* sample : {"Hello,  world! 1234\r\n\n\tna\xc3\xafve \xe4\xbd\xa0", "<s>hello</s><|endoftext|>"})
         for (const SpecialNames names : {SpecialNames::text, SpecialNames::tokens})
@@ -152,7 +152,7 @@ void documents(const Folder& in, std::string_view bytes) {
             while (list.next())
                 while (!list.read(7).empty()) list.where();
         } catch (const InputError&) {
-            // The others may be right.
+            // Other parts may be valid.
         }
 }
 
@@ -160,7 +160,7 @@ void hellaswag(const Folder& in, std::string_view bytes) {
     for (const char* name : {"a.txt", "a.jsonl"}) try {
             read_hellaswag(in.file(name, bytes));
         } catch (const InputError&) {
-            // The other may be right.
+            // The other format may be valid.
         }
 }
 

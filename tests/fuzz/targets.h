@@ -1,4 +1,4 @@
-// Targets of libFuzzer: readers of files from other programs.
+// Fuzzing targets: readers of files from other programs.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace vkf::fuzz {
 
-/// A folder in which one input after the other is written, and which goes with the process.
+/// A folder into which inputs are written one after the other. The destructor removes it.
 class Folder {
 public:
     Folder();
@@ -18,25 +18,25 @@ public:
     ~Folder();
 
     const std::filesystem::path& path() const { return path_; }
-    /// A file of it with these bytes.
+    /// Writes a file with these bytes into the folder and returns its path.
     std::filesystem::path file(const char* name, std::string_view bytes) const;
 
 private:
     std::filesystem::path path_;
 };
 
-/// A reader, and examples of its files. Its input are the bytes of one file, or of several files separated by a byte 0.
-/// It throws InputError or nothing; anything else is a fault.
+/// A reader, and examples of its input. The input is the bytes of one file, or of several, separated by bytes 0.
+/// A reader may throw InputError only; every other failure is a bug.
 struct Target {
     const char* name;
     void (*read)(const Folder& in, std::string_view bytes);
     std::vector<std::string> (*examples)();
 };
 
-/// All of them, by name.
+/// All targets, with their names.
 const std::vector<Target>& targets();
 
-/// Splits an input into `count` parts at its bytes 0. The last part has the rest; missing parts are empty.
+/// Splits an input at its bytes 0 into `count` parts. The last part holds all remaining bytes; missing parts are empty.
 std::vector<std::string_view> parts(std::string_view bytes, std::size_t count);
 
 }  // namespace vkf::fuzz

@@ -1,12 +1,11 @@
 #!/usr/bin/python3
-"""Makes the golden cases beside this file: a small GPT-2 per attention variant, with what PyTorch computes in float64.
+"""Makes the golden cases in this folder: a small GPT-2 per attention variant, with PyTorch's results in float64.
 
-  tests/golden/make_golden.py [CASE...]        all, or those named (Debian's python3-torch and python3-numpy)
+  tests/golden/make_golden.py [CASE...]        default: all cases (Debian's python3-torch and python3-numpy)
 
-Each folder is a model directory (config.json, model.safetensors) with case.safetensors beside it: tokens, targets,
-logits, loss and grad.NAME for every parameter, and `rounding`: how far the gradients move when every weight is rounded
-to fp32 once, which is what a tolerance can be made of. Written from the papers' equations, independently of the C++
-code."""
+Each folder is a model directory (config.json, model.safetensors) with a case.safetensors: tokens, targets, logits,
+loss, grad.NAME for every parameter, and `rounding`: the change of the gradients when every weight is rounded to fp32
+once, from which tests derive their tolerances. Written from the papers' equations, independently of the C++ code."""
 import json
 import math
 import os
@@ -17,7 +16,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from mixers import MIXERS, Attention, causal, mixer, signals
+from variants import VARIANTS, Attention, causal, signals, variant_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 V, T, C, M, L, B = 13, 7, 12, 3, 2, 2
@@ -30,13 +29,13 @@ CASES = {
     "belief-star": ({"variant": "belief-star"}, {}),
     "concat": ({"variant": "concat"}, {"bias": False, "activation_function": "gelu"}),
 }
-for variant in MIXERS:  # an entry's place is its random seed
+for variant in VARIANTS:  # an entry's position is its random seed
     if variant not in (spec["variant"] for spec, _ in CASES.values()):
         CASES[variant] = ({"variant": variant}, {})
 
 
 def chosen(cases):
-    """(seed, (name, case)) of all, or of those that the command line names."""
+    """(seed, (name, case)) of all cases, or of those that the command line names."""
     for name in sys.argv[1:]:
         if name not in cases:
             sys.exit(f"no case {name}: {', '.join(cases)}")
@@ -94,9 +93,9 @@ def shapes(config):
             yield f"h.{i}.{name}.weight", shape
             if bias:
                 yield f"h.{i}.{name}.bias", shape[1:]
-        if mixer(config).second:
+        if variant_of(config).second:
             yield f"h.{i}.attn.c_proj_s.weight", (C, C)
-        for name, shape in mixer(config).parameters(M, C // M).items():
+        for name, shape in variant_of(config).parameters(M, C // M).items():
             yield f"h.{i}.attn.{name}", shape
         for name in (f"h.{i}.ln_1", f"h.{i}.ln_2") + (("ln_f",) if i == L - 1 else ()):
             yield name + ".weight", (C,)
@@ -107,9 +106,9 @@ def shapes(config):
 
 
 def rounding(gradients, weights, terms=None, draws=25):
-    """The problem's condition: the median over draws, in float64, of the largest relative difference of a gradient when
-    each weight is off by up to 2^-24 of itself. A gradient counts as no smaller than 1e-4 of the largest, or than the
-    sum of its terms where that is known."""
+    """Condition of the problem: the largest relative change of a gradient when each weight changes by a factor of up to
+    1 ± 2^-24; the median over draws, in float64. Changes are relative to the gradient's norm, but to no less than 1e-4
+    of the largest norm or, if the sum of its terms is known, than the norm of that sum."""
     exact = gradients({key: a.astype(np.float64) for key, a in weights.items()})
     largest = max(np.linalg.norm(d) for d in exact.values())
     rng, moved = np.random.default_rng(0), []
@@ -121,9 +120,9 @@ def rounding(gradients, weights, terms=None, draws=25):
 
 
 def language_case(name, seed, config, shapes, forward, length, ignored=(0, 1), in_use=None):
-    """Writes the case of a language model: weights and two rows of tokens are drawn, `forward(config, p, tokens)` makes
-    the logits. `in_use(config, weights)`: a configuration and weights that compute the same without rounding any, where
-    the model's own does, and no small change of others would reach what is computed."""
+    """Writes the case of a language model with random weights and two rows of random tokens. `forward(config, p,
+    tokens)` computes the logits. `in_use(config, weights)` is for models that round their weights, where small changes
+    of weights may have no effect: it returns a configuration and weights with the same results without rounding."""
     rng, vocabulary = np.random.default_rng(seed), config["vocab_size"]
     weights = {key: (rng.normal(0, 0.4, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
                .astype(np.float32) for key, shape in shapes(config)}

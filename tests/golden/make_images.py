@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes images.txt beside this file: what PIL makes of 200 small images, as checksums.
+"""Makes images.txt in this folder: checksums of PIL's results for 200 small images.
 
   tests/golden/make_images.py        (Debian 12's python3-pil, Pillow 9.4, and python3-numpy)
 
@@ -62,14 +62,14 @@ def sample(number):
     return Image.frombytes("RGB", (width, height), bytes(pixels))
 
 
-# --- What is done to them
+# --- Operations on images
 
 def affine(image, numbers, resampling=Image.NEAREST, fill=None):
     return image.transform(image.size, Image.AFFINE, numbers, resampling, fillcolor=fill)
 
 
 def rotate_on_grey(image, degrees):
-    """The published policy's way: rotate with an alpha channel and lay the result over grey."""
+    """As in the published policy: rotates with an alpha channel and composites the result over grey."""
     turned = image.convert("RGBA").rotate(degrees)
     return Image.composite(turned, Image.new("RGBA", turned.size, GREY + (128,)), turned).convert("RGB")
 
@@ -93,8 +93,8 @@ def crop(image, left, top, padding):
 
 
 def fit(image, side, shorter, resample, stretched, even):
-    """As image processors bring a picture to a square: stretched, or by its shorter side, and cut out of the middle, in
-    Hugging Face's way or, even, in that of torchvision's CenterCrop."""
+    """Makes a picture square, as image processors do: stretches it, or resizes its shorter side and crops the centre.
+    With `even` the crop rounds as torchvision's CenterCrop does, else as Hugging Face does."""
     longer = shorter if stretched else int(shorter * max(image.size) / min(image.size))
     size = (shorter, longer) if image.width <= image.height else (longer, shorter)
     left, top = (round((length - side) / 2) if even else (length - side) // 2 for length in size)
@@ -227,7 +227,7 @@ STATISTICS = {
 
 
 def normalised(image, name):
-    """Planes of float32, each operation rounded."""
+    """Normalised planes in float32; each operation rounds."""
     mean, std = (np.array(v, np.float32) for v in STATISTICS[name])
     values = np.array(image).astype(np.float32) / np.float32(255)
     return ((values - mean) / std).transpose(2, 0, 1).astype("<f4").tobytes()

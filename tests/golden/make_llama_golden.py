@@ -1,22 +1,22 @@
 #!/usr/bin/python3
-"""Makes the golden cases llama-… beside this file: a small Llama per attention variant, in float64.
+"""Makes the golden cases llama-… in this folder: a small Llama per attention variant, in float64.
 
   tests/golden/make_llama_golden.py        (Debian's python3-torch and python3-numpy)
 
 The files are those of make_golden.py. Written from the papers' equations, independently of the C++ code: rotary
-positions multiply complex numbers, frequencies are scaled wave length by wave length, shared heads are repeated."""
+positions multiply complex numbers, frequencies are scaled one wavelength at a time, shared heads are repeated."""
 import math
 
 import torch
 import torch.nn.functional as F
 
 from make_golden import chosen, language_case
-from mixers import Attention, causal, mixer, signals
+from variants import Attention, causal, signals, variant_of
 
 T = 7
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 100}
-# What differs from `BASE`; an entry's place is its random seed.
+# Attention object and other changes to `BASE`. An entry's position is its random seed.
 CASES = {
     "llama-standard": ({"variant": "standard"}, {}),
     "llama-attentionx": ({"variant": "attentionx", "gamma": 3.0, "gamma_on": "sum"},
@@ -54,7 +54,7 @@ def frequencies(config, width):
 
 
 def turned(config, x):
-    """Elements i and i + D/2 of x [B, M, T, D] as complex numbers, turned by their positions' angles."""
+    """Rotates elements i and i + D/2 of x [B, M, T, D], as complex numbers, by their positions' angles."""
     half = x.shape[-1] // 2
     angle = torch.arange(x.shape[-2], dtype=torch.float64)[:, None] * frequencies(config, 2 * half)
     y = torch.complex(x[..., :half].contiguous(), x[..., half:].contiguous()) * torch.exp(1j * angle)
@@ -106,9 +106,9 @@ def shapes(config):
                 yield block + part + name + ".weight", shape
                 if bias:
                     yield block + part + name + ".bias", shape[:1]
-        if mixer(config).second:
+        if variant_of(config).second:
             yield block + "self_attn.o_proj_s.weight", (C, rows)
-        for name, shape in mixer(config).parameters(config["num_attention_heads"], D).items():
+        for name, shape in variant_of(config).parameters(config["num_attention_heads"], D).items():
             yield block + "self_attn." + name, shape
         for name in ("input_layernorm", "post_attention_layernorm"):
             yield block + name + ".weight", (C,)

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Makes the golden cases lora-… beside this file: adapters beside models that are golden cases themselves, in float64.
+"""Makes the golden cases lora-… in this folder: adapters for models that are golden cases themselves, in float64.
 
-  tests/golden/make_lora_golden.py        (Debian's python3-torch and python3-numpy; after the models' own programs)
+  tests/golden/make_lora_golden.py        (Debian's python3-torch and python3-numpy; run it after the models' programs)
 
 Each folder is a directory of adapters in PEFT's layout (adapter_config.json, adapter_model.safetensors) with
-case.safetensors beside it: tokens, targets, logits, loss and grad.NAME for every A and B, and `rounding` as in
-make_golden.py. Here an adapter is added to its weight and the model is computed as ever; GPT-2's weights are [in, out],
-so there the product is transposed. Where a model rounds its weights, they are rounded before that."""
+a case.safetensors: tokens, targets, logits, loss and grad.NAME for every A and B, and `rounding` as in make_golden.py.
+Here an adapter is added to its weight, and the model is then computed without adapters. GPT-2's weights are
+[in, out], so their product is transposed. A model that rounds its weights rounds them before the adapter is added."""
 import json
 import math
 import os
@@ -23,8 +23,8 @@ from make_golden import HERE, chosen, rounding, save
 GPT2 = (make_golden.forward, "transformer.", True)
 NANO = (make_nano_golden.forward, "transformer.", False)
 LLAMA = (make_llama_golden.forward, "", False)
-# The base; how it is computed, what its names begin with in Hugging Face's files and whether weights are [in, out];
-# what differs from `CONFIG`. An entry's place is its random seed.
+# The base model; its functions, the prefix of its names in Hugging Face's files, and True if its weights are [in, out];
+# changes to `CONFIG`. An entry's position is its random seed.
 CASES = {
     "lora-gpt2": ("belief-star", GPT2, {"r": 3, "lora_alpha": 6, "target_modules": ["c_proj", "c_attn", "c_proj_s"],
                                         "fan_in_fan_out": True}),
@@ -36,7 +36,7 @@ CASES = {
                      "target_modules": ["down_proj", "o_proj", "k_proj", "gate_proj", "o_proj_s"]}),
     "lora-nano": ("nano-belief-star", NANO, {"r": 2, "lora_alpha": 4, "target_modules": ["c_proj", "c_fc"]}),
 }
-# As PEFT writes it.
+# adapter_config.json as PEFT writes it.
 CONFIG = {"alpha_pattern": {}, "auto_mapping": None, "base_model_name_or_path": None, "bias": "none",
           "corda_config": None, "eva_config": None, "exclude_modules": None, "fan_in_fan_out": False,
           "inference_mode": True, "init_lora_weights": True, "layer_replication": None, "layers_pattern": None,
@@ -56,7 +56,7 @@ def load(path):
 
 
 def adapted(config, weights):
-    """The paths of the linear maps that have adapters: names that end in a target."""
+    """Paths of the linear maps that have adapters: their names end in a target."""
     paths = [name[:-len(".weight")] for name, a in weights.items() if a.ndim == 2 and name.endswith(".weight")]
     return [path for path in paths if any(("." + path).endswith("." + target) for target in config["target_modules"])]
 

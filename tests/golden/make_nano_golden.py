@@ -4,7 +4,7 @@
   tests/golden/make_nano_golden.py        (Debian's python3-torch and python3-numpy)
 
 The files are those of make_golden.py. Written from modded-nanogpt's description, independently of the C++ code: weights
-are rounded by a table of all numbers there are, rotary positions are rotation matrices."""
+are rounded with a table of all representable numbers, rotary positions are rotation matrices."""
 import math
 
 import numpy as np
@@ -12,10 +12,10 @@ import torch
 import torch.nn.functional as F
 
 from make_golden import chosen, language_case
-from mixers import Attention, causal, mixer, signals
+from variants import Attention, causal, signals, variant_of
 
 B, T = 2, 7
-# An entry's place is its random seed.
+# An entry's position is its random seed.
 CASES = {
     "nano-standard": ({"variant": "standard"}, {"casted_weights": False}),
     "nano-casted": ({"variant": "standard"}, {}),
@@ -26,7 +26,7 @@ CASES = {
 BASE = {"model_type": "nano-gpt2", "vocab_size": 13, "n_positions": T, "n_embd": 16, "n_layer": 2, "n_head": 4,
         "rms_norm_eps": 1e-6, "rope_theta": 1e4, "casted_weights": True}
 
-# All numbers of two binary digits behind the point, and whether the digits are even.
+# All numbers with two binary digits after the point, with True if the digits are even.
 GRID = [(0.0, True)] + [(m * 2.0**-16, m % 2 == 0) for m in range(1, 4)] + \
        [((4 + m) * 2.0**(e - 2), m % 2 == 0) for e in range(-14, 17) for m in range(4)]
 NUMBERS = np.array([number for number, _ in GRID])
@@ -50,7 +50,7 @@ def casted(config, w):
 
 
 def turned(config, x):
-    """x [B, M, T, D]: every pair (i, i + D/2) times a matrix of its position's angle."""
+    """Multiplies every pair (i, i + D/2) of x [B, M, T, D] by the rotation matrix of its position's angle."""
     D = x.shape[-1]
     y = torch.empty_like(x)
     for t in range(T):
@@ -86,14 +86,14 @@ def shapes(config):
         for name, shape in {"attn.c_attn": (3 * C, C), "attn.c_proj": (C, C), "mlp.c_fc": (4 * C, C),
                             "mlp.c_proj": (C, 4 * C)}.items():
             yield f"h.{i}.{name}.weight", shape
-        if mixer(config).second:
+        if variant_of(config).second:
             yield f"h.{i}.attn.c_proj_s.weight", (C, C)
-        for name, shape in mixer(config).parameters(config["n_head"], C // config["n_head"]).items():
+        for name, shape in variant_of(config).parameters(config["n_head"], C // config["n_head"]).items():
             yield f"h.{i}.attn." + name, shape
 
 
 def in_use(config, weights):
-    """The rounded weights, of a model that rounds none."""
+    """A model without rounding, with the weights already rounded."""
     matrix = lambda key: key.startswith("h.") and weights[key].ndim == 2
     used = {key: casted(config, torch.tensor(a, dtype=torch.float64)).numpy() if matrix(key) else a
             for key, a in weights.items()}

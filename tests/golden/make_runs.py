@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Makes runs/: what the program's `train`, and `eval` of the best model, are to say of a small run, by PyTorch in
-float64.
+"""Makes runs/: the expected output of the program's `train`, and of `eval` with the best model, for small runs,
+computed by PyTorch in float64.
 
   tests/golden/make_runs.py        (Debian's python3-torch and python3-numpy)
 
-Each folder is a model directory to start from, with data/ to train on and run.json: the options of `train`, the lines
-wanted of metrics.jsonl, the arguments of `eval` and what it is to print of best/, and `rounding`: how far each kind of
-number moves when every weight at the beginning is rounded to fp32 once, which is what a tolerance can be made of.
-Which data a step or an evaluation sees is drawn again here from the streams that the program draws from."""
+Each folder is a model directory to start from, with training data in data/ and run.json: the options of `train`, the
+expected lines of metrics.jsonl, the arguments of `eval` and its expected output for best/, and `rounding`: the change
+of each kind of number when every initial weight is rounded to fp32 once, from which tests derive their tolerances. The
+data of each step and evaluation are drawn here from the same random streams as in the program."""
 import json
 import math
 import os
@@ -29,7 +29,7 @@ MEAN, DEVIATION = (.4914, .4822, .4465), (.2470, .2435, .2616)
 
 
 def numbers(run):
-    """All numbers of a run that rounding moves, by kind."""
+    """All numbers of a run that rounding changes, by kind."""
     kinds = {}
     for each in [*run["metrics"], *(e["result"] for e in run["eval"])]:
         for key, value in each.items():
@@ -81,7 +81,7 @@ GPT_OPTIONS = {"order": "sequential", "batch-size": gpt.B, "block-size": gpt.T, 
 
 
 def chain(rng, count, step):
-    """Tokens of which four in five follow from the one before."""
+    """Tokens, of which four in five follow from the previous token."""
     tokens = [0]
     while len(tokens) < count:
         tokens.append((3 * tokens[-1] + step) % gpt.V if rng.uniform() < 0.8 else int(rng.integers(gpt.V)))
@@ -105,7 +105,7 @@ def mean_loss(config, p, tokens, name, batches):
 
 @torch.no_grad()
 def whole_loss(config, p, tokens):
-    """Every token but the first predicted once, window after window of which none sees another."""
+    """Predicts every token but the first once, in consecutive windows that do not see each other."""
     total = 0.0
     for start in range(0, len(tokens) - 1, gpt.T):
         x, y = tokens[start:start + gpt.T], tokens[start + 1:start + 1 + gpt.T]
@@ -120,7 +120,7 @@ def eval_result(loss, tokens):
 
 def make_gpt():
     rng = np.random.default_rng(406)
-    train, val = chain(rng, TRAIN_TOKENS, 1), chain(rng, VAL_TOKENS, 5)  # what is learnt does not help for long
+    train, val = chain(rng, TRAIN_TOKENS, 1), chain(rng, VAL_TOKENS, 5)  # learning from train soon stops helping on val
     os.makedirs(HERE + "/gpt2/data", exist_ok=True)
     train.astype("<u2").tofile(HERE + "/gpt2/data/train.bin")
     val.astype("<u2").tofile(HERE + "/gpt2/data/val.bin")
@@ -171,20 +171,20 @@ VIT_OPTIONS = {"augment": "none", "statistics": "sl-cifar10", "mix": 0.5, "label
 
 
 def pictures(rng, labels):
-    """Bytes [N, 3, side, side]: each class a pattern of 4 x 4 blocks, with noise by blocks."""
+    """Bytes [N, 3, side, side]: each class is a pattern of 4 x 4 blocks, with noise per block."""
     patterns = np.random.default_rng(1).integers(40, 216, (vit.CLASSES, 3, 4, 4))
     coarse = patterns[labels] + rng.integers(-40, 40, (len(labels), 3, 4, 4))
     return coarse.repeat(SIDE // 4, 2).repeat(SIDE // 4, 3).astype(np.uint8)
 
 
 def normalised(pixels):
-    """In fp32, as torchvision."""
+    """Normalises in fp32, as torchvision does."""
     mean, deviation = (np.array(a, np.float32).reshape(3, 1, 1) for a in (MEAN, DEVIATION))
     return ((pixels.astype(np.float32) / np.float32(255) - mean) / deviation).astype(np.float64)
 
 
 def mixed(images, one_hot, stream, probability):
-    """MixUp or CutMix of a batch, half each."""
+    """MixUp or CutMix of a batch, each with probability 1/2."""
     if stream.uniform() >= probability:
         return images, one_hot
     cut, share = stream.uniform() < 0.5, stream.uniform()
@@ -206,7 +206,7 @@ def make_vit():
     rng = np.random.default_rng(511)
     labels = {"train": np.arange(TRAIN_IMAGES) % vit.CLASSES, "test": np.arange(TEST_IMAGES) % vit.CLASSES}
     pixels = {split: pictures(rng, of) for split, of in labels.items()}
-    # Some are not what is learnt, so that the loss rises while more and more of the others are told right.
+    # Some labels are wrong, so that the loss rises while the accuracy on the other images still improves.
     labels["test"][:3] = (labels["test"][:3] + 1) % vit.CLASSES
     os.makedirs(HERE + "/vit/data", exist_ok=True)
     for split, of in labels.items():  # CIFAR-100's layout: coarse label, fine label, planes
@@ -234,7 +234,7 @@ def make_vit():
         chosen = Stream(SEED, "image order", epoch << 32).permutation(TRAIN_IMAGES)[at * rows:(at + 1) * rows]
         x, weights = mixed(images["train"][chosen], np.eye(vit.CLASSES)[labels["train"][chosen]],
                            Stream(SEED, "mix", epoch << 32 | at), o["mix"])
-        return -(torch.tensor(weights) * logits(p, x).log_softmax(-1)).sum(-1).mean()  # over the images there are
+        return -(torch.tensor(weights) * logits(p, x).log_softmax(-1)).sum(-1).mean()  # over the batch's images
 
     @torch.no_grad()
     def evaluate(trainer):

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Makes training/: ten steps of small models by each optimiser, and learning rates, by PyTorch in float64.
+"""Makes training/: ten steps of small models with each optimiser, and learning rates, by PyTorch in float64.
 
   tests/golden/make_training.py        (Debian's python3-torch and python3-numpy)
 
-Each folder is a model directory with the weights that a run begins with. In steps.json: its options and schedule; each
-step's loss, grad_norm and rate; `rounding`, how far losses, norms and the ways that parameters went move when every
-weight at the beginning is rounded to fp32 once, which is what a tolerance can be made of. In steps.safetensors: every
-micro-batch (of images a pool, of which micro-batch t has the images t·B to t·B + B − 1, over and over), and
-after.NAME, the parameters after the last step. schedules.json holds points of learning-rate curves."""
+Each folder is a model directory with the initial weights of a run. steps.json has its options and schedule; each step's
+loss, grad_norm and rate; and `rounding`: the change of losses, norms and total updates of parameters when every initial
+weight is rounded to fp32 once, from which tests derive their tolerances. steps.safetensors has every micro-batch (for
+images a pool, from which micro-batch t takes images t·B to t·B + B − 1 and starts again at its end), and after.NAME,
+the parameters after the last step. schedules.json has points of learning-rate curves."""
 import json
 import math
 import os
@@ -29,8 +29,8 @@ NANOGPT = {"kind": "nanogpt", "learning_rate": 1e-2, "min_lr": 1e-3, "warmup_ite
 BY_STEP = {"kind": "by-step", "learning_rate": 1e-2, "min_lr": 1e-4, "warmup_epochs": 1, "epochs": 5,
            "steps_per_epoch": 2}
 BY_EPOCH = {"kind": "by-epoch", "learning_rate": 1e-2, "epochs": 5, "steps_per_epoch": 2}
-# attention, other keys of config.json, other options, schedule. Without biases, for those of keys have gradients of
-# exactly 0, of which Adam makes steps.
+# Attention, other keys of config.json, other options, schedule. Cases with Adam have no biases: the exact gradients of
+# key biases are 0, and Adam would turn their rounding errors into steps.
 GPT_CASES = {
     "gpt2-adamw": ({"variant": "belief"}, {"bias": False}, {"grad_clip": 2.0}, NANOGPT),
     "gpt2-setadam": ({"variant": "belief-star"}, {"bias": False},
@@ -49,7 +49,7 @@ VIT_CASES = {
                 {"optimizer": "sgd", "momentum": 0.0, "accumulation": 3, "drop_path": 0.3},
                 {**BY_STEP, "learning_rate": 0.2, "min_lr": 0.02}),
 }
-# The published recipes' schedules, at their corners and between.
+# The published recipes' schedules, at their corners and in between.
 CURVES = [
     ({"kind": "nanogpt", "learning_rate": 6e-4, "min_lr": 6e-5, "warmup_iters": 2000, "lr_decay_iters": 600000},
      [0, 1, 1000, 1999, 2000, 2001, 150000, 301000, 599999, 600000, 600001, 700000]),
@@ -72,8 +72,8 @@ CURVES = [
 
 
 def distance(found, wanted):
-    """Of parameters' ways: how far apart they end, beside how far each went; none counts as shorter than 1e-4 of the
-    longest."""
+    """Relative differences of two runs. `way` compares the parameters' total updates: the largest distance between
+    their ends, relative to the update's length, but to no less than 1e-4 of the longest."""
     ways = {key: np.linalg.norm(a - wanted["before"][key]) for key, a in wanted["after"].items()}
     apart = [np.linalg.norm(found["after"][key] - a) / max(ways[key], 1e-4 * max(ways.values()))
              for key, a in wanted["after"].items()]
@@ -111,7 +111,7 @@ def make_gpt(seed, name, attention, changes, options, schedule):
     options = {**OPTIONS, **options}
     count = STEPS * options["accumulation"]
     tokens = rng.integers(0, gpt.V, (count, gpt.B, gpt.T))
-    targets = (3 * tokens + 1) % gpt.V  # something to learn
+    targets = (3 * tokens + 1) % gpt.V  # a rule that can be learned
     targets[1, 0, 2] = -1  # ignored
 
     def loss(p, number):
@@ -132,7 +132,7 @@ def make_vit(seed, name, attention, changes, options, schedule):
     count, rows = STEPS * options["accumulation"], vit.NOISY_BATCH
     images = rng.normal(size=(POOL, vit.CHANNELS, vit.SIDE, vit.SIDE)).astype(np.float32)
     chosen = np.arange(count * rows).reshape(count, rows) % POOL
-    # Each image's label and another's, in shares, and a tenth spread over all classes: smoothed and mixed.
+    # Targets are mixed and smoothed: shares of an image's label and another's, and a tenth spread over all classes.
     shares = rng.uniform(0.6, 1, (count, 1, 1))
     one_hot = np.eye(vit.CLASSES)[chosen % vit.CLASSES]
     mixed = shares * one_hot + (1 - shares) * one_hot[:, ::-1]

@@ -3,9 +3,9 @@
 
   tests/golden/make_vit_golden.py        (Debian's python3-torch and python3-numpy)
 
-Each folder is a model directory with case.safetensors beside it: images, labels, logits, loss and grad.NAME for every
+Each folder is a model directory with a case.safetensors: images, labels, logits, loss and grad.NAME for every
 parameter; terms.NAME for learned scales is the sum of the magnitudes that nearly cancel in their gradients. Cases with
-noise also hold the rates dropout and drop_path, seed and micro_batch, and drop_path_ramp if the rate grows with depth.
+noise also have the rates dropout and drop_path, seed and micro_batch, and drop_path_ramp if the rate grows with depth.
 Written from the papers' and recipes' equations, independently of the C++ code."""
 import json
 import math
@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 
 from make_golden import HERE, chosen, rounding, save
-from mixers import Attention, mixer, signals
+from variants import Attention, signals, variant_of
 from noise import Noise
 
 SIDE, P, CHANNELS, C, M, CLASSES, INNER = 8, 4, 3, 12, 3, 5, 20
@@ -24,7 +24,7 @@ LAYERS, BATCH, NOISY_LAYERS, NOISY_BATCH = 2, 2, 3, 4
 QUIET = {"dropout": 0.0, "drop_path": 0.0, "seed": 0, "micro_batch": 0}
 KK = {"shifted_patch_tokenization": "cardinal", "locality_self_attention": "per_layer"}
 SL = {"shifted_patch_tokenization": "diagonal", "locality_self_attention": "per_head"}
-CASES = {  # attention, other keys, noise whose stochastic depth drops one or two of the four samples in every branch
+CASES = {  # attention, other keys, noise; stochastic depth drops one or two of the four samples in every branch
     "vit-standard": ({"variant": "standard"}, {"head_dim": 5}, {}),
     "vit-belief": ({"variant": "belief"}, {"qkv_bias": True}, {}),
     "vit-kk": ({"variant": "attentionx", "gamma": 1.0, "gamma_on": "sum"}, KK, {}),
@@ -42,7 +42,7 @@ MOVES = {"cardinal": [(0, 1), (0, -1), (1, 0), (-1, 0)],
 
 
 def moved(x, down, right):
-    """x [B, C, H, W] with zeros where nothing came."""
+    """x [B, C, H, W], shifted, with zeros where no pixel moved to."""
     y = torch.zeros_like(x)
     H, W = x.shape[2:]
     for i in range(H):
@@ -64,7 +64,7 @@ def forward(config, p, images, noise, scales):
         return x * torch.tensor(noise.elements(place, tuple(x.shape)))
 
     def branch(x, place, depth):
-        """What is added to the residual stream: dropped out, then whole samples of it left out."""
+        """Branch output for the residual stream: after dropout, stochastic depth drops whole samples."""
         return dropped(x, place) * torch.tensor(noise.samples(place, B, depth)).view(B, 1, 1)
 
     B, D = len(images), config["head_dim"]
@@ -118,9 +118,9 @@ def shapes(config):
         b = f"blocks.{i}."
         maps += [(b + "attn.qkv", (3 * inner, C), config["qkv_bias"]), (b + "attn.proj", (C, inner), True),
                  (b + "mlp.fc1", (INNER, C), True), (b + "mlp.fc2", (C, INNER), True)]
-        if mixer(config).second:
+        if variant_of(config).second:
             maps.append((b + "attn.proj_s", (C, inner), False))
-        for name, shape in mixer(config).parameters(M, config["head_dim"]).items():
+        for name, shape in variant_of(config).parameters(M, config["head_dim"]).items():
             yield b + "attn." + name, shape
         norms += [(b + "norm1", C), (b + "norm2", C)]
         if "locality_self_attention" in config:

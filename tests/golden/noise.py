@@ -1,10 +1,10 @@
-"""What the program draws at random, drawn again in numpy: functions of seed, name and index.
+"""The program's random numbers, computed in numpy: functions of seed, name and index.
 
-Written from what runtime/base/random.h promises: names are hashed by FNV-1a, and Philox4x32-10 with (hash, index) as
-its counter and the seed as its key gives four words. Of a micro-batch's dropout the first two are the key: element e at
-a place whose name has hash h is dropped if word e % 4 of Philox(counter (e // 4, 0, h mod 2^32, 0), that key), cut to
-its upper 24 bits, is below the rate. Of a stream of numbers the first two are the key, the others the counter's upper
-half, while its lower half counts blocks of four."""
+Written from the specification in runtime/base/random.h. Names are hashed by FNV-1a. Philox4x32-10 with (hash, index) as
+its counter and the seed as its key gives four words. For a micro-batch's dropout the first two words are the key:
+element e at a place whose name has hash h is dropped if the upper 24 bits of word e % 4 of
+Philox(counter (e // 4, 0, h mod 2^32, 0), key) are below the rate. For a stream of numbers the first two words are the
+key, the other two are the counter's upper half, and the counter's lower half counts blocks of four."""
 import numpy as np
 
 LOW = np.uint64(0xFFFFFFFF)
@@ -35,7 +35,7 @@ def words(number):
 
 
 class Noise:
-    """What one micro-batch's dropout multiplies by; rates are fp32, as the program keeps them."""
+    """Factors of one micro-batch's dropout. Rates are fp32, as in the program."""
 
     def __init__(self, dropout, drop_path, seed, micro_batch, drop_path_ramp=False):
         self.dropout, self.drop_path, self.ramp = np.float32(dropout), np.float32(drop_path), drop_path_ramp
@@ -43,7 +43,7 @@ class Noise:
         self.key = int(bits[0]), int(bits[1])
 
     def factors(self, place, rate, shape):
-        """0 or 1 / (1 - rate) for every element of this shape, float64."""
+        """0 or 1 / (1 - rate) for every element of a shape, float64."""
         count = int(np.prod(shape))
         blocks = np.arange((count + 3) // 4, dtype=np.uint64)
         still = np.zeros_like(blocks)
@@ -79,14 +79,14 @@ class Stream:
         return (self.bits() >> 8) * 2.0**-24
 
     def below(self, n):
-        """0 ... n - 1; 64-bit draws below 2^64 mod n, which would favour some, are thrown away."""
+        """0 ... n - 1, unbiased: 64-bit draws below 2^64 mod n are rejected."""
         while True:
             drawn = self.bits() << 32 | self.bits()
             if drawn >= 2**64 % n:
                 return drawn % n
 
     def permutation(self, n):
-        """Fisher and Yates, from the end."""
+        """Fisher-Yates shuffle, from the end."""
         order = list(range(n))
         for left in range(n, 1, -1):
             i = self.below(left)

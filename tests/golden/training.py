@@ -1,4 +1,4 @@
-"""What a training run computes, in PyTorch's float64: optimisers, clipping, accumulation, learning rates.
+"""A training run in PyTorch's float64: optimisers, clipping, accumulation, learning rates.
 
 Shared by the programs that make golden files of training, and by tools/check-training. Written from the published
 formulas, independently of the C++ code: AdamW and SGD are PyTorch's own, SET-Adam and the learning rates are below."""
@@ -29,13 +29,13 @@ def by_step_rate(step, learning_rate, min_lr, warmup_epochs, epochs, steps_per_e
 
 
 def by_epoch_rate(step, learning_rate, epochs, steps_per_epoch):
-    """vision-transformers-cifar10: CosineAnnealingLR, told epoch - 1 after epoch's training, to 0."""
+    """vision-transformers-cifar10: CosineAnnealingLR to 0, with step(epoch - 1) after each epoch's training."""
     epoch = step // steps_per_epoch
     return learning_rate if epoch == 0 else learning_rate * (1 + math.cos(math.pi * (epoch - 2) / epochs)) / 2
 
 
 def trapezoid_rate(it, learning_rate, min_lr, warmup_iters, lr_decay_iters, warmdown_iters):
-    """modded-nanogpt's get_lr (its branch `casted`), with a rate to end at."""
+    """modded-nanogpt's get_lr (branch `casted`), with a final rate."""
     if it < warmup_iters:
         return learning_rate * (it + 1) / warmup_iters
     if it < lr_decay_iters - warmdown_iters:
@@ -48,7 +48,7 @@ SCHEDULES = {"nanogpt": nanogpt_rate, "trapezoid": trapezoid_rate, "by-step": by
 
 
 def rate(schedule, step):
-    """Of a schedule as the golden files name it: its kind and the arguments above."""
+    """Learning rate of a schedule from the golden files: its kind, and the arguments of the function above."""
     arguments = {key: value for key, value in schedule.items() if key != "kind"}
     return SCHEDULES[schedule["kind"]](step, **arguments)
 
@@ -56,7 +56,8 @@ def rate(schedule, step):
 # --- Optimisers: step(rate) moves the parameters by their gradients
 
 class SetAdam:
-    """SET-Adam: v times its squared cosine with (1, ..., 1), epsilon under the root, half the least root subtracted."""
+    """SET-Adam: multiplies v by its squared cosine with (1, ..., 1), adds epsilon under the root, and subtracts half
+    the smallest root."""
 
     def __init__(self, params, decays, betas, eps):
         self.params, self.decays, (self.beta1, self.beta2), self.eps, self.t = params, decays, betas, eps, 0
@@ -75,7 +76,7 @@ class SetAdam:
 
 
 class Groups:
-    """One of PyTorch's optimisers, each parameter with a decay of its own."""
+    """One of PyTorch's optimisers, with a separate weight decay for each parameter."""
 
     def __init__(self, make, params, decays):
         self.inner = make([{"params": [p], "weight_decay": decay} for p, decay in zip(params, decays)])
@@ -87,7 +88,7 @@ class Groups:
 
 
 def optimizer(o, params):
-    """Of options as the golden files name them; without decay_all only tensors of two or more dimensions decay."""
+    """Optimiser for options from the golden files. Without decay_all only tensors of two or more dimensions decay."""
     decays = [o["weight_decay"] if o["decay_all"] or p.dim() >= 2 else 0.0 for p in params]
     if o["optimizer"] == "setadam":
         return SetAdam(params, decays, (o["beta1"], o["beta2"]), o["eps"])
@@ -100,7 +101,7 @@ def optimizer(o, params):
 # --- Runs
 
 class Trainer:
-    """Parameters in training; loss(parameters, number) is that of micro-batch `number`, counted over the whole run."""
+    """Trains parameters. loss(parameters, number) is the loss of micro-batch `number`, counted over the whole run."""
 
     def __init__(self, values, options, loss):
         self.p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in values.items()}
@@ -129,9 +130,9 @@ def relative(found, wanted):
 
 
 def rounding(run, distance, weights, draws=25):
-    """A run's condition: the median over draws, in float64, of distance(run(moved), run(weights)), a dictionary of
-    relative differences, when each weight it begins with is off by up to 2^-24 of itself; no less than 2^-24, by which
-    a result in fp32 is rounded itself."""
+    """Condition of a run: distance(run(moved), run(weights)), a dictionary of relative differences, when each initial
+    weight changes by a factor of up to 1 ± 2^-24; the median over draws, in float64. At least 2^-24, the rounding of a
+    result in fp32."""
     exact = run({key: a.astype(np.float64) for key, a in weights.items()})
     rng, moved = np.random.default_rng(0), []
     for _ in range(draws):
@@ -141,12 +142,12 @@ def rounding(run, distance, weights, draws=25):
 
 
 def begin(shapes, rng, deviation):
-    """Random weights in fp32; those of norms are near 1."""
+    """Random weights in fp32; weights of norms are near 1."""
     return {key: (rng.normal(0, deviation, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
             .astype(np.float32) for key, shape in shapes}
 
 
 def require_clipping(norms, options):
-    """Clipping must bite in some steps and not in others, and rounding must not decide which."""
+    """Checks that clipping changes some steps and not others, and that rounding cannot decide which."""
     ratios = np.array(norms) / options["grad_clip"]
     assert (ratios > 1).sum() >= 2 and (ratios < 1).sum() >= 2 and (abs(ratios - 1) > 1e-3).all(), ratios

@@ -7,12 +7,12 @@
 #include "base/error.h"
 #include "graph/reference.h"
 #include "graph/test_ops.h"
-#include "ops/arithmetic.h"
+#include "ops/elementwise/arithmetic.h"
 
 namespace vkf::test {
 namespace {
 
-/// Scalars a and b with values 3 and 5; derivatives of small expressions are small integers, exact in double.
+/// Has scalars a and b with values 3 and 5; derivatives of small expressions are small integers, exact in double.
 class HostBackward : public ::testing::Test {
 protected:
     static constexpr double A = 3.0, B = 5.0;
@@ -37,7 +37,7 @@ private:
 };
 
 TEST_F(HostBackward, UsesOfATensorAddUp) {
-    const Tensor y = add(mul(mul(a, a), b), a);  // a²b + a
+    const Tensor y = add(mul(mul(a, a), b), a);  // y = a²b + a
     const auto d = gradients(y, both);
     EXPECT_EQ(value(d[0]), 2 * A * B + 1);
     EXPECT_EQ(value(d[1]), A * A);
@@ -110,7 +110,7 @@ TEST_F(HostBackward, AMissingDerivativeIsAnErrorThatNamesScopeAndOp) {
 
 TEST_F(HostBackward, AMissingDerivativeThatNobodyNeedsIsNone) {
     const Tensor y = mul(add_one(graph, Opaque(), {a}), b);
-    const Tensor z = expanded({y, b}, [this](auto in) {  // nor one inside an expansion
+    const Tensor z = expanded({y, b}, [this](auto in) {  // nor does an op inside an expansion
         return std::vector{mul(add_one(graph, Opaque(), {in[0]}), in[1])};
     });
     EXPECT_EQ(value(gradients(y, std::span(&b, 1))[0]), A);
@@ -118,7 +118,7 @@ TEST_F(HostBackward, AMissingDerivativeThatNobodyNeedsIsNone) {
     const Tensor w =
         expanded({opaque, b}, [this](auto in) { return std::vector{mul(add_one(graph, Opaque(), {in[0]}), in[1])}; });
     EXPECT_EQ(value(gradients(w, std::span(&b, 1))[0]), A);
-    EXPECT_THROW(gradients(z, std::span(&b, 1)), InputError);  // here y depends on b
+    EXPECT_THROW(gradients(z, std::span(&b, 1)), InputError);  // throws because y depends on b
 }
 
 TEST_F(HostBackward, SeveralOutputsAreWeightedByTheirGradients) {
@@ -149,8 +149,8 @@ TEST_F(HostBackward, GradientNodesStandInTheScopeOfTheirOp) {
     EXPECT_GT(graph.nodes().size(), forward);
 }
 
-// Two regions y = (x·b)·x each; what lies inside them is made again after the forward pass, and only from what they
-// read.
+// Two regions, each y = (x·b)·x. Values inside them are computed again after the forward pass, only from the values
+// that the regions read.
 TEST_F(HostBackward, RegionsAreComputedAgainInsteadOfKept) {
     std::vector<bool> inside(graph.values().size());
     Tensor y = a;
@@ -168,7 +168,7 @@ TEST_F(HostBackward, RegionsAreComputedAgainInsteadOfKept) {
     for (std::size_t i = forward; i < graph.nodes().size(); ++i)
         for (const Tensor& in : graph.nodes()[i].in) EXPECT_FALSE(inside[in.id()]) << "node " << i;
     const auto kept = gradients(y, both);
-    EXPECT_EQ(value(again[0]), 4 * A * A * A * B * B * B);  // of a⁴b³
+    EXPECT_EQ(value(again[0]), 4 * A * A * A * B * B * B);  // derivative of a⁴b³
     EXPECT_EQ(value(again[1]), 3 * A * A * A * A * B * B);
     EXPECT_EQ(value(kept[0]), value(again[0]));
     EXPECT_EQ(value(kept[1]), value(again[1]));

@@ -1,18 +1,18 @@
-// Copies of weights that products read.
-#include "ops/cast.h"
+// Casts: 16-bit copies of weights that products read.
+#include "ops/elementwise/cast.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "ops/activation.h"
-#include "ops/arithmetic.h"
 #include "ops/backward.h"
-#include "ops/embedding.h"
-#include "ops/head_loss.h"
-#include "ops/matmul.h"
-#include "ops/optimize.h"
+#include "ops/elementwise/activation.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/loss/head_loss.h"
+#include "ops/matmul/matmul.h"
+#include "ops/movement/embedding.h"
+#include "ops/optimizer/optimize.h"
 #include "passes/run_passes.h"
 
 namespace vkf::test {
@@ -55,7 +55,7 @@ TEST(HostCast, AFactorThatIsKeptInFp32IsCastOnceForAllProducts) {
     for (const bool half_factors : {false, true}) {
         Graph graph;
         const Tensor x = graph.input("x", {DType::f32, {8, 6}}), w = graph.state("w", {DType::f32, {6, 6}});
-        const Tensor stream = add(x, x);  // of what is kept in fp32
+        const Tensor stream = add(x, x);  // stored in fp32
         graph.output("y", matmul(stream, w));
         graph.output("z", matmul(stream, w, {.transpose_b = true}));
         graph.output("sum", scale(stream, 1.0f));

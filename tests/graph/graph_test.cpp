@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "graph/reference.h"
 #include "graph/test_ops.h"
-#include "ops/arithmetic.h"
-#include "ops/view.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/movement/view.h"
 
 namespace vkf::test {
 namespace {
@@ -96,7 +96,7 @@ TEST_F(HostGraph, TensorsOfAnotherGraphAreRefused) {
 TEST_F(HostGraph, OnlyNodesThatLeadToOutputsAndStatesAreLive) {
     const Tensor x = f32("x", {2}), w = graph.state("w", {DType::f32, {2}});
     const Tensor used = add(x, x);
-    add_one(graph, Opaque(), {used});  // dead
+    add_one(graph, Opaque(), {used});  // dead: no op reads it
     const Tensor step = scale(used, 0.5f);
     add_one(graph, AddInto(), {w, step});
     graph.output("y", reshape(used, {2, 1}));
@@ -112,7 +112,7 @@ TEST_F(HostGraph, RegionsHoldWhatStandsForTheirNodes) {
     graph.mark_region(2);
     graph.rewrite([&](std::size_t i, Node node) -> std::optional<Node> {
         if (i == 0) return {};
-        if (i == 2) add(x, x);  // stands before it, and in no region
+        if (i == 2) add(x, x);  // before the region, and in none
         if (i == 3) node.in = {b};
         return node;
     });
@@ -168,9 +168,9 @@ TEST_F(HostGraph, TheInterpreterAsksForEveryLeafInItsShape) {
 }
 
 TEST_F(HostGraph, ExtentsMustFitInAKernelsArguments) {
-    EXPECT_EQ(extent(std::int64_t{0xffffffff}), 0xffffffffu);
-    EXPECT_THROW(extent(std::int64_t{1} << 32), InputError);
-    EXPECT_THROW(extent(-1), InputError);
+    EXPECT_EQ(checked_u32(std::int64_t{0xffffffff}), 0xffffffffu);
+    EXPECT_THROW(checked_u32(std::int64_t{1} << 32), InputError);
+    EXPECT_THROW(checked_u32(-1), InputError);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// That every kernel is listed by which a graph may be computed.
+// The list of all kernels that may compute a graph.
 
 #include "graph/kernel_variants.h"
 
@@ -8,10 +8,10 @@
 #include <set>
 
 #include "graph/autotuner.h"
-#include "ops/arithmetic.h"
-#include "ops/attention.h"
-#include "ops/gemm_config.h"
-#include "ops/matmul.h"
+#include "ops/attention/attention.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/matmul/gemm_config.h"
+#include "ops/matmul/matmul.h"
 #include "passes/run_passes.h"
 
 namespace vkf {
@@ -56,8 +56,8 @@ TEST(HostKernelVariants, EveryTileOfAProduct) {
     }
 }
 
-/// The same kernel with the same constants is one, whichever candidate launches it, and belongs to none of them: so
-/// does what adds up the parts of a product.
+/// A kernel with the same constants is listed once if several candidates launch it, and then belongs to none of them.
+/// The kernel that adds the parts of a product is an example.
 TEST(HostKernelVariants, EachOnce) {
     Graph graph;
     const Tensor a = graph.input("a", {DType::f32, {64, 4096}}), b = graph.input("b", {DType::f32, {4096, 64}});
@@ -77,7 +77,7 @@ TEST(HostKernelVariants, NoChoiceNoName) {
     EXPECT_EQ(implementations(kernel_variants(graph, gpu())), std::vector<std::string>{""});
 }
 
-/// Nobody else is asked: an autotuner would have to run them.
+/// The list does not depend on an autotuner, which would have to run the kernels.
 TEST(HostKernelVariants, AsksNoAutotuner) {
     struct Offended : Autotuner {
         std::size_t choose(const DeviceTraits&, const TuningProblem&) override { throw std::logic_error("asked"); }

@@ -10,7 +10,7 @@
 namespace vkf {
 namespace {
 
-/// The same by a look at each block.
+/// Lowest offset at which a block fits, found by a search over all blocks.
 std::int64_t lowest_fit(std::vector<PlacedBlock> placed, std::int64_t bytes, std::size_t first, std::size_t last,
                         std::int64_t limit) {
     std::ranges::stable_sort(placed, {}, &PlacedBlock::offset);
@@ -29,7 +29,7 @@ TEST(HostPlacedBlocks, FindTheSamePlacesAsALookAtEachBlock) {
         PlacedBlocks groups;
         std::vector<PlacedBlock> list;
         for (int i = 0; i < 3000; ++i) {
-            const bool kept = random.below(2);  // long, as what waits for a backward pass
+            const bool kept = random.below(2);  // long, as values that wait for a backward pass
             const auto bytes = static_cast<std::int64_t>(1 + random.below(kept ? 8 : 900));
             const std::size_t first = random.below(kept ? 100 : 1000),
                               last = kept ? 900 + random.below(100) : first + random.below(20);

@@ -4,12 +4,12 @@
 
 #include <random>
 
-#include "ops/activation.h"
-#include "ops/arithmetic.h"
 #include "ops/backward.h"
-#include "ops/flatten.h"
-#include "ops/reduce.h"
-#include "ops/view.h"
+#include "ops/elementwise/activation.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/movement/flatten.h"
+#include "ops/movement/view.h"
+#include "ops/rows/reduce.h"
 #include "passes/elide_concat.h"
 
 namespace vkf::test {
@@ -75,7 +75,7 @@ TEST(HostPlan, NoBlockReachesAcrossTheEndOfABuffer) {
 }
 
 TEST(HostPlan, JoinedBlocksFollowEachOtherAndEachHasItsOwnTime) {
-    // What dies first lies where the part goes that is made last.
+    // The joined part that is made last takes the place of the block that dies first.
     const std::vector<Block> blocks{{100, 5, 9}, {100, 4, 9, true}, {100, 3, 9, true},
                                     {100, 0, 4}, {100, 1, 3},       {100, 2, 2}};
     const Packing packing = pack(blocks);
@@ -130,7 +130,7 @@ TEST(HostPlan, BackwardReusesWhatForwardFreed) {
     EXPECT_LE(static_cast<double>(made.bytes), 1.1 * static_cast<double>(made.bound));
 }
 
-/// Of a chain of layers, one after the other, gradients that lie in one tensor.
+/// Gradients of a chain of layers, stored in one tensor.
 TEST(HostPlan, GradientsInOneTensorTakeTheMemoryOfWhatTheBackwardPassHasFreed) {
     constexpr std::int64_t width = 64, layers = 8;
     Graph graph;
@@ -148,12 +148,11 @@ TEST(HostPlan, GradientsInOneTensorTakeTheMemoryOfWhatTheBackwardPassHasFreed) {
     for (const Tensor& made : graph.nodes().back().in) EXPECT_EQ(graph.value(made).storage, graph.value(flat).storage);
     const Plan planned = plan(graph, live_nodes(graph), std::vector<std::vector<std::int64_t>>(graph.nodes().size()));
     EXPECT_EQ(planned.bytes, planned.bound);
-    // Two layers' activations, of which there are two each, and what goes through them, beside all gradients; not all
-    // activations and all gradients.
+    // All gradients, and two layers' activations, two per layer, with the values passing through; not all activations.
     EXPECT_LE(planned.bytes, (2 * layers + 4) * width * width * 4);
 }
 
-/// The sum lies in the flat tensor, and the term that dies there has lain there before.
+/// The sum is stored in the flat tensor, at the place of the term that dies there.
 TEST(HostPlan, AnInputMayBeginItsLifeInTheOutputsPlace) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {64}}), t = graph.input("t", {DType::f32, {64}});
@@ -171,7 +170,7 @@ TEST(HostPlan, AnInputMayBeginItsLifeInTheOutputsPlace) {
 TEST(HostPlan, OnlyWholeValuesAreWrittenOver) {
     Graph graph;
     const Tensor t = graph.input("t", {DType::f32, {8, 4}}), x = graph.input("x", {DType::f32, {8, 4}});
-    // One sum is as large as what the row, repeated, lies in; the other as the row.
+    // The first sum is as large as the storage that holds its repeated row; the second is only as large as its row.
     graph.output("y", add(t, reshape(slice(scale(x, 2.0f), 0, 0, 1), {4})));
     graph.output("z", add(slice(scale(x, 3.0f), 0, 1, 1), slice(t, 0, 0, 1)));
     const Plan made = plan(graph, live_nodes(graph), std::vector<std::vector<std::int64_t>>(graph.nodes().size()));

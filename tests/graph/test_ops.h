@@ -1,4 +1,4 @@
-// Ops that only tests of the graph need, and the message of what a function throws.
+// Ops that only tests of the graph need, and a function that returns the message of an exception.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace vkf::test {
 
-/// What the error said; empty if there was none.
+/// Message of the InputError that `run` throws; empty if it throws none.
 inline std::string message(const std::function<void()>& run) {
     try {
         run();
@@ -19,7 +19,7 @@ inline std::string message(const std::function<void()>& run) {
     return "";
 }
 
-/// y = x, of which no derivative is known.
+/// y = x, without a known derivative.
 class Opaque : public Op {
 public:
     std::string_view name() const override { return "opaque"; }
@@ -31,13 +31,13 @@ public:
     void lower(Lowering&) const override {}
 };
 
-/// Cannot be evaluated.
+/// An op that cannot be evaluated: its reference throws.
 class Failing : public Opaque {
 public:
     bool reference(std::span<const Array>, std::span<Array>) const override { throw Error("evaluated"); }
 };
 
-/// w += x in place; the type of the result is deliberately x's.
+/// w += x in place; the result deliberately has the type of x.
 class AddInto : public Op {
 public:
     std::string_view name() const override { return "accumulate"; }
@@ -50,7 +50,7 @@ public:
     void lower(Lowering&) const override {}
 };
 
-/// An op that is nothing but its definition as plain ops.
+/// An op that consists only of its definition in plain ops.
 class Expanded : public Op {
 public:
     using Definition = std::function<std::vector<Tensor>(std::span<const Tensor>)>;

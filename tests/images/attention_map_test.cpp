@@ -1,4 +1,4 @@
-#include "models/images/attention_map.h"
+#include "models/images/drawing/attention_map.h"
 
 #include <gtest/gtest.h>
 
@@ -7,14 +7,14 @@
 
 #include "base/error.h"
 #include "device_fixture.h"
-#include "models/images/drawing.h"
-#include "ops/attention.h"
+#include "models/images/drawing/drawing.h"
+#include "ops/attention/attention.h"
 #include "program/program.h"
 
 namespace vkf::test {
 namespace {
 
-// The weights are those that attention itself uses: with k as values, weights · k is what the device makes of them.
+// Compares the weights with those of attention itself: with k as values, attention computes weights · k.
 class DeviceAttentionMap : public ::testing::TestWithParam<bool> {};
 
 TEST_P(DeviceAttentionMap, WeightsAreTheOnesThatAttentionUses) {
@@ -54,7 +54,7 @@ TEST(HostAttentionMap, ATokenThatSeesNothingWeighsNothing) {
     EXPECT_EQ(attention_weights(one, one, 1, 1, 1.0, {}).values, std::vector{1.0});
 }
 
-// Two blocks of two heads, by the definition: the class token's row of (½I + ½A₂)(½I + ½A₁).
+// Two blocks of two heads, against the definition: the class token's row of (½I + ½A₂)(½I + ½A₁).
 TEST(HostAttentionMap, RolloutIsTheProductOfTheBlocks) {
     const std::size_t n = 3;
     std::vector<AttentionWeights> blocks;

@@ -1,5 +1,5 @@
-// The recipes from planes of bytes to planes of floats.
-#include "models/images/augment.h"
+// Tests whole augmentation recipes, from planes of bytes to planes of floats.
+#include "models/images/augmentation/augment.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "models/images/autoaugment.h"
-#include "models/images/draw.h"
-#include "models/images/operations.h"
-#include "models/images/randaugment.h"
+#include "models/images/augmentation/autoaugment.h"
+#include "models/images/augmentation/operations.h"
+#include "models/images/augmentation/randaugment.h"
+#include "models/images/drawing/draw.h"
 #include "tests/images/chance.h"
 #include "tests/images/samples.h"
 #include "tests/scratch.h"
@@ -38,11 +38,11 @@ Augmenter::Options options_for(Augmentation augmentation, const Statistics& stat
     return {augmentation, statistics, 42, 32, 32};
 }
 
-/// Statistics under which a byte's value comes out as itself, up to rounding.
+/// Statistics with which normalising a byte gives its value, up to rounding.
 constexpr Statistics plain = {{0, 0, 0}, {1 / 255.0, 1 / 255.0, 1 / 255.0}};
 
 TEST(HostAugment, CropAndFlipMovePixelsByAllOffsetsAlike) {
-    // Red says the column, green the row, blue that the pixel is no padding.
+    // Red is the column, green the row, and blue marks pixels that are not padding.
     Image places(32, 32);
     for (int y = 0; y < 32; ++y) {
         for (int x = 0; x < 32; ++x) {
@@ -81,7 +81,7 @@ TEST(HostAugment, CropAndFlipMovePixelsByAllOffsetsAlike) {
     }
 }
 
-/// What a recipe does, said once more, step by step.
+/// Applies a recipe step by step, written independently of the library.
 Floats by_hand(Augmentation augmentation, const Image& original, std::uint64_t epoch, std::uint64_t place) {
     Image image = original;
     Random random = epoch_stream(42, "augment", epoch, place);
@@ -141,7 +141,7 @@ TEST(HostAugment, AQuarterOfTheImagesHasARectangleOfTheDatasMeans) {
         int left = 32, right = -1, top = 32, bottom = -1, pixels = 0;
         for (int i = 0; i < 1024; ++i) {
             const auto p = static_cast<std::size_t>(i);
-            // No byte normalises to exactly these.
+            // The values of erased pixels; no byte normalises to exactly these.
             if (out[p] != 0.4914f || out[1024 + p] != 0.4822f || out[2048 + p] != 0.4465f) continue;
             ++pixels;
             left = std::min(left, i % 32);

@@ -1,4 +1,4 @@
-// Limits for what was drawn at random: five standard deviations of the expected distribution.
+// Limits for random draws: five standard deviations of the expected distribution.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,22 +9,22 @@
 
 namespace vkf::test {
 
-/// `count` of n draws had a property of this probability: np ± 5·√(np(1 - p)).
+/// Checks the `count` of n draws that have a property of this probability: np ± 5·√(np(1 - p)).
 inline void expect_share(int count, int n, double probability, std::string_view what) {
     const double mean = n * probability, deviation = std::sqrt(mean * (1 - probability));
     EXPECT_LE(std::abs(count - mean), 5 * deviation)
         << what << ": " << count << " of " << n << ", wanted about " << mean;
 }
 
-/// Draws add up to `sum`; each has the mean and variance given: nm ± 5·√(nv).
+/// Checks the sum of n draws, each of this mean and variance: nm ± 5·√(nv).
 inline void expect_mean(double sum, int n, double mean, double variance, std::string_view what) {
     EXPECT_LE(std::abs(sum - n * mean), 5 * std::sqrt(n * variance))
         << what << ": " << sum / n << ", wanted about " << mean;
 }
 
-/// Every cell of a table of counts, however many dimensions it is flattened from, is equally likely: Pearson's χ²,
-/// whose mean is the number of cells less one and whose variance is twice that. Sees what the cells' own shares do not:
-/// that two choices hang together.
+/// Checks that all cells of a table of counts, flattened from any number of dimensions, are equally likely. Pearson's
+/// χ² has the mean "cells - 1" and twice that as its variance. Unlike a check of each cell's share, it finds that two
+/// choices depend on each other.
 template <class Counts>
 void expect_even(const Counts& counts, std::string_view what) {
     double draws = 0, square = 0;

@@ -1,9 +1,9 @@
-#include "models/images/confusion.h"
+#include "models/images/drawing/confusion.h"
 
 #include <cmath>
 #include <set>
 
-#include "models/images/drawing.h"
+#include "models/images/drawing/drawing.h"
 #include "tests/scratch.h"
 
 namespace vkf {

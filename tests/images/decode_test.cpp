@@ -1,4 +1,4 @@
-#include "models/images/decode.h"
+#include "models/images/codecs/decode.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::string refusal(const std::string& bytes) {
     return complaint([&] { decode(bytes); });
 }
 
-/// Samples that change slowly, as JPEG likes them.
+/// Samples that change slowly, which JPEG keeps accurately.
 Samples smooth(int width, int height, int channels) {
     Samples made{width, height, channels, {}};
     for (int y = 0; y < height; ++y)
@@ -72,7 +72,7 @@ TEST(HostDecode, InksOfJpegAreConverted) {
     for (int i = 0; i < 16 * 8; ++i) inks.samples.insert(inks.samples.end(), {200, 100, 0, 51});
     const Picture picture = decode(encode_jpeg(inks));
     expect_size(picture, 16, 8);
-    // 255·(1 − ink)·(1 − black), as PIL has it
+    // 255·(1 − ink)·(1 − black), as in PIL
     const double left = 255 - 51;
     EXPECT_NEAR(picture.rgb[0], left * 55 / 255, 2);
     EXPECT_NEAR(picture.rgb[1], left * 155 / 255, 2);
@@ -122,7 +122,7 @@ TEST(HostDecode, WebpIsRead) {
     const Samples rgb = noise(19, 11, 3);
     EXPECT_EQ(decode(encode_webp(rgb, true)).rgb, rgb.samples);
     Samples alpha = noise(19, 11, 4);
-    for (std::size_t i = 3; i < alpha.samples.size(); i += 4) alpha.samples[i] |= 1;  // nothing to be thrown away
+    for (std::size_t i = 3; i < alpha.samples.size(); i += 4) alpha.samples[i] |= 1;  // not 0: colours are kept
     const Picture dropped = decode(encode_webp(alpha, true));
     for (std::size_t i = 0; i < dropped.rgb.size(); ++i) ASSERT_EQ(dropped.rgb[i], alpha.samples[i / 3 * 4 + i % 3]);
     const Samples wanted = smooth(32, 16, 3);
@@ -132,13 +132,13 @@ TEST(HostDecode, WebpIsRead) {
 }
 
 TEST(HostDecode, PicturesAreTurnedAsTheirCameraNoted) {
-    // A picture of 3x2 pixels a b c / d e f, and how it is to be seen.
+    // A picture of 3x2 pixels a b c / d e f, and its correct display for each orientation.
     const std::string seen[] = {"abc/def",  "cba/fed",  "fed/cba",  "def/abc",
                                 "ad/be/cf", "da/eb/fc", "fc/eb/da", "cf/be/ad"};
     Samples letters{3, 2, 3, {}};
     for (const char letter : std::string("abcdef"))
         letters.samples.insert(letters.samples.end(), 3, static_cast<std::uint8_t>(letter));
-    Samples blocks{24, 16, 3, {}};  // the same with pixels of 8x8, which JPEG keeps
+    Samples blocks{24, 16, 3, {}};  // the same with pixels of 8x8, which JPEG preserves
     for (int i = 0; i < 24 * 16; ++i)
         blocks.samples.insert(blocks.samples.end(), 3,
                               static_cast<std::uint8_t>(40 * ("abcdef"[i / 24 / 8 * 3 + i % 24 / 8] - 'a')));
@@ -230,9 +230,9 @@ TEST(HostDecode, DamagedExifIsIgnored) {
     const Samples picture = smooth(24, 16, 3);
     const std::string whole = exif_block(6);
     std::vector<std::string> blocks{"", "II", "no TIFF at all", exif_block(0), exif_block(9), whole + "and more"};
-    for (std::size_t size = 1; size < 32; ++size) blocks.push_back(whole.substr(0, size));  // short of the value
+    for (std::size_t size = 1; size < 32; ++size) blocks.push_back(whole.substr(0, size));  // cut before the value
     std::string far = whole;
-    far[4] = far[5] = far[6] = far[7] = '\xff';  // where the directory begins
+    far[4] = far[5] = far[6] = far[7] = '\xff';  // offset of the directory
     blocks.push_back(far);
     for (const std::string& block : blocks) {
         const bool turned = block.starts_with(whole);
@@ -245,18 +245,18 @@ TEST(HostDecode, JpegsThatDecodersStumbleOver) {
     const Samples picture = smooth(16, 16, 3);
     const std::string jpeg = encode_jpeg(picture);
     expect_holds(refusal('\xff' + jpeg), "file: is no PNG, JPEG or WebP image");
-    // A table of Huffman codes: marker, length, class, 16 counts of codes by length, the codes' values.
+    // A Huffman table: marker, length, class, 16 counts of codes by length, the codes' values.
     const std::size_t table = jpeg.find("\xff\xc4");
     std::string brief = jpeg, flooded = jpeg;
     brief[table + 3] = 20;
     expect_holds(refusal(brief), "file: is no JPEG image that can be read");
     for (std::size_t i = 0; i < 16; ++i) flooded[table + 5 + i] = '\x11';  // 272 codes
     expect_holds(refusal(flooded), "file: is no JPEG image that can be read");
-    // Bytes filled in between segments are usual and harmless.
+    // Fill bytes between segments are usual and harmless.
     std::string filled = jpeg;
     filled.insert(table, "\xff\xff\xff");
     EXPECT_EQ(decode(filled).rgb, decode(jpeg).rgb);
-    // A preview has an end of its own, which must not pass for the picture's.
+    // A preview has its own end marker, which must not be taken for the picture's.
     const std::string preview = std::string("\xff\xe1\0\x09", 4) + "Exif\xff\xd9x";
     std::string with_preview = jpeg;
     with_preview.insert(2, preview);

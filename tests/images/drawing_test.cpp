@@ -1,4 +1,4 @@
-#include "models/images/drawing.h"
+#include "models/images/drawing/drawing.h"
 
 #include <climits>
 #include <cmath>
@@ -19,7 +19,7 @@ Rgb colour_at(const Image& image, int x, int y) {
     return image.at(x, y);
 }
 
-/// The rectangle around all pixels that are not black.
+/// Smallest rectangle around all pixels that are not black.
 Box inked(const Image& image) {
     int left = image.width(), top = image.height(), right = 0, bottom = 0;
     for (int y = 0; y < image.height(); ++y)

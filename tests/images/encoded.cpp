@@ -115,7 +115,7 @@ std::string encode_webp(const Samples& picture, bool lossless, std::string_view 
     std::string made(reinterpret_cast<const char*>(bytes), size);
     WebPFree(bytes);
     if (exif.empty()) return made;
-    // The extended layout: a chunk with flags (8: there is Exif) and the size before the pixels' own chunk.
+    // Extended layout: a chunk with flags (8: has Exif) and the size, before the chunk of the pixels.
     std::string header;
     append(header, 8, 4);
     append(header, static_cast<std::uint32_t>(width - 1), 3);
@@ -128,8 +128,8 @@ std::string exif_block(int orientation, bool big_endian) {
     const auto number = [&](int value, int bytes) {
         append(made, static_cast<std::uint32_t>(value), bytes, big_endian);
     };
-    number(8, 4);  // where the directory begins
-    number(2, 2);  // its entries: orientation behind another one
+    number(8, 4);  // offset of the directory
+    number(2, 2);  // number of entries: another one, then the orientation
     number(0x0100, 2), number(3, 2), number(1, 4), number(77, 2), number(0, 2);
     number(0x0112, 2), number(3, 2), number(1, 4), number(orientation, 2), number(0, 2);
     number(0, 4);

@@ -1,6 +1,6 @@
 #include "models/images/image_file.h"
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "tests/images/encoded.h"
 #include "tests/images/samples.h"
 #include "tests/scratch.h"

@@ -1,4 +1,4 @@
-#include "models/images/mix.h"
+#include "models/images/augmentation/mix.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using test::expect_share;
 
 constexpr int width = 32, height = 24;
 
-/// Pixels of the box of a λ about the middle (x, y), in the recipe's own words.
+/// Number of pixels in the box for λ around (x, y), written as in the recipe's source.
 int box_pixels(double lambda, int x, int y) {
     const auto clip = [](int v, int side) { return std::clamp(v, 0, side); };
     const int w = static_cast<int>(width * std::sqrt(1 - lambda)), h = static_cast<int>(height * std::sqrt(1 - lambda));
@@ -90,8 +90,8 @@ TEST(HostMix, PartnersAreDrawnFromAllOrders) {
 }
 
 TEST(HostMix, BatchesChooseApartAndPartnersForgetWhatWasChosen) {
-    std::array<int, 4> mixed = {};   // whether a batch is mixed, and the next
-    std::array<int, 4> cutmix = {};  // which way, if all are
+    std::array<int, 4> mixed = {};   // counts by: is a batch mixed, is the next one
+    std::array<int, 4> cutmix = {};  // counts by the two batches' ways, if all are mixed
     std::array<int, 2 * 24> orders = {};
     std::vector<std::vector<std::size_t>> all_orders;
     std::vector<std::size_t> order = {0, 1, 2, 3};
@@ -146,7 +146,7 @@ TEST(HostMix, PixelsAndLabelsAreMixedAsPlanned) {
                 from_partner += inside;
                 const float found = mixed[row * size + i];
                 if (plan.kind == Kind::mixup) {
-                    // Two rounded factors, two rounded products of size up to 1, one rounded sum: at most 5 halves of
+                    // Two rounded factors, two rounded products of at most 1, one rounded sum: at most 5 times half of
                     // 2^-23.
                     ASSERT_NEAR(found, plan.lambda * own + (1 - plan.lambda) * other, 2.5 * 0x1p-23);
                 } else {

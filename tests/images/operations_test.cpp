@@ -1,5 +1,5 @@
-// Every operation, and every step of the recipes, against PIL's bytes in tests/golden/images.txt.
-#include "models/images/operations.h"
+// Compares every operation, and every step of the recipes, with PIL's bytes in tests/golden/images.txt.
+#include "models/images/augmentation/operations.h"
 
 #include <gtest/gtest.h>
 
@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "models/images/autoaugment.h"
+#include "models/images/augmentation/autoaugment.h"
+#include "models/images/augmentation/randaugment.h"
 #include "models/images/normalise.h"
-#include "models/images/randaugment.h"
 #include "models/images/resize.h"
 #include "tests/images/samples.h"
 #include "tests/scratch.h"
@@ -53,7 +53,7 @@ void edit_fit(Image& image, const Numbers& v) {
     become(image, fitted(as_picture(image), static_cast<int>(v[0]), fit, "sample"));
 }
 
-/// The operations by their names in the golden file.
+/// Operations, by their names in the golden file.
 const std::map<std::string, Edit>& edits() {
     constexpr Resampling nearest = Resampling::nearest, bicubic = Resampling::bicubic;
     static const std::map<std::string, Edit> table = {
@@ -122,7 +122,7 @@ std::vector<Golden> golden_lines() {
     return lines;
 }
 
-/// Compares what `result` makes of every sample with a line, and names the first image that differs.
+/// Compares `result` of every sample with a line's checksums, and names the first image that differs.
 void expect_golden(const Golden& line, const std::function<std::vector<std::uint8_t>(Image&)>& result) {
     static const std::vector<Image> samples = [] {
         std::vector<Image> made;
@@ -185,7 +185,7 @@ TEST(HostImages, TheRecipesStepsGiveTheBytesOfTheirPublishedCode) {
         });
     }
     EXPECT_EQ(seen["autoaugment"], 2 * (14 + 8));  // two levels; eight of 14 operations have two signs
-    EXPECT_EQ(seen["randaugment"], 16 + 5);        // five of 16 do
+    EXPECT_EQ(seen["randaugment"], 16 + 5);        // five of 16 have two signs
 }
 
 TEST(HostImages, ThePolicysPairsGiveTheBytesOfItsPublishedTable) {

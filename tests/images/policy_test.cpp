@@ -1,14 +1,14 @@
-// What the recipes choose, and how often.
+// Operations that the recipes choose, and their frequencies.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 #include <set>
 
-#include "models/images/augment.h"
-#include "models/images/autoaugment.h"
-#include "models/images/draw.h"
-#include "models/images/randaugment.h"
+#include "models/images/augmentation/augment.h"
+#include "models/images/augmentation/autoaugment.h"
+#include "models/images/augmentation/randaugment.h"
+#include "models/images/drawing/draw.h"
 #include "tests/images/chance.h"
 
 namespace vkf {
@@ -67,8 +67,8 @@ TEST(HostImagePolicy, AutoAugmentChoosesEverySubPolicyPartAndSign) {
 
 TEST(HostImagePolicy, AutoAugmentsTwoPartsAndTheirSignsAreDrawnApart) {
     constexpr int n = 200'000;
-    std::array<std::array<int, 4>, 25> applied = {};  // neither, the first, the second, both
-    std::array<int, 4> signs = {};                    // of the 22nd pair, which moves twice
+    std::array<std::array<int, 4>, 25> applied = {};  // counts: neither, the first, the second, both
+    std::array<int, 4> signs = {};                    // for the 22nd pair, whose two operations both have signs
     Random random(8, "policy");
     for (int i = 0; i < n; ++i) {
         const auto [which, ops] = choose_autoaugment(random, 32, 32);
@@ -143,7 +143,7 @@ TEST(HostImagePolicy, RandAugmentDrawsWithReplacementAndForgetsWhatItDrew) {
     expect_even(pairs, "two operations of one image");
 }
 
-/// Neighbours in place and in epoch draw from streams of their own.
+/// Neighbours in place and in epoch draw from separate streams.
 TEST(HostImagePolicy, ImagesChooseApartFromTheirNeighbours) {
     std::array<int, 25 * 25> places = {}, epochs = {};
     const auto chosen = [](std::uint64_t epoch, std::uint64_t place) {
@@ -159,7 +159,7 @@ TEST(HostImagePolicy, ImagesChooseApartFromTheirNeighbours) {
     expect_even(epochs, "sub-policies of one place in two epochs");
 }
 
-/// Mean and variance of something under a distribution.
+/// Mean and variance of a value under a distribution.
 struct Moments {
     double weight = 0, sum = 0, squares = 0;
     void add(double v) {
@@ -173,7 +173,7 @@ struct Moments {
 
 TEST(HostImagePolicy, ErasedRectanglesHaveTheAreaAndAspectOfTheRecipe) {
     constexpr int width = 32, height = 24, grid = 1000, n = 400'000;
-    // The accepted distribution, by integration over area and aspect.
+    // Distribution of the accepted boxes, by integration over area and aspect.
     Moments rows, columns, areas, aspects;
     int accepted = 0;
     for (int i = 0; i < grid; ++i) {

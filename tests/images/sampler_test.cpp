@@ -1,4 +1,4 @@
-#include "models/images/sampler.h"
+#include "models/images/augmentation/sampler.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ Order counting(std::size_t n) {
     return order;
 }
 
-/// All images an epoch shows, batch after batch.
+/// All images of an epoch, batch after batch.
 Order shown(Sampler& sampler, std::uint64_t epoch) {
     Order order;
     for (std::size_t number = 0; number < sampler.batches(); ++number) {
@@ -59,7 +59,7 @@ TEST(HostSampler, ThreePassesAreThreePermutationsWithoutThePartialBatch) {
         std::ranges::sort(pass);
         EXPECT_EQ(pass, counting(50'000));
     }
-    Order rest(order.begin() + 100'000, order.end());  // no image twice in what is left of the third
+    Order rest(order.begin() + 100'000, order.end());  // the remaining part of the third pass has no image twice
     std::ranges::sort(rest);
     EXPECT_EQ(std::ranges::adjacent_find(rest), rest.end());
 }
@@ -70,7 +70,7 @@ TEST(HostSampler, ABatchBelongsToSeedEpochAndNumber) {
     EXPECT_NE(shown(one, 4), epoch3);
     EXPECT_NE(shown(other, 3), epoch3);
     for (std::size_t number = two.batches(); number-- > 0;) {
-        two.batch(number, number);  // another epoch in between
+        two.batch(number, number);  // reads another epoch in between
         const auto batch = two.batch(3, number);
         ASSERT_TRUE(std::equal(batch.begin(), batch.end(), epoch3.begin() + static_cast<std::ptrdiff_t>(64 * number)));
     }
@@ -84,7 +84,7 @@ TEST(HostSampler, EveryImageIsFirstEquallyOften) {
 }
 
 TEST(HostSampler, AllOrdersAreEquallyLikelyInEveryPassAndPassesAreDrawnApart) {
-    // An order of 4 by its digits in the factorial number system: 0 … 23.
+    // Index 0 … 23 of an order of 4: its digits in the factorial number system.
     const auto number = [](Order::const_iterator order) {
         std::size_t which = 0;
         for (std::ptrdiff_t i = 0; i < 4; ++i)

@@ -1,4 +1,4 @@
-// The 200 small images that tests/golden/make_images.py draws, byte for byte, and its checksum.
+// Draws the 200 small images of tests/golden/make_images.py, byte for byte, and computes its checksum.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace vkf::test {
 
 inline constexpr int sample_count = 200;
 
-/// Knuth's linear congruential generator, upper bits.
+/// Upper bits of Knuth's linear congruential generator.
 class Numbers {
 public:
     explicit Numbers(std::uint64_t seed) : state_(seed) {}
@@ -31,7 +31,8 @@ inline int floor_divide(int a, int b) {
     return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-/// Noise, planes, low contrast, one colour, two values, a channel of one value, blocks, a disc; 32x32 and odd sizes.
+/// Draws an image: noise, planes, low contrast, one colour, two values, a channel of one value, blocks, or a disc; of
+/// 32x32 pixels or an odd size.
 inline Image sample(int number) {
     constexpr std::array<std::array<int, 2>, 8> odd_sizes = {
         {{17, 23}, {40, 31}, {5, 2}, {1, 1}, {3, 3}, {64, 16}, {2, 7}, {33, 32}}};
@@ -79,7 +80,7 @@ inline Image sample(int number) {
     return image;
 }
 
-/// CRC-32 as in ISO 3309, continued from `crc`.
+/// CRC-32 of ISO 3309, continued from `crc`.
 inline std::uint32_t crc32(std::span<const std::uint8_t> bytes, std::uint32_t crc = 0) {
     static const auto table = [] {
         std::array<std::uint32_t, 256> made;

@@ -1,4 +1,4 @@
-// Whole models' barriers: enough of them, none too many, and what stands between two may run in any order.
+// Barriers of whole models: they suffice, each is needed, and commands between two barriers may run in any order.
 
 #include <gtest/gtest.h>
 
@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "device_fixture.h"
-#include "models/generate.h"
-#include "models/gpt2.h"
+#include "models/families/gpt2.h"
+#include "models/families/vit.h"
+#include "models/generation/generate.h"
 #include "models/train/trainer.h"
-#include "models/vit.h"
 #include "op_check.h"
-#include "ops/activation.h"
+#include "ops/elementwise/activation.h"
 #include "vulkan/races.h"
 #include "vulkan/shuffled.h"
 
@@ -85,7 +85,8 @@ std::vector<Model> models() {
 
 // ------------------------------------------------------------------------------ enough, and needed
 
-/// No command of a run touches what another one at the same time writes; and without any single barrier one would.
+/// Checks that no command touches bytes that another command may write at the same time, and that without any single
+/// barrier one would.
 void expect_proved(const Program& program) {
     for (const Recording* recording : program.recordings()) {
         EXPECT_EQ(race(*recording), "");
@@ -98,7 +99,7 @@ void expect_proved(const Program& program) {
     }
 }
 
-/// What stands before the hook and what stands behind it would run at once but for the barrier where they meet.
+/// Checks that the barrier at the hook is needed: without it, commands before and after the hook would race.
 void expect_apart_at_hook(const Program& program) {
     const std::vector<const Recording*> recordings = program.recordings();
     ASSERT_EQ(recordings.size(), 4U);
@@ -108,7 +109,7 @@ void expect_apart_at_hook(const Program& program) {
     }
 }
 
-/// What would run at once if no command buffer began with a barrier.
+/// Commands that would run at once if no command buffer began with a barrier.
 Phase where_runs_meet(const Program& first, const Program& second) {
     const std::vector<const Recording*> before = first.recordings(), next = second.recordings();
     Phase all = before[before.size() - 2]->segments.back().back();
@@ -119,12 +120,12 @@ Phase where_runs_meet(const Program& first, const Program& second) {
     return all;
 }
 
-/// A trainer's programs, lowered as is asked.
+/// Programs of a trainer, with the given lowering.
 struct Programs {
     State state{shared_device()};
     StepGraphs graphs;
     Graph evaluation_graph;
-    std::vector<std::unique_ptr<Program>> list;  // step, update where there is one, evaluation
+    std::vector<std::unique_ptr<Program>> list;  // step, update (if there is one), evaluation
 
     Programs(const LossGraph& loss, const TrainerConfig& config, const std::optional<DeviceTraits>& lowering)
         : graphs(loss, config) {

@@ -1,6 +1,6 @@
-// What every family must give: sizes that its task asks for, and fields that files keep.
+// Requirements of every family: sizes that its task needs, and fields that files preserve.
 
-#include "models/family.h"
+#include "models/families/family.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/safetensors.h"
+#include "base/files/safetensors.h"
 #include "device_fixture.h"
 #include "field_values.h"
 #include "models/files/config_json.h"
@@ -23,7 +23,7 @@
 namespace vkf::test {
 namespace {
 
-/// The place of the field with this key.
+/// Field with this key.
 Field field_of(ModelConfig& config, std::string_view key) {
     for (const Field& field : config.fields())
         if (field.key == key) return field;
@@ -36,12 +36,8 @@ TEST(HostFamily, HasTheSizesThatItsTaskAsksFor) {
         const ModelConfig config = family->defaults();
         EXPECT_EQ(&config.family(), family);
         EXPECT_EQ(&family_named(family->model_type), family);
-        std::vector<Dimension> wanted{Dimension::layers};
-        if (family->images())
-            wanted.insert(wanted.end(), {Dimension::image_size, Dimension::channels, Dimension::classes});
-        else
-            wanted.insert(wanted.end(), {Dimension::vocab_size, Dimension::context});
-        for (const Dimension dimension : wanted) EXPECT_GT(config.size(dimension), 0);
+        EXPECT_GT(config.size(Dimension::layers), 0);
+        for (const Dimension dimension : family->task().sizes) EXPECT_GT(config.size(dimension), 0);
         EXPECT_NO_THROW(validate(config)) << family->model_type;
     }
 }
@@ -66,7 +62,7 @@ TEST(HostFamily, RefusesSizesThatAreTooSmall) {
     for (const Family* family : families()) {
         ModelConfig config = family->defaults();
         for (const Field& field : config.fields()) {
-            const auto* whole = std::get_if<Whole>(&field.value);
+            const auto* whole = std::get_if<IntRange>(&field.value);
             if (!whole) continue;
             const std::int64_t was = std::exchange(*whole->value, whole->least - 1);
             const std::string found = complaint([&] { validate(config); });
@@ -93,7 +89,7 @@ TEST(HostFamily, UnknownOnesAreToldTheKnown) {
     for (const Family* family : families()) EXPECT_NE(found.find(family->model_type), std::string::npos) << found;
 }
 
-/// Hugging Face's files of a GPT-2: longer names, masks beside the parameters, the tied table twice.
+/// Hugging Face's files of a GPT-2 have longer names, masks in addition to the parameters, and the tied table twice.
 TEST(DeviceFamily, TensorsGoByTheirNamesInOtherPrograms) {
     const Scratch scratch;
     const ModelConfig config = tiny_gpt2("standard");
@@ -128,7 +124,7 @@ TEST(DeviceFamily, TensorsGoByTheirNamesInOtherPrograms) {
     EXPECT_NE(load(config.family().tensors).find("extra lm_head.weight"), std::string::npos);
 }
 
-/// Hugging Face's files of a ViT: other names, and maps of their own for queries, keys and values.
+/// Hugging Face's files of a ViT have other names, and separate maps for queries, keys and values.
 TEST(DeviceFamily, AVisionTransformersPartsAreJoined) {
     const Scratch scratch;
     const ModelConfig config = parse_config_json(

@@ -1,4 +1,4 @@
-// Whole models against what PyTorch computes in double: tests/golden and the programs that made it.
+// Whole models against PyTorch's results in double, in tests/golden (with the programs that made them).
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <set>
 #include <string_view>
 
+#include "base/files/safetensors.h"
 #include "base/random.h"
-#include "base/safetensors.h"
 #include "device_fixture.h"
 #include "golden.h"
 #include "graph/reference.h"
@@ -21,28 +21,28 @@
 #include "models/image_model.h"
 #include "models/language_model.h"
 #include "ops/backward.h"
-#include "ops/cross_entropy.h"
+#include "ops/loss/cross_entropy.h"
 #include "program/program.h"
 
 namespace vkf::test {
 namespace {
 
-/// The dropout of the case's micro-batch, if it has any; the seed is declared as an input.
+/// Dropout of the case's micro-batch, if it has any; declares the seed as an input.
 DropoutState dropout_of(const Safetensors& file, Graph& graph) {
     if (!file.contains("seed")) return {};
     return {file.read_f32("dropout")[0], file.read_f32("drop_path")[0], graph.input("seed", {DType::i32, {2}}),
             file.contains("drop_path_ramp")};
 }
 
-/// The seed as a training step writes it.
+/// Seed, computed as in a training step.
 std::array<std::int32_t, 2> seed_of(const Safetensors& file) {
     const auto number = [&](std::string_view name) { return static_cast<std::uint64_t>(file.read_i64(name)[0]); };
     const auto key = stream_key(number("seed"), "dropout", number("micro_batch"));
     return {static_cast<std::int32_t>(key[0]), static_cast<std::int32_t>(key[1])};
 }
 
-/// Returns by what part of themselves a language model's logits change if each weight is off by up to 2^-24 of itself:
-/// the median of five draws.
+/// Relative change of a language model's logits if each weight is off by up to 2^-24 of itself: the median of five
+/// draws.
 double rounding_of_logits(const ModelConfig& config, const std::filesystem::path& folder, const Safetensors& expected) {
     Graph graph;
     Parameters parameters;
@@ -80,7 +80,7 @@ TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
     const std::filesystem::path folder = golden / GetParam();
     const Safetensors expected = Safetensors::open(folder / "case.safetensors");
     const ModelConfig config = read_config_json(folder / "config.json");
-    const bool images = config.family().images();
+    const bool images = &config.family().task() == &image_task();
     const std::string input = images ? "images" : "tokens", target = images ? "labels" : "targets";
 
     Graph graph;
@@ -116,15 +116,15 @@ TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, DeviceGolden, ::testing::ValuesIn(golden_cases()), golden_id);
 
-TEST(HostGolden, EveryFamilyAndEveryMixerHaveACase) {
+TEST(HostGolden, EveryFamilyAndEveryVariantHaveACase) {
     std::set<std::string_view> seen;
     for (const std::string& name : golden_cases()) {
         const ModelConfig config = read_config_json(golden / name / "config.json");
         seen.insert(config.family().model_type);
-        seen.insert(config.attention().mixer().name);
+        seen.insert(config.attention().variant().name);
     }
     for (const Family* family : families()) EXPECT_TRUE(seen.contains(family->model_type)) << family->model_type;
-    for (const Mixer* mixer : mixers()) EXPECT_TRUE(seen.contains(mixer->name)) << mixer->name;
+    for (const AttentionVariant* variant : variants()) EXPECT_TRUE(seen.contains(variant->name)) << variant->name;
 }
 
 }  // namespace

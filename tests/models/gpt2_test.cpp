@@ -1,4 +1,4 @@
-#include "models/gpt2.h"
+#include "models/families/gpt2.h"
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(HostGpt2, DropsWhereNanoGptDoes) {
     EXPECT_EQ(places, wanted);
 }
 
-/// Logits in double of a model whose parameters begin as usual but for those of queries, times a factor for each block.
+/// Logits in double of a freshly initialised model whose query weights are multiplied by one factor per block.
 std::vector<double> logits_of(const Gpt2Config& c, const std::vector<double>& query_factors) {
     Graph graph;
     Parameters parameters;
@@ -65,13 +65,13 @@ std::vector<double> logits_of(const Gpt2Config& c, const std::vector<double>& qu
             if (parameter.name != text("h.", block, ".attn.c_attn.weight")) continue;
             for (std::size_t i = 0; i < array.at.size(); ++i)
                 if (i % static_cast<std::size_t>(3 * c.n_embd) < static_cast<std::size_t>(c.n_embd))
-                    array.at[i] *= 30 * query_factors[block];  // so that scores matter
+                    array.at[i] *= 30 * query_factors[block];  // 30: so that scores matter
         }
     }
     return interpret(graph, leaves).at("logits").at;
 }
 
-/// What scales scores scales queries: 1/(layer + 1), and √8 instead of 1/√8 · 8, for heads that are 8 wide.
+/// Scaling scores equals scaling queries: by 1/(layer + 1), and by √8 if heads of width 8 lose the factor 1/√8.
 TEST(HostGpt2, ScoresAreScaledAsTheConfigurationSays) {
     for (const char* variant : {"standard", "belief", "differential"}) {
         Gpt2Config c = tiny_gpt2(variant);
@@ -105,7 +105,7 @@ TEST(HostGpt2, KeysThatScaleScoresAreReadAndWritten) {
     EXPECT_EQ(read(R"(, "activation_function": "swish")").as<Gpt2Config>().activation, Activation::silu);
 }
 
-/// Keys that no field has: GPT-2's own, as Hugging Face writes them, and what would change results.
+/// Keys without a field: those that Hugging Face writes for GPT-2, and those that would change results.
 TEST(HostGpt2, OtherKeysAreKnownOrRefused) {
     const std::string sizes = R"({"vocab_size": 5, "n_positions": 8, "n_embd": 8, "n_layer": 1, "n_head": 2)";
     const auto read = [&](const std::string& keys) { parse_config_json(sizes + ", " + keys + "}", "config.json"); };
@@ -152,8 +152,8 @@ TEST(DeviceTraining, AccumulatedMicroBatchesEqualOneBatch) {
             Batch batch;
             for (std::int64_t i = 0; i < rows * 12; ++i) {
                 const auto token = static_cast<std::int64_t>(number) * rows * 12 + i;
-                batch.tokens.push_back(static_cast<std::int32_t>(token * token % 17));
-                batch.targets.push_back(static_cast<std::int32_t>(token * 3 % 17));
+                batch["tokens"].push_back(static_cast<std::int32_t>(token * token % 17));
+                batch["targets"].push_back(static_cast<std::int32_t>(token * 3 % 17));
             }
             write_batch(program, batch);
         };
@@ -175,7 +175,7 @@ TEST(DeviceTraining, DropsOtherElementsInEveryMicroBatch) {
     Trainer trainer = trainer_of(tiny_gpt2("standard"), 2, config);
     const Batch batch = tiny_batch();
     const Feed feed = [&](Program& program, std::uint64_t) { write_batch(program, batch); };
-    // At a rate of 0 all steps see one model and one batch.
+    // With a rate of 0 all steps use the same model and batch.
     const double evaluated = trainer.evaluate(feed, 0, 1), first = trainer.step(0, 0.0, feed).loss;
     EXPECT_NE(first, evaluated);
     EXPECT_NE(first, trainer.step(1, 0.0, feed).loss);
@@ -186,7 +186,7 @@ TEST(DeviceTraining, EvaluatesTheMeanOverItsBatches) {
     Trainer trainer = trainer_of(tiny_gpt2("standard"), 2, {});
     const Feed feed = [](Program& program, std::uint64_t number) {
         Batch batch = tiny_batch();
-        for (std::int32_t& target : batch.targets) target = (target + static_cast<std::int32_t>(number)) % 17;
+        for (std::int32_t& target : batch.at("targets")) target = (target + static_cast<std::int32_t>(number)) % 17;
         write_batch(program, batch);
     };
     const double each[] = {trainer.evaluate(feed, 4, 1), trainer.evaluate(feed, 5, 1), trainer.evaluate(feed, 6, 1)};

@@ -1,4 +1,4 @@
-// How parameters begin: every initialiser's mean, deviation and bounds, parameter by parameter.
+// Initial values: mean, deviation and bounds of every parameter.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,21 +6,21 @@
 #include <map>
 #include <regex>
 
-#include "models/gpt2.h"
-#include "models/vit.h"
+#include "models/families/gpt2.h"
+#include "models/families/vit.h"
 
 namespace vkf {
 namespace {
 
 enum class Kind { normal, uniform, constant };
 
-/// What a parameter's numbers are drawn from: N(0, value²), U(−value, value), or all one value.
+/// Distribution of a parameter's values: N(0, value²), U(−value, value), or constant.
 struct Law {
     Kind kind;
     double value;
 };
 
-/// Five deviations of every estimate from n draws: a right one is beyond that once in two million seeds.
+/// Checks every estimate from n draws within five deviations: a correct one exceeds that once in two million seeds.
 void expect_law(const std::string& name, const std::vector<float>& values, const Law& law) {
     SCOPED_TRACE(name);
     const auto n = static_cast<double>(values.size());
@@ -41,15 +41,16 @@ void expect_law(const std::string& name, const std::vector<float>& values, const
     const double variance = deviation * deviation;
     EXPECT_NEAR(squares / n, variance, 5 * variance * std::sqrt((normal ? 2.0 : 0.8) / n));
     if (normal) {
-        // Of 1000 draws or more one is beyond 2.5 deviations with a probability of 1 − e^−12; a cut at 2 shows.
+        // At least one of 1000 draws is beyond 2.5 deviations with a probability of 1 − e^−12; this finds a cut at 2.
         EXPECT_GT(largest, n >= 1000 ? 2.5 * deviation : 0);
     } else {
         EXPECT_LE(largest, law.value * (1 + 1e-6));
-        EXPECT_GT(largest, law.value * (1 - 15 / n));  // all within with a probability of e^−15
+        EXPECT_GT(largest, law.value * (1 - 15 / n));  // fails with a probability of e^−15
     }
 }
 
-/// The first law whose pattern a parameter's name matches holds for it; every parameter has one and every law is used.
+/// Checks every parameter against the first law whose pattern matches its name; every parameter must match and every
+/// law must be used.
 void expect_laws(const Parameters& parameters, const std::vector<std::pair<const char*, Law>>& laws) {
     std::map<std::string, int> used;
     for (const Parameter& parameter : parameters.list()) {
@@ -86,8 +87,8 @@ Parameters vit_parameters(VitInit init, PatchShift shift = PatchShift::none, Loc
 
 constexpr Law zero{Kind::constant, 0}, one{Kind::constant, 1}, unit{Kind::normal, 1};
 
-// timm/models/vision_transformer.py with weight_init = '': trunc_normal_(std = 0.02) for linear layers and positions,
-// which cuts at ±2 and not at two deviations; PyTorch's default for the convolution of the patches.
+// timm/models/vision_transformer.py with weight_init = '': trunc_normal_(std = 0.02), cut at ±2 and not at two
+// deviations, for linear layers and positions; PyTorch's default for the convolution of the patches.
 TEST(HostInit, TimmsVisionTransformer) {
     const Law weight{Kind::normal, 0.02};
     for (const PatchShift shift : {PatchShift::none, PatchShift::cardinal}) {
@@ -130,7 +131,7 @@ TEST(HostInit, Xavier) {
                  {"^head", between(WIDTH, LABELS)}});
 }
 
-// nanoGPT: what is added to the residual stream, twice a layer, begins smaller.
+// nanoGPT: maps whose results are added to the residual stream, two per layer, begin smaller.
 TEST(HostInit, Gpt2) {
     for (const bool tied : {true, false}) {
         Gpt2Config c;

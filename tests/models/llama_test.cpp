@@ -1,4 +1,4 @@
-#include "models/llama.h"
+#include "models/families/llama.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ Parameters parameters_of(const ModelConfig& config) {
     return made;
 }
 
-/// A config.json with these keys, and else as Hugging Face's class without any.
+/// Configuration of a config.json with these keys; all others have the defaults of Hugging Face's class.
 ModelConfig parsed(const std::string& keys) {
     const std::string sizes = R"("vocab_size": 17, "max_position_embeddings": 12, "hidden_size": 24,
         "intermediate_size": 40, "num_hidden_layers": 2, "num_attention_heads": 3)";
@@ -130,17 +130,17 @@ TEST(HostLlama, SaysWhatItCannotRead) {
     expect(R"("head_dim": 6, "attention": {"variant": "differential"})", "head_dim is 6, wanted a multiple of 4");
 }
 
-/// Rotary positions are relative: what comes behind other tokens depends on them, but of a model with one layer and one
-/// token to look at, a shift of all positions changes nothing. Seen through a cache that begins later.
+/// Rotary positions are relative: logits depend on the distances between tokens, but in a model of one layer a shift of
+/// all positions changes nothing. A cache lets the positions begin later.
 TEST(HostLlama, ScoresDependOnDistancesAlone) {
     LlamaConfig c = parsed(R"("num_key_value_heads": 1)").as<LlamaConfig>();
     c.num_hidden_layers = 1;
     Graph graph;
     Parameters parameters;
     const Tensor tokens = graph.input("tokens", {DType::i32, {1, 3}});
-    const KeyValueCache cache{.lengths = graph.input("lengths", {DType::i32, {1}}),
-                              .positions = graph.input("positions", {DType::i32, {3}}),
-                              .capacity = 12};
+    KeyValueCache cache{.lengths = graph.input("lengths", {DType::i32, {1}}),
+                        .positions = graph.input("positions", {DType::i32, {3}}),
+                        .capacity = 12};
     graph.output("logits", language_logits(Scope(graph, parameters), c, tokens, &cache));
     Arrays leaves{{"tokens", {{1, 3}, {3, 1, 4}}}, {"lengths", {{1}, {3}}}};
     for (const Parameter& parameter : parameters.list()) {
@@ -163,10 +163,10 @@ TEST(HostLlama, ScoresDependOnDistancesAlone) {
         moved = std::max(moved, std::abs(near[i] - spread[i]));
     }
     EXPECT_GT(moved, 1e-3);
-    EXPECT_LT(same, 1e-4 * moved);  // the table is of fp32: its rounding, seven digits, times scores of some tens
+    EXPECT_LT(same, 1e-4 * moved);  // the fp32 table's rounding, seven digits, times scores of some tens
 }
 
-/// The losses of so many steps on one batch.
+/// Losses of this many steps on one batch.
 std::vector<double> losses_of(std::string_view variant, TrainerConfig config, std::int64_t steps) {
     LlamaConfig c = parsed(R"("num_key_value_heads": 1)").as<LlamaConfig>();
     c.attention = attention_of(variant, 3.0f);

@@ -1,5 +1,5 @@
-// Low-rank adapters: what they compute, and that training moves nothing else.
-#include "models/lora.h"
+// Low-rank adapters: their results, and that training changes no other weights.
+#include "models/adapters/lora.h"
 
 #include <gtest/gtest.h>
 
@@ -13,10 +13,10 @@
 #include "base/error.h"
 #include "device_fixture.h"
 #include "graph/reference.h"
-#include "models/adapters.h"
+#include "models/adapters/adapters.h"
+#include "models/families/llama.h"
+#include "models/families/nano_gpt2.h"
 #include "models/language_model.h"
-#include "models/llama.h"
-#include "models/nano_gpt2.h"
 #include "models/train/trainer.h"
 #include "tiny_gpt2.h"
 
@@ -27,7 +27,7 @@ ModelConfig adapted_gpt2(std::string_view variant = "belief-star") {
     return with_adapters(tiny_gpt2(variant), {.rank = 3, .alpha = 6.0f, .targets = {"c_attn", "c_proj", "c_proj_s"}});
 }
 
-/// The model's logits of a few tokens in double, and what its parameters are called.
+/// Computes a model's logits for a few tokens in double; holds its parameters.
 struct Logits {
     Graph graph;
     Parameters parameters;
@@ -116,7 +116,7 @@ LossGraph loss_of(const ModelConfig& config) {
     return [config](const Scope& scope) { return language_loss(scope, config, 2, 12); };
 }
 
-/// Trains on one batch; returns its first loss and its last.
+/// Trains on one batch; returns the first and the last loss.
 std::pair<double, double> learn(Trainer& trainer, const Batch& batch, std::int64_t steps, double rate) {
     const Feed feed = [&](Program& program, std::uint64_t) { write_batch(program, batch); };
     const double first = trainer.step(0, rate, feed).loss;
@@ -128,7 +128,7 @@ std::pair<double, double> learn(Trainer& trainer, const Batch& batch, std::int64
 TEST(DeviceLora, LearnsAnotherTaskAndLeavesTheModelAlone) {
     const Batch own = tiny_batch();
     Batch other = own;
-    std::ranges::reverse(other.targets);
+    std::ranges::reverse(other.at("targets"));
     Trainer base(shared_device(), loss_of(tiny_gpt2("belief-star")), loss_of(tiny_gpt2("belief-star")), {});
     EXPECT_LT(learn(base, own, 80, 1e-2).second, 0.1);
     const Values weights = read_all(base);
@@ -142,7 +142,7 @@ TEST(DeviceLora, LearnsAnotherTaskAndLeavesTheModelAlone) {
         trainer.begin_averages();
         const Values before = read_all(trainer);
         const auto [first, last] = learn(trainer, other, 80, 1e-2);
-        EXPECT_GT(first, 2.0);  // it knew the first task by heart
+        EXPECT_GT(first, 2.0);  // the model knew only the first task
         EXPECT_LT(last, 0.3 * first);
         const Feed feed = [&](Program& program, std::uint64_t) { write_batch(program, other); };
         EXPECT_LT(trainer.evaluate(feed, 0, 1), 0.4 * first);

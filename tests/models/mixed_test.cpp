@@ -1,4 +1,4 @@
-// Models whose activations are kept in 16 bits.
+// Models whose activations are stored in 16 bits.
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 #include "graph/plan.h"
 #include "graph/reference.h"
 #include "models/train/trainer.h"
-#include "ops/activation.h"
-#include "ops/arithmetic.h"
-#include "ops/view.h"
+#include "ops/elementwise/activation.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/movement/view.h"
 #include "passes/run_passes.h"
 #include "tiny_gpt2.h"
 
@@ -110,8 +110,8 @@ TEST(DeviceNarrowed, Bfloat16IsRoundedAsOnTheHost) {
 
 class DeviceMixed : public ::testing::TestWithParam<std::string> {};
 
-/// The interpreter rounds what is kept in 16 bits as kernels do. A number next to the middle between two others may be
-/// rounded either way, 2^-8 of it; a mean over hundreds of such is far closer than a single one.
+/// Checks a step against the interpreter, which rounds values stored in 16 bits as kernels do. A number close to the
+/// middle of two neighbours may be rounded either way, by 2^-8 of it; a mean over hundreds of numbers is far closer.
 void expect_step_as_interpreted(const Gpt2Config& model, Format format, bool half_factors) {
     TrainerConfig config = config_of(format);
     config.half_factors = half_factors;
@@ -129,8 +129,8 @@ void expect_step_as_interpreted(const Gpt2Config& model, Format format, bool hal
         leaves[p.name].at.assign(values.begin(), values.end());
         state.write(p.name, values);
     }
-    leaves["tokens"].at.assign(batch.tokens.begin(), batch.tokens.end());
-    leaves["targets"].at.assign(batch.targets.begin(), batch.targets.end());
+    leaves["tokens"].at.assign(batch.at("tokens").begin(), batch.at("tokens").end());
+    leaves["targets"].at.assign(batch.at("targets").begin(), batch.at("targets").end());
     leaves["rates"].at = {1e-3, 1e-3, 1, 1};
     if (format == Format::f16) {
         leaves["loss_scale"].at = {1024, 0};

@@ -1,5 +1,5 @@
-// nano-GPT2: the sizes that were published. What it computes is in golden_test.cpp.
-#include "models/nano_gpt2.h"
+// nano-GPT2: its published sizes. golden_test.cpp checks its results.
+#include "models/families/nano_gpt2.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A family that learns something else than the next token: what LanguageGraph::objective says is what is trained.
+// A family that does not learn the next token: training follows LanguageGraph::objective.
 
 #include <gtest/gtest.h>
 
@@ -6,21 +6,21 @@
 
 #include "base/random.h"
 #include "device_fixture.h"
-#include "models/family.h"
-#include "models/model_config.h"
+#include "models/config/model_config.h"
+#include "models/families/family.h"
 #include "tiny_gpt2.h"
 
 namespace vkf::test {
 namespace {
 
-/// GPT-2's layers; the task is to say each word again, but for some that nobody asks for.
+/// A family with GPT-2's layers; its task is to repeat each word, except some that have no target.
 struct Repeating : Gpt2Config {
     static const Family& family();
 };
 
 void ask_for_words(const ModelConfig&, Batch& batch, Random& random) {
-    for (std::size_t i = 0; i < batch.tokens.size(); ++i)
-        batch.targets[i] = random.uniform() < 0.4 ? batch.tokens[i] : -1;
+    for (std::size_t i = 0; i < batch.at("tokens").size(); ++i)
+        batch.at("targets")[i] = random.uniform() < 0.4 ? batch.at("tokens")[i] : -1;
 }
 
 const Family& Repeating::family() {
@@ -28,7 +28,7 @@ const Family& Repeating::family() {
         Family made = gpt2_family();
         made.check = [](const ModelConfig& c) { gpt2_family().check(Gpt2Config(c.as<Repeating>())); };
         made.graph = LanguageGraph{
-            [](const Scope& scope, const ModelConfig& c, Tensor tokens, const KeyValueCache* cache, bool last_only) {
+            [](const Scope& scope, const ModelConfig& c, Tensor tokens, KeyValueCache* cache, bool last_only) {
                 const Gpt2Config& base = c.as<Repeating>();
                 return std::get<LanguageGraph>(gpt2_family().graph).features(scope, base, tokens, cache, last_only);
             },
@@ -44,7 +44,7 @@ TEST(DeviceObjective, WhatAFamilyMakesOfABatchIsWhatItLearns) {
     EXPECT_TRUE(ModelConfig(tiny_gpt2("standard")).family().generates());
     EXPECT_FALSE(language_objective(tiny_gpt2("standard")));
 
-    // Words at random: the next one cannot be told, and chance has a loss of ln 17.
+    // Random words: the next one cannot be predicted, and guessing has a loss of ln 17.
     std::vector<std::uint16_t> words(400);
     Random random(7, "words", 0);
     for (std::uint16_t& word : words) word = static_cast<std::uint16_t>(random.below(17));

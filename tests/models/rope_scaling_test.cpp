@@ -1,4 +1,4 @@
-#include "models/rope_scaling.h"
+#include "models/attention/rope_scaling.h"
 
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ TEST(HostRopeScaling, LinearDividesAll) {
     for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_DOUBLE_EQ(scaled[i], plain[i] / 4);
 }
 
-/// Llama 3.1's own numbers, rule and all: short waves stay, long ones grow eightfold, and between 2048 and 8192
-/// positions it goes over by how many waves fit into 8192.
+/// Llama 3.1's rule with its numbers: short waves stay, long ones become eight times as long, and between 2048 and 8192
+/// positions the frequency is interpolated by the number of waves in 8192 positions.
 TEST(HostRopeScaling, Llama3LeavesShortWavesAlone) {
     const RopeScaling scaling{.type = Type::llama3, .factor = 8};
     const std::vector<double> plain = rope_frequencies(128, 5e5), scaled = rope_frequencies(128, 5e5, scaling);

@@ -1,5 +1,5 @@
-// Models whose attention has become sharp: most of a position's weight on itself, so that o is close to v and what
-// variants make of the two is a small difference.
+// Models with sharp attention: a position gives itself most of the weight, so that o is close to v and variants compute
+// a small difference of the two.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct SharpModel {
     }
 };
 
-/// Initial values but for queries, which are equal to keys, and both so long that a position sees little but itself.
+/// Initial values, except that queries equal keys and both are so long that a position mostly sees itself.
 std::vector<float> sharp_values(const Parameter& p, std::uint64_t seed) {
     std::vector<float> x = initial_values(p, seed);
     if (!p.name.ends_with("c_attn.weight")) return x;
@@ -43,14 +43,14 @@ std::vector<float> sharp_values(const Parameter& p, std::uint64_t seed) {
     return x;
 }
 
-/// The loss's gradients with respect to all output maps of attention.
+/// Gradients of the loss with respect to all output maps of attention.
 struct MapGradients {
     Graph graph;
     Parameters parameters;
     std::vector<std::string> names;
     Batch batch;
 
-    /// With `rounded`, queries, keys and values are kept in that format, and nothing else.
+    /// Stores queries, keys and values in the format `rounded`, and everything else in fp32.
     explicit MapGradients(const Gpt2Config& model, Format rounded = Format::f32)
         : batch(sharp_batch(model.n_positions)) {
         const Tensor loss = language_loss(Scope(graph, parameters), model, ROWS, model.n_positions);
@@ -67,9 +67,9 @@ struct MapGradients {
         for (std::size_t i = 0; i < names.size(); ++i) graph.output(names[i], d[i]);
     }
 
-    /// With `rounds_weights` matrices of weights are rounded to bfloat16 first.
+    /// With `rounds_weights`, rounds matrices of weights to bfloat16 first.
     Arrays interpreted(std::uint64_t seed, bool rounds_weights = false) const {
-        const Shape shape{ROWS, std::ssize(batch.tokens) / ROWS};
+        const Shape shape{ROWS, std::ssize(batch.at("tokens")) / ROWS};
         Arrays leaves;
         for (const Parameter& p : parameters.list()) {
             std::vector<float> x = sharp_values(p, seed);
@@ -77,8 +77,8 @@ struct MapGradients {
                 for (float& value : x) value = from_bfloat16(to_bfloat16(value));
             leaves[p.name] = {p.shape, {x.begin(), x.end()}};
         }
-        leaves["tokens"] = {shape, {batch.tokens.begin(), batch.tokens.end()}};
-        leaves["targets"] = {shape, {batch.targets.begin(), batch.targets.end()}};
+        leaves["tokens"] = {shape, {batch.at("tokens").begin(), batch.at("tokens").end()}};
+        leaves["targets"] = {shape, {batch.at("targets").begin(), batch.at("targets").end()}};
         return interpret(graph, leaves);
     }
 
@@ -100,14 +100,14 @@ struct MapGradients {
     static Batch sharp_batch(std::int64_t length) {
         Batch batch;
         for (std::int32_t i = 0; i < ROWS * length; ++i) {
-            batch.tokens.push_back(i * i * 7 % 17);
-            batch.targets.push_back((i + 1) * (i + 1) * 7 % 17);
+            batch["tokens"].push_back(i * i * 7 % 17);
+            batch["targets"].push_back((i + 1) * (i + 1) * 7 % 17);
         }
         return batch;
     }
 };
 
-/// The square of the distance of all of `x` from `wanted`.
+/// Squared distance between `x` and `wanted`.
 double distance(const Arrays& x, const Arrays& wanted, const std::vector<std::string>& names) {
     double sum = 0;
     for (const std::string& name : names)
@@ -116,8 +116,9 @@ double distance(const Arrays& x, const Arrays& wanted, const std::vector<std::st
     return sum;
 }
 
-/// How much more wrong than by rounding queries, keys and values alone, which every implementation has to, the output
-/// maps' gradients are by all that mixed precision rounds, but for weights, which a GPU's matrices take in 16 bits.
+/// Error of the output maps' gradients in mixed precision, relative to the error from rounding only queries, keys and
+/// values, which no implementation can avoid. The share of weights is subtracted if a GPU's matrices take them in 16
+/// bits.
 double excess(const Gpt2Config& model) {
     const DeviceTraits device = traits(shared_device());
     double mixed = 0, inevitable = 0, weights = 0;
@@ -135,16 +136,16 @@ double excess(const Gpt2Config& model) {
 
 class DeviceSharpModel : public ::testing::TestWithParam<std::string> {};
 
-/// With o rounded before v is taken away it is 2.3 times for belief-head.
+/// If o were rounded before v is projected out, the excess would be 2.3 for belief-head.
 TEST_P(DeviceSharpModel, IsNotMuchWorseThanRoundedQueriesKeysAndValues) {
     const SharpModel model{.length = 48, .width = 48, .heads = 3};
     EXPECT_LE(excess(model.config(GetParam())), 2.1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Variants, DeviceSharpModel, ::testing::ValuesIn(mixer_names()), variant_id);
+INSTANTIATE_TEST_SUITE_P(Variants, DeviceSharpModel, ::testing::ValuesIn(variant_names()), variant_id);
 
-/// Wider heads on shorter rows see less but themselves: with o rounded first it is 3.2 to 4.0 times. Variants whose
-/// maps read o itself are not asked: a small difference is not what they make.
+/// Wider heads on shorter rows give themselves more weight: if o were rounded first, the excess would be 3.2 to 4.0.
+/// Variants whose maps read o itself are left out: they do not compute a small difference.
 class DeviceSharperModel : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(DeviceSharperModel, IsNotMuchWorseThanRoundedQueriesKeysAndValues) {

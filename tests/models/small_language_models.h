@@ -1,12 +1,12 @@
-// Language models small enough to generate with in tests: 23 tokens, 21 positions, two layers.
+// Small language models for tests of generation: 23 tokens, 21 positions, two layers.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "models/gpt2.h"
-#include "models/llama.h"
-#include "models/nano_gpt2.h"
+#include "models/families/gpt2.h"
+#include "models/families/llama.h"
+#include "models/families/nano_gpt2.h"
 #include "program/state.h"
 #include "tiny_gpt2.h"
 
@@ -19,7 +19,8 @@ inline Gpt2Config small(const std::string& variant, bool mask_diagonal) {
     return c;
 }
 
-/// With as wide a cache; heads of queries share keys and values and are wider together than the model.
+/// A Llama whose cache is as wide as that of small(). Query heads share keys and values, and all heads together are
+/// wider than the model.
 inline LlamaConfig small_llama(const std::string& variant, bool mask_diagonal) {
     LlamaConfig c;
     c.vocab_size = 23;
@@ -47,7 +48,7 @@ inline NanoGpt2Config small_nano_gpt2(const std::string& variant, bool mask_diag
     return c;
 }
 
-/// Of any family that continues text, by its model_type.
+/// A small model of any family that continues text, by its model_type.
 inline ModelConfig small_language_model(const std::string& family, const std::string& variant,
                                         bool mask_diagonal = false) {
     if (family == "llama") return small_llama(variant, mask_diagonal);
@@ -55,7 +56,7 @@ inline ModelConfig small_language_model(const std::string& family, const std::st
     return small(variant, mask_diagonal);
 }
 
-/// Weights large enough for attention to be uneven, the same for every program.
+/// Writes weights that are so large that attention is uneven, and the same for every program.
 inline void fill(const Parameters& parameters, State& state) {
     for (const Parameter& parameter : parameters.list()) {
         std::vector<float> values = initial_values(parameter, 5);

@@ -1,4 +1,4 @@
-// A language model small enough for tests, and a batch that it can learn by heart.
+// A tiny language model for tests, and a batch that it can learn by heart.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "models/attention/mixer.h"
-#include "models/gpt2.h"
+#include "models/attention/variant.h"
+#include "models/families/gpt2.h"
 #include "models/train/token_feed.h"
 
 namespace vkf::test {
 
-/// A variant by its name; `gamma` is for attentionx.
+/// Configuration of a variant, by name; `gamma` is for attentionx.
 inline AttentionConfig attention_of(std::string_view variant, float gamma = 1.0f) {
     AttentionConfig made(variant);
     for (const Field& option : made.options.fields())
@@ -37,19 +37,15 @@ inline Gpt2Config tiny_gpt2(std::string_view variant) {
 inline Batch tiny_batch() {
     Batch batch;
     for (std::int32_t i = 0; i < 24; ++i) {
-        batch.tokens.push_back(i * 7 % 17);
-        batch.targets.push_back((i + 1) * 7 % 17);
+        batch["tokens"].push_back(i * 7 % 17);
+        batch["targets"].push_back((i + 1) * 7 % 17);
     }
     return batch;
 }
 
-inline std::vector<std::string> variant_names() {
-    return mixer_names();
-}
-
-/// A variant's name as a test's: belief-star is belief_star.
-inline std::string variant_id(const ::testing::TestParamInfo<std::string>& of) {
-    std::string id = of.param;
+/// Converts a variant's name to a test's: belief-star becomes belief_star.
+inline std::string variant_id(const ::testing::TestParamInfo<std::string>& info) {
+    std::string id = info.param;
     std::replace(id.begin(), id.end(), '-', '_');
     return id;
 }

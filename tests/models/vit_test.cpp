@@ -1,4 +1,4 @@
-#include "models/vit.h"
+#include "models/families/vit.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "models/files/config_json.h"
 #include "models/train/schedule.h"
 #include "models/train/trainer.h"
-#include "ops/arithmetic.h"
+#include "ops/elementwise/arithmetic.h"
 #include "passes/run_passes.h"
 #include "scratch.h"
 
@@ -28,7 +28,7 @@ std::int64_t parameter_count(const VitConfig& c) {
     return parameters.count();
 }
 
-/// The plain ViT of BeliefFormer's CIFAR runs.
+/// Plain ViT of BeliefFormer's CIFAR runs.
 VitConfig sl(std::int64_t labels, std::string_view variant) {
     VitConfig c{.image_size = 32,
                 .patch_size = 4,
@@ -44,7 +44,7 @@ VitConfig sl(std::int64_t labels, std::string_view variant) {
     return c;
 }
 
-/// The vit_small of AttentionX's CIFAR runs.
+/// vit_small of AttentionX's CIFAR runs.
 VitConfig kk(std::int64_t labels) {
     return {.image_size = 32,
             .patch_size = 4,
@@ -60,7 +60,7 @@ VitConfig kk(std::int64_t labels) {
             .attention = {}};
 }
 
-/// How many nodes of a training step of SL's ViT make masks of stochastic depth and how many read them, by name.
+/// Number of nodes, by name, that make and that read masks of stochastic depth in a training step of SL's ViT.
 std::map<std::string, int> nodes_of_stochastic_depth(std::string_view variant) {
     const LossGraph loss = [=](const Scope& scope) { return image_loss(scope, sl(10, variant), 2); };
     StepGraphs graphs(loss, {.drop_path = 0.1f, .optimizer = {}});
@@ -80,7 +80,7 @@ std::map<std::string, int> nodes_of_stochastic_depth(std::string_view variant) {
 }
 
 TEST(HostVit, StochasticDepthIsAMaskThatOnlyProductsAndSumsOfBiasesRead) {
-    constexpr int blocks = 9, maps = 2 * blocks;  // a map's product, its operands' gradients and its bias's
+    constexpr int blocks = 9, maps = 2 * blocks;  // per map: a product, two operands' gradients, a bias's gradient
     const std::map<std::string, int> wanted{
         {"makes: fill+dropout", maps}, {"reads: matmul", 3 * maps}, {"reads: column_sum", maps}};
     EXPECT_EQ(nodes_of_stochastic_depth("standard"), wanted);
@@ -128,7 +128,7 @@ TEST(HostVit, ClassNamesSurviveTheirFile) {
     c.labels.clear();
     EXPECT_EQ(ModelConfig(c).label(2), "2");
 
-    // Others count their classes by naming them.
+    // Other programs give the number of classes by naming them.
     nlohmann::json object = nlohmann::json::parse(config_json_text(c));
     object.erase("num_labels");
     EXPECT_THROW(vit_config_in(scratch.file("config.json", object.dump())), InputError);
@@ -213,7 +213,7 @@ TEST(HostStochasticDepth, RatesGrowEvenlyWithDepthOnARamp) {
     EXPECT_EQ(rates(true, 1), std::vector{0.0f});
 }
 
-// A branch that is dropped for a sample leaves the residual alone; one that is kept counts 1 / (1 − rate).
+// If a branch is dropped for a sample, only the residual remains; if it is kept, it is scaled by 1 / (1 − rate).
 TEST(DeviceStochasticDepth, KeepsOrDropsWholeSamples) {
     Graph graph;
     Parameters parameters;

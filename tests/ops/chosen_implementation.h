@@ -1,4 +1,4 @@
-// An autotuner that always gives one answer, for tests of one implementation after the other.
+// An autotuner that always gives the same answer, for tests of each implementation.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace vkf::test {
 
-/// Chooses one implementation, whatever it is asked.
+/// Always chooses this implementation, and fails if it is not a candidate.
 class Always : public Autotuner {
 public:
     explicit Always(std::string implementation) : implementation_(std::move(implementation)) {}

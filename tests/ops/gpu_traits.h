@@ -1,4 +1,4 @@
-// A GPU that is not at hand: what tests of the choice of kernels say of it, and what they read of a choice.
+// For tests of the choice of kernels: traits of GPUs that are not available, and the constants of a chosen kernel.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ inline DeviceTraits gpu(std::uint32_t subgroup, std::optional<MatrixShape> matri
     return made;
 }
 
-/// The constants of a kernel that are integers or, as 0 and 1, truth values, by name.
+/// Constants of a kernel, by name, that are integers or bools (as 0 and 1).
 template <class Config>
-std::map<std::string, std::uint32_t> constants(const Config& of) {
+std::map<std::string, std::uint32_t> constants(const Config& config) {
     std::map<std::string, std::uint32_t> values;
-    for (const auto& [name, value] : of.constants) {
+    for (const auto& [name, value] : config.constants) {
         if (const auto* number = std::get_if<std::uint32_t>(&value)) values[name] = *number;
         if (const auto* truth = std::get_if<bool>(&value)) values[name] = *truth;
     }

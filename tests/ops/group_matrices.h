@@ -1,5 +1,4 @@
-// Kernels with matrices of a workgroup (coopmat2) under test: by workgroups where the device has them, else by
-// subgroups.
+// Tests of kernels with matrices of a workgroup (coopmat2): by workgroups if the device has them, else by subgroups.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 
 namespace vkf::test {
 
-/// Chooses them wherever they are offered, and counts that.
+/// Chooses kernels with matrices of a workgroup wherever they are candidates, and counts these choices.
 class GroupMatricesFirst : public Autotuner {
 public:
     std::size_t choose(const DeviceTraits&, const TuningProblem& problem) override {

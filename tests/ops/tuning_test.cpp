@@ -1,4 +1,4 @@
-// What all tuning problems share: the kernels that are tuned, and how results are judged.
+// Common parts of all tuning problems: the tuned kernels, and the judgement of results.
 #include "ops/tuning.h"
 
 #include <gtest/gtest.h>
@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "ops/attention_tuning.h"
-#include "ops/matmul_tuning.h"
+#include "ops/attention/attention_tuning.h"
+#include "ops/matmul/matmul_tuning.h"
 #include "ops/vector_layout.h"
 
 namespace vkf::test {
 namespace {
 
-/// GPUs without cooperative matrices, with those of either element, and with those of workgroups or, as in tests, of
-/// subgroups.
+/// GPUs without cooperative matrices, with matrices of either element, and with matrices of workgroups or, as in tests,
+/// of subgroups.
 std::vector<DeviceTraits> devices() {
     std::vector<DeviceTraits> list(5);
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -52,7 +52,7 @@ TuningProblem product(const DeviceTraits& device, bool transpose_a = false, std:
 }
 
 TEST(HostTuning, TunedKernelsAreThoseThatCandidatesRun) {
-    std::set<std::string> run{"matmul_sum"};  // of products whose k is cut, whichever kernel makes the parts
+    std::set<std::string> run{"matmul_sum"};  // for products whose k is cut, with any kernel
     for (const DeviceTraits& device : devices()) {
         for (const KernelConfig& made : gemm_configs(device, gemm(512))) run.insert(made.kernel);
         for (const std::string& name : attention_implementations(device, usual.size))
@@ -65,11 +65,11 @@ TEST(HostTuning, TunedKernelsAreThoseThatCandidatesRun) {
     EXPECT_EQ(listed.size(), run.size()) << "none twice";
 }
 
-/// Products and attention have the same four, so that what --kernels names is to be had of both.
+/// Products and attention have the same four implementations, so that both have every name of --kernels.
 TEST(HostTuning, ProductsAndAttentionHaveTheSameImplementations) {
-    const auto implementations = [](const TuningProblem& of) {
+    const auto implementations = [](const TuningProblem& problem) {
         std::set<std::string> names;
-        for (const std::string& at : of.candidates) names.insert(at.substr(0, at.find(' ')));
+        for (const std::string& at : problem.candidates) names.insert(at.substr(0, at.find(' ')));
         return names;
     };
     for (const DeviceTraits& device : devices())
@@ -116,7 +116,7 @@ TEST(HostTuning, FamiliesTellOpsDirectionsAndElementsApartAndNotSizes) {
     EXPECT_NE(product(all[3], false, 4096).kind, product(all[3]).kind);
 }
 
-/// The interpreter's own results pass; of those that are looked at, one that is off by a part in a thousand does not.
+/// The interpreter's results pass; they fail if one of the checked elements is off by a thousandth.
 TEST(HostTuning, ProductsAreJudgedSharply) {
     DeviceTraits device = devices()[0];
     device.flops_per_second = 1e9;

@@ -1,4 +1,4 @@
-// Which tensors of a graph are kept in 16 bits, and the casts between these and the others.
+// Tensors of a graph that are stored in 16 bits, and casts between them and the others.
 #include "passes/assign_storage_types.h"
 
 #include <gtest/gtest.h>
@@ -12,15 +12,15 @@
 
 #include "device_fixture.h"
 #include "graph/reference.h"
-#include "ops/arithmetic.h"
-#include "ops/attention.h"
+#include "ops/attention/attention.h"
+#include "ops/attention/project_out.h"
 #include "ops/backward.h"
-#include "ops/matmul.h"
-#include "ops/norm.h"
-#include "ops/project_out.h"
-#include "ops/reduce.h"
-#include "ops/softmax.h"
-#include "ops/view.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/matmul/matmul.h"
+#include "ops/movement/view.h"
+#include "ops/rows/norm.h"
+#include "ops/rows/reduce.h"
+#include "ops/rows/softmax.h"
 #include "passes/run_passes.h"
 #include "program/program.h"
 
@@ -31,12 +31,12 @@ constexpr std::int64_t WIDTH = 24, HEADS = 3;
 
 using Signal = std::function<Tensor(Tensor o, Tensor v)>;
 
-/// What is left of o beside v, as the op, and as the plain ops that define it.
+/// Component of o that is perpendicular to v, as the op, and as the plain ops that define it.
 Tensor as_an_op(Tensor o, Tensor v) {
     return project_out(o, v, HEADS);
 }
 Tensor as_a_formula(Tensor o, Tensor v) {
-    project_out(o, v, HEADS);  // nobody reads it, so that it is not made
+    project_out(o, v, HEADS);  // no op reads it, so it is not computed
     const Node node = o.graph().nodes().back();
     return node.op->expand(node.in).front();
 }
@@ -64,7 +64,7 @@ struct Layer {
         run_passes(graph);
     }
 
-    /// The formats of all that the layer itself made, and of the gradients of attention's operands.
+    /// Formats of the layer's tensors, and of the gradients of attention's operands.
     std::vector<Format> formats() const {
         std::vector<Format> list{qkv.format(), o.format(), signal.format(), y.format()};
         for (const Node& node : graph.nodes())
@@ -95,7 +95,7 @@ TEST(HostStorageTypes, OutputsDoNotChangeWhatTheyLookAt) {
 }
 
 TEST(HostStorageTypes, WhoNeedsFp32ReadsACopy) {
-    // Words of two elements cannot be taken apart by a copy that makes the last axis the first.
+    // A copy that makes the last axis the first cannot split words of two elements.
     const Layer watched(as_an_op, [](Layer& at) {
         at.graph.output("turned", permute(reshape(at.qkv, {20, 3 * WIDTH}), std::array{1, 0}));
     });
@@ -179,8 +179,8 @@ TEST(DeviceStorageTypes, OneFactorForAllMakesWholePairs) {
     EXPECT_EQ(program.read("y"), wanted);
 }
 
-/// Kernels round where the interpreter does, so that a few roundings to the other neighbour are all that is between
-/// them: a sum of hundreds is off by far less than one of them, 2^-8 of its largest term.
+/// Kernels round in the same places as the interpreter, so they differ only by a few roundings to the other neighbour:
+/// a sum of hundreds is off by far less than one such rounding, 2^-8 of its largest term.
 TEST(DeviceStorageTypes, CastsComputeAsTheInterpreterDoes) {
     for (const Signal& signal : {Signal(as_an_op), Signal(as_a_formula)}) {
         Layer layer(signal, [](Layer& at) { at.graph.output("k", contiguous(at.parts[1])); });

@@ -1,4 +1,4 @@
-// Values made in their place instead of copied there.
+// Values that are computed in their final place instead of copied there.
 #include "passes/elide_concat.h"
 
 #include <gtest/gtest.h>
@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "device_fixture.h"
-#include "ops/arithmetic.h"
-#include "ops/attention.h"
+#include "ops/attention/attention.h"
 #include "ops/backward.h"
-#include "ops/flatten.h"
-#include "ops/view.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/movement/flatten.h"
+#include "ops/movement/view.h"
 #include "passes/run_passes.h"
 #include "program/program.h"
 
@@ -27,8 +27,8 @@ struct Ran {
     std::int64_t arena;
 };
 
-/// The gradient of x through attention between three slices of it; with `shared` of v also by another way, with
-/// `watched` that of v is an output as well.
+/// Gradient of x through attention between three slices of it. With `shared`, v is also used by another op; with
+/// `watched`, the gradient of v is an output too.
 Ran run(bool elided, bool shared, Format format, bool watched = false) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {2, 9, 3 * width}});
@@ -75,7 +75,7 @@ TEST(DeviceElideConcat, WhatOthersReadStaysWhereItIs) {
     EXPECT_EQ(elided.d_v, copied.d_v);
 }
 
-/// What is flattened, after the passes or before.
+/// Flattened tensors, and the result of a reader, with or without elide_concat.
 std::vector<float> flat_of(bool elided, std::size_t& dispatches) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {64}}), y = graph.input("y", {DType::f32, {2, 8}});
@@ -83,14 +83,14 @@ std::vector<float> flat_of(bool elided, std::size_t& dispatches) {
     const std::vector<Tensor> parts{doubled, slice(tripled, 0, 1, 1), reshape(scale(y, 5.0f), {16}), doubled, x};
     const Tensor flat = flatten(parts, FlatLayout({{64}, {1, 8}, {16}, {64}, {64}}));
     graph.output("flat", flat);
-    graph.output("reads", scale(doubled, 4.0f));  // looks at it where it lies
+    graph.output("reads", scale(doubled, 4.0f));  // reads it in its place
     run_passes(graph, {.fuse_epilogue_add = false, .fuse_elementwise = false, .elide_concat = elided});
     const auto in_place = [&](std::size_t i) {
         const Node& node = graph.nodes()[graph.nodes().size() - 2];
         return graph.value(node.in[i]).storage == graph.value(flat).storage &&
                graph.value(node.in[i]).offset == FlatLayout({{64}, {1, 8}, {16}, {64}, {64}}).offsets[i];
     };
-    // All of a storage; part of one; all of one under another shape; once more; an input.
+    // A whole storage; a part of one; a whole one with another shape; the first one again; an input.
     for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(in_place(i), elided && (i == 0 || i == 2)) << i;
     State state(shared_device());
     Program program(shared_device(), graph, state, {.guarded = true});
@@ -109,7 +109,7 @@ std::vector<float> flat_of(bool elided, std::size_t& dispatches) {
 TEST(DeviceElideConcat, WhatIsFlattenedIsMadeInItsPlaceIfItIsAllOfAStorage) {
     std::size_t elided = 0, copied = 0;
     EXPECT_EQ(flat_of(true, elided), flat_of(false, copied));
-    EXPECT_EQ(elided, copied);  // one dispatch copies what is left, and fills the gaps
+    EXPECT_EQ(elided, copied);  // one dispatch copies the rest and fills the gaps
 }
 
 }  // namespace

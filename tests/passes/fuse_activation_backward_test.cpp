@@ -1,4 +1,4 @@
-// Derivatives of activations in the epilogues of products.
+// Derivatives of activations, fused into the epilogues of products.
 #include "passes/fuse_activation_backward.h"
 
 #include <gtest/gtest.h>
@@ -13,10 +13,10 @@
 #include "device_fixture.h"
 #include "graph/reference.h"
 #include "op_check.h"
-#include "ops/arithmetic.h"
 #include "ops/backward.h"
-#include "ops/matmul.h"
-#include "ops/view.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/matmul/matmul.h"
+#include "ops/movement/view.h"
 #include "passes/run_passes.h"
 #include "program/program.h"
 
@@ -27,7 +27,7 @@ std::int64_t count(const Graph& graph, std::string_view name) {
     return std::ranges::count_if(graph.nodes(), [&](const Node& node) { return node.op->name() == name; });
 }
 
-/// The gradients of a block of an MLP, [rows, 12] to [rows, 10], by its input and its first weight.
+/// Adds the gradients of an MLP block, [rows, 12] to [rows, 10], with respect to its input and its first weight.
 void add_mlp(Graph& graph, std::int64_t rows, Activation kind) {
     const Tensor x = scale(graph.input("x", {DType::f32, {rows, 12}}), 0.5f);
     const Tensor first = graph.input("first", {DType::f32, {26, 12}}), bias = graph.input("bias", {DType::f32, {26}});
@@ -56,7 +56,7 @@ TEST(HostFuseActivationBackward, OnGpusAlone) {
     }
 }
 
-/// The argument is read as it is kept, and what is made is kept as it was without the pass.
+/// The argument is read in its stored format, and results are stored in the same formats as without the pass.
 TEST(HostFuseActivationBackward, ChangesNoFormat) {
     for (const Format format : {Format::bf16, Format::f16}) {
         std::vector<std::int64_t> kept;
@@ -70,11 +70,11 @@ TEST(HostFuseActivationBackward, ChangesNoFormat) {
             kept.push_back(narrow);
             EXPECT_EQ(count(graph, "cast"), 0);
         }
-        EXPECT_EQ(kept[1], kept[0] - 1);  // all but the gradient that is not made any more
+        EXPECT_EQ(kept[1], kept[0] - 1);  // without the gradient that is no longer computed
     }
 }
 
-/// Of a graph that `finish` gives a slope: it stays a node of its own.
+/// Checks that the slope that `finish` adds to a graph stays a separate node.
 void expect_apart(const std::function<void(Graph&, Tensor x, Tensor d_y, Tensor b)>& finish) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {4, 8}}), d_y = graph.input("d_y", {DType::f32, {4, 6}});
@@ -115,15 +115,15 @@ TEST(HostFuseActivationBackward, StaysBehindAnotherEpilogue) {
     });
 }
 
-/// Only a product's result may be multiplied: not the place, which is its maker's.
+/// Only the product that computes the gradient is fused, not one that computes the activation's argument.
 TEST(HostFuseActivationBackward, IsNotTakenOfTheProduct) {
     expect_apart([](Graph& graph, Tensor x, Tensor d_y, Tensor b) {
         graph.output("y", activate_backward(matmul(d_y, b), x, Activation::gelu));
     });
 }
 
-/// Kernels give what the interpreter finds in the same graph, rounding where they do: so the derivative is that at the
-/// argument as it is kept.
+/// Kernels equal the interpreter on the same graph, which rounds in the same places: so the derivative is taken at the
+/// stored argument.
 class DeviceFuseActivationBackward : public ::testing::TestWithParam<Format> {};
 
 TEST_P(DeviceFuseActivationBackward, GradientsOfAnMlp) {
@@ -149,8 +149,8 @@ TEST_P(DeviceFuseActivationBackward, GradientsOfAnMlp) {
         }
         program.run();
         EXPECT_EQ(program.damaged_guards(), "");
-        // What lies next to the middle between two 16-bit numbers may be rounded to either: h, then d_h, and what
-        // is made of them, by a few such.
+        // Values close to the middle between two 16-bit numbers may be rounded to either: h, then d_h; results
+        // computed from them differ by a few such roundings.
         const double unit = format == Format::f32 ? 0x1p-21 : format == Format::bf16 ? 0x1p-7 : 0x1p-10;
         for (const auto& [name, want] : interpret(graph, leaves)) {
             double largest = 0;

@@ -1,4 +1,4 @@
-// Chains of elementwise nodes that become one.
+// Chains of elementwise nodes that become one node.
 #include "passes/fuse_elementwise.h"
 
 #include <gtest/gtest.h>
@@ -11,13 +11,13 @@
 #include "graph/plan.h"
 #include "models/scope.h"
 #include "op_check.h"
-#include "ops/activation.h"
-#include "ops/arithmetic.h"
-#include "ops/dropout.h"
-#include "ops/matmul.h"
-#include "ops/optimize.h"
-#include "ops/reduce.h"
-#include "ops/softmax.h"
+#include "ops/elementwise/activation.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/elementwise/dropout.h"
+#include "ops/matmul/matmul.h"
+#include "ops/optimizer/optimize.h"
+#include "ops/rows/reduce.h"
+#include "ops/rows/softmax.h"
 
 namespace vkf::test {
 namespace {
@@ -35,14 +35,13 @@ Operand seed() {
     return integers({2}, -WORD, WORD);
 }
 
-/// A bias, then GELU, then dropout, on rows of a width; chains of every length of the tail and way of broadcasting.
+/// A chain of bias, GELU and dropout on rows of `width`. Chains cover every length of the tail and way of broadcasting.
 OpCase hidden_layer(std::int64_t width) {
     return chain("hidden layer " + std::to_string(width), {normal({5, width}), normal({width}), seed()},
                  [](Inputs x) { return dropout(activate(add(x[0], x[1]), Activation::gelu), 0.3f, x[2], 9); });
 }
 
-/// Dropout and stochastic depth as models ask for them: a branch, kept or left out sample by sample, added to what it
-/// branches from.
+/// Dropout and stochastic depth as models use them: a branch, kept or dropped per sample, is added to its input.
 Tensor with_branch(Tensor x, Tensor branch, Tensor seed) {
     Parameters none;
     const Scope scope(x.graph(), none, {.dropout = 0.2f, .drop_path = 0.4f, .seed = seed});
@@ -71,7 +70,7 @@ const std::vector<OpCase> chain_cases{
           [](Inputs x) { return mul(activate(x[0], Activation::silu), x[1]); }),
     chain("dropped and added", {normal({9, 33}), normal({9, 33}), seed()},
           [](Inputs x) { return add(dropout(x[0], 0.2f, x[2], 3), x[1]); }),
-    // Two at a time, half a block of random words: six are no multiple of four.
+    // Two elements at a time take half a block of random words: six is not a multiple of four.
     chain("dropped with a bias of six", {normal({5, 6}), normal({6}), seed()},
           [](Inputs x) { return dropout(add(x[0], x[1]), 0.3f, x[2], 9); }),
     chain("dropped twice", {normal({4, 10}), seed()},
@@ -94,7 +93,7 @@ const std::vector<OpCase> chain_cases{
 
 VKF_OP_TABLE(Chain, chain_cases);
 
-/// How many nodes are left of those that `build` adds to a graph with inputs x and y, [4, 6], and z, [6].
+/// Number of nodes that remain after fusion of a graph that `build` makes from inputs x and y, [4, 6], and z, [6].
 std::size_t left_of(const std::function<void(Graph&, Tensor x, Tensor y, Tensor z)>& build) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {4, 6}});
@@ -190,7 +189,8 @@ TEST(HostFuseElementwise, WhatIsOverwrittenMeanwhileIsReadBefore) {
     EXPECT_EQ(build(overwritten, true), 3u);
 }
 
-/// A value made early and read late, from `sources` values that nobody else needs.
+/// Lower bound of the memory of a graph with a value that is computed early, from `sources` values that no other op
+/// reads, and read late.
 std::int64_t bound(int sources, bool fused) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {64, 64}});

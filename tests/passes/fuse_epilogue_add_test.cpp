@@ -1,4 +1,4 @@
-// Sums made by the kernel that makes one of their terms.
+// Sums computed by the kernel that computes one of their terms.
 #include "passes/fuse_epilogue_add.h"
 
 #include <gtest/gtest.h>
@@ -13,12 +13,12 @@
 
 #include "device_fixture.h"
 #include "op_check.h"
-#include "ops/arithmetic.h"
-#include "ops/attention.h"
+#include "ops/attention/attention.h"
+#include "ops/attention/project_out.h"
 #include "ops/backward.h"
-#include "ops/norm.h"
-#include "ops/project_out.h"
-#include "ops/view.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/movement/view.h"
+#include "ops/rows/norm.h"
 #include "passes/run_passes.h"
 #include "program/program.h"
 
@@ -30,7 +30,7 @@ struct Ran {
     std::size_t dispatches;
 };
 
-/// The gradient of f at x in the direction of a sine.
+/// Gradient of f at x in the direction of a sine.
 struct Gradient {
     Shape shape;
     std::function<Tensor(Tensor)> f;
@@ -64,7 +64,7 @@ void expect_alike(const std::vector<float>& fused, const std::vector<float>& pla
         ASSERT_NEAR(fused[i], plain[i], part * (1.0 + std::abs(static_cast<double>(plain[i])))) << i;
 }
 
-/// A device may contract the sum with the product before it: one rounding of an intermediate of about this size less.
+/// A device may contract the sum with the product before it, which saves one rounding of about this size.
 constexpr double rounding = 8.0 / (1 << 24);
 
 TEST(DeviceFuseEpilogueAdd, ResidualConnectionsAroundNorms) {
@@ -79,7 +79,7 @@ TEST(DeviceFuseEpilogueAdd, ResidualConnectionsAroundNorms) {
         }
 }
 
-/// Belief attention: values lead to the result in two ways.
+/// Belief attention: values affect the result in two ways.
 Gradient belief(std::int64_t width) {
     return {{2, 19, 3 * width}, [width](Tensor x) {
                 const std::vector<Tensor> parts = split(x, std::array{width, width, width});
@@ -91,7 +91,7 @@ Gradient belief(std::int64_t width) {
 TEST(DeviceFuseEpilogueAdd, ValuesThatAreAlsoProjectedOn) {
     const Gradient gradient = belief(24);
     for (const Format format : {Format::f32, Format::bf16}) {
-        // The sum, and then the copy into its place, go.
+        // Fusion removes the sum, and then the copy into its place.
         const Ran plain = gradient.run(false, true, format), fused = gradient.run(true, true, format);
         EXPECT_EQ(fused.dispatches + 2, plain.dispatches);
         expect_alike(fused.d_x, plain.d_x, format == Format::f32 ? rounding : 1.0 / 64);
@@ -101,7 +101,7 @@ TEST(DeviceFuseEpilogueAdd, ValuesThatAreAlsoProjectedOn) {
 TEST(DeviceCooperativeFuseEpilogueAdd, ValuesThatAreAlsoProjectedOn) {
     const DeviceTraits traits = traits_with_matrices(shared_device());
     if (!traits.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
-    for (const std::int64_t width : {24, 33}) {  // even heads and odd ones
+    for (const std::int64_t width : {24, 33}) {  // even and odd heads
         const Gradient gradient = belief(width);
         const Ran plain = gradient.run(false, true, Format::f32, traits),
                   fused = gradient.run(true, true, Format::f32, traits);
@@ -110,7 +110,7 @@ TEST(DeviceCooperativeFuseEpilogueAdd, ValuesThatAreAlsoProjectedOn) {
     }
 }
 
-/// Of a graph that `finish` gives sums of a norm's gradient d_y: none is fused.
+/// Checks that none of the sums that `finish` adds to a graph with a norm's gradient d_y is fused.
 void expect_apart(const std::function<void(Graph&, Tensor x, Tensor y, Tensor d_y)>& finish) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {4, 8}});

@@ -1,4 +1,4 @@
-// Products of the same few rows as one node, and by one kernel where there is one.
+// Products of the same few rows become one node, run by one kernel if there is one.
 #include "passes/group_matmuls.h"
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 
 #include "device_fixture.h"
 #include "op_check.h"
-#include "ops/arithmetic.h"
-#include "ops/matmul.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/matmul/matmul.h"
 #include "passes/run_passes.h"
 #include "program/program.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-/// a [rows, k] by weights of so many columns each.
+/// Products of a [rows, k] with weights of these numbers of columns.
 OpCase products(std::string name, std::int64_t rows, std::int64_t k, std::vector<std::int64_t> columns, bool transposed,
                 bool bias) {
     std::vector<Operand> operands{normal({rows, k})};
@@ -72,7 +72,7 @@ struct Ran {
     std::size_t dispatches, nodes;
 };
 
-/// Of three products of few rows, of weights kept in a format, in a graph whose activations are.
+/// Runs products of few rows with weights and activations of these formats, grouped or not.
 Ran run(bool group, std::int64_t rows, std::int64_t k, const std::vector<std::int64_t>& columns, bool transposed,
         Format weights, Format activations) {
     Graph graph;
@@ -120,10 +120,10 @@ TEST(DeviceGroupMatmuls, GivesTheBitsOfTheProductsOneByOne) {
                 for (const Format activations : {Format::f32, Format::bf16})
                     check(rows, 70, {66, 14, 130}, transposed, weights, activations);
     check(1, 300, {400, 350, 338}, true, Format::f32, Format::f32);  // unrolled
-    check(1, 300, {330, 320, 310}, true, Format::f32, Format::f32);  // each too small for that
+    check(1, 300, {330, 320, 310}, true, Format::f32, Format::f32);  // each too small to be unrolled
 }
 
-/// How many nodes less there are of two products of a [rows, 8] that `make` appends.
+/// Number of nodes that grouping removes from the products of a [rows, 8] that `make` appends.
 std::size_t grouped_nodes(std::int64_t rows, const std::function<void(Graph&, Tensor a, Tensor b, Tensor c)>& make) {
     Graph graph;
     const auto input = [&](const char* name, Shape shape) { return graph.input(name, {DType::f32, std::move(shape)}); };
@@ -155,17 +155,17 @@ TEST(HostGroupMatmuls, OnlyWhatOneKernelCanDo) {
     EXPECT_EQ(grouped_nodes(1,
                             [](Graph& graph, Tensor a, Tensor b, Tensor c) {
                                 graph.output("first", matmul(a, b));
-                                graph.output("second", matmul(a, scale(c, 2.0f)));  // made in between
+                                graph.output("second", matmul(a, scale(c, 2.0f)));  // computed in between
                             }),
               0u);
     EXPECT_EQ(grouped_nodes(1,
                             [](Graph& graph, Tensor a, Tensor b, Tensor c) {
-                                graph.output("second", matmul(matmul(a, b), c));  // of another a
+                                graph.output("second", matmul(matmul(a, b), c));  // products of different a
                             }),
               0u);
 }
 
-/// Products of one a that are transposed and that are not make a group each.
+/// Transposed and other products of the same a form separate groups.
 TEST(HostGroupMatmuls, GroupsWhatIsAlike) {
     Graph graph;
     const Tensor a = graph.input("a", {DType::f32, {2, 8}});
@@ -177,7 +177,7 @@ TEST(HostGroupMatmuls, GroupsWhatIsAlike) {
     EXPECT_EQ(graph.nodes().size(), 2u);
 }
 
-/// More than an op can describe: 15, 15 and 3.
+/// More products than an op can describe: groups of 15, 15 and 3.
 TEST(HostGroupMatmuls, GroupsManyInParts) {
     Graph graph;
     const Tensor a = graph.input("a", {DType::f32, {1, 4}});

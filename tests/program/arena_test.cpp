@@ -1,4 +1,4 @@
-// Memory in several buffers, as devices ask for that limit what one may hold.
+// Memory in several buffers, for devices that limit the size of a buffer.
 
 #include "program/arena.h"
 
@@ -9,16 +9,16 @@
 
 #include "base/error.h"
 #include "device_fixture.h"
-#include "models/gpt2.h"
+#include "models/families/gpt2.h"
 #include "models/train/trainer.h"
-#include "ops/arithmetic.h"
+#include "ops/elementwise/arithmetic.h"
 
 namespace vkf::test {
 namespace {
 
 constexpr std::int64_t batch = 4, length = 32;
 
-constexpr std::uint64_t few = 160 << 10;  // bytes of a buffer that holds no more than a tensor or two
+constexpr std::uint64_t few = 160 << 10;  // bytes of a buffer, which holds only one or two tensors
 
 void with_small_buffers(DeviceInfo& info) {
     pretend(info);
@@ -55,7 +55,7 @@ TEST(DeviceArena, NamesATensorThatIsTooLargeForAnyBuffer) {
     }
 }
 
-/// Everything that three steps and an evaluation lead to.
+/// All results of three steps and an evaluation.
 std::map<std::string, std::vector<float>> trained(Device& device) {
     const Gpt2Config model{.vocab_size = 131, .n_positions = length, .n_embd = 48, .n_layer = 3, .n_head = 3};
     const LossGraph loss = [&](const Scope& scope) { return language_loss(scope, model, batch, length); };
@@ -98,7 +98,7 @@ TEST(DeviceArena, InputsAndOutputsLieInManyBuffersToo) {
     std::vector<float> values(rows * width);
     for (int run = 0; run < 3; ++run) {
         for (std::size_t i = 0; i < 3; ++i) {
-            if (run == 2 && i == 1) continue;  // stays, and goes to the other side
+            if (run == 2 && i == 1) continue;  // keeps its value, which moves to the other side
             for (std::size_t at = 0; at < values.size(); ++at) values[at] = value(i, at);
             program.write("x" + std::to_string(i), values);
         }

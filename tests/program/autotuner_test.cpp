@@ -1,4 +1,4 @@
-// Choosing kernels by trying them: which candidates pass, and what becomes of those that do not.
+// Choice of kernels by trials: candidates that pass, and the treatment of those that fail.
 #include "program/autotuner.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/os_file.h"
+#include "base/files/os_file.h"
 #include "program/twice.h"
 
 namespace vkf::test {
@@ -65,7 +65,7 @@ TEST(DeviceAutotuner, LeavesOutWhatIsAThousandTimesTooSlow) {
     EXPECT_TRUE(kept.refused.at("twice").contains("coopmat slow"));
 }
 
-/// The kernel does end, but later than the device's patience; nothing of the device is used then any more.
+/// The kernel ends, but later than the device's patience; after that, nothing of the device is used any more.
 TEST(DeviceAutotuner, LeavesOutAtTheNextStartWhatNeverEnds) {
     const Folder folder;
     const std::vector<std::string> list{"coopmat endless", "tile"};
@@ -85,7 +85,7 @@ TEST(DeviceAutotuner, LeavesOutAtTheNextStartWhatNeverEnds) {
     for (const auto& file : fs::directory_iterator(folder.path)) EXPECT_EQ(file.path().extension(), ".json");
 }
 
-/// A run that was killed in the middle, with its driver or the whole machine, could write nothing but its journal.
+/// A run that was killed in the middle, with its driver or the whole machine, wrote only its journal.
 TEST(DeviceAutotuner, LeavesOutWhatAJournalWasLeftWith) {
     const Folder folder;
     const auto journal = [&](const char* process) {

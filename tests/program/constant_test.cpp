@@ -1,20 +1,20 @@
-// Tensors whose values the graph knows.
+// Constants: tensors whose values the graph knows.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <numeric>
 #include <vector>
 
-#include "apps/analysis.h"
+#include "apps/inspect/analysis.h"
 #include "base/error.h"
 #include "device_fixture.h"
 #include "graph/reference.h"
-#include "ops/arithmetic.h"
 #include "ops/backward.h"
-#include "ops/embedding.h"
-#include "ops/optimize.h"
-#include "ops/reduce.h"
-#include "ops/view.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/movement/embedding.h"
+#include "ops/movement/view.h"
+#include "ops/optimizer/optimize.h"
+#include "ops/rows/reduce.h"
 #include "program/program.h"
 
 namespace vkf::test {
@@ -26,7 +26,7 @@ std::vector<float> ramp(std::int64_t count, float first) {
     return values;
 }
 
-/// y = x · c + the column of c that k names, where c [S, 2 w] and k [S] are known.
+/// y = x · (right half of c) + rows k of (left half of c), with constants c [S, 2 w] and k [S].
 Tensor describe(Graph& graph, std::int64_t rows, std::int64_t width) {
     const Tensor x = graph.input("x", {DType::f32, {rows, width}});
     const Tensor c = graph.constant({rows, 2 * width}, ramp(2 * rows * width, 0.5f));
@@ -45,7 +45,7 @@ TEST(HostConstant, EqualOnesAreOneTensor) {
     EXPECT_NE(graph.constant({2, 2}, others), a);
     EXPECT_NE(graph.constant({2, 2}, std::array{1, 2, 3, 4}), a);
     EXPECT_THROW(graph.constant({2, 3}, values), InputError);
-    graph.input("constant", {DType::f32, {1}});  // no name is taken
+    graph.input("constant", {DType::f32, {1}});  // constants take no name
     EXPECT_EQ(graph.input_named("constant").elements(), 1);
 }
 

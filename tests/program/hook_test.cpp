@@ -1,4 +1,4 @@
-// What stands in the middle of a program's run.
+// Hooks in the middle of a program's run.
 #include "program/hook.h"
 
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 
 #include "device_fixture.h"
 #include "graph/test_ops.h"
-#include "ops/arithmetic.h"
-#include "ops/flatten.h"
-#include "ops/optimize.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/movement/flatten.h"
+#include "ops/optimizer/optimize.h"
 #include "program/program.h"
 #include "vulkan/submissions.h"
 
@@ -43,7 +43,7 @@ void write(Program& program) {
 TEST(DeviceHook, SeesWhatIsMadeBeforeAndChangesWhatIsMadeBehind) {
     Hooked hooked;
     Program program(shared_device(), hooked.graph, hooked.state);
-    EXPECT_EQ(program.dispatches(), 6U);  // two before the hook with zeros for the gaps, three behind it
+    EXPECT_EQ(program.dispatches(), 6U);  // 2 and the gaps' zeros before the hook, 3 after it
     std::vector<float> seen(static_cast<std::size_t>(layout.elements));
     program.set_hook([&](std::span<HookedTensor> tensors) {
         ASSERT_EQ(tensors.size(), 1U);
@@ -125,7 +125,7 @@ TEST(DeviceHook, TimesAndSegmentsAreThoseOfBothHalves) {
     if (shared_device().info().timestamp_ns == 0) GTEST_SKIP() << "the device has no timestamps";
     Hooked hooked;
     Program program(shared_device(), hooked.graph, hooked.state, {.stamps = true, .segment_ms = 1e-9});
-    EXPECT_EQ(program.segments(), 1 + program.dispatches());  // behind the hook begins another command buffer
+    EXPECT_EQ(program.segments(), 1 + program.dispatches());  // another command buffer begins after the hook
     write(program);
     const std::uint64_t before = submissions(shared_device());
     program.run();

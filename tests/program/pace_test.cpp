@@ -1,4 +1,4 @@
-// How many segments of a run are submitted at a time.
+// Number of segments of a run that are submitted at a time.
 #include "program/pace.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ TEST(HostPace, JoinsAsManySegmentsAsFitByTheQuickestRun) {
     EXPECT_EQ(pace.joined(), 1u);
     pace.ran(50, milliseconds(1000));
     EXPECT_EQ(pace.joined(), 5u);
-    pace.ran(50, milliseconds(4000));  // it waited for another run, or its end was not looked at
+    pace.ran(50, milliseconds(4000));  // the run waited for another one, or its end was noticed late
     EXPECT_EQ(pace.joined(), 5u);
     pace.ran(50, milliseconds(1));
     EXPECT_EQ(pace.joined(), 50u);

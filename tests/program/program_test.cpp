@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "device_fixture.h"
 #include "graph/reference.h"
-#include "ops/arithmetic.h"
-#include "ops/optimize.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/optimizer/optimize.h"
 #include "passes/run_passes.h"
 #include "vulkan/submissions.h"
 
@@ -68,7 +68,7 @@ TEST(DeviceProgram, RunsOverlapWithInputsAndOutputsOfTheirOwn) {
     EXPECT_EQ(program.read("y").front(), 10.0f);
     const std::int64_t one_at_a_time = program.memory().inputs;
     for (float next = 2; next < 7; ++next) {
-        write("x", next);  // the factor stays
+        write("x", next);  // the factor keeps its value
         program.start();
         if (program.under_way() < 2) continue;
         EXPECT_THROW(write("x", 0), InputError);
@@ -79,13 +79,13 @@ TEST(DeviceProgram, RunsOverlapWithInputsAndOutputsOfTheirOwn) {
     write("factor", 100);
     program.finish();
     EXPECT_EQ(program.read("y").front(), 60.0f);
-    program.run();  // what was written while the last run was under way
+    program.run();  // with the factor written while the last run was under way
     EXPECT_EQ(program.read("y").front(), 600.0f);
     EXPECT_EQ(program.memory().inputs * one_run_at_a_time.inputs, one_at_a_time * overlapping_runs.inputs);
     EXPECT_THROW(program.finish(), InputError);
 }
 
-/// Copies between host and device in what a program submitted last.
+/// Number of copies between host and device in a program's last submission.
 std::ptrdiff_t copies(const Program& program) {
     std::ptrdiff_t count = 0;
     for (const Recording* recording : program.recordings())
@@ -111,7 +111,7 @@ TEST(DeviceProgram, CopiesOnlyInputsThatWereWritten) {
     program.run();
     EXPECT_EQ(program.read("y").front(), 11.0f);
     EXPECT_EQ(copies(program), 3);
-    for (float next = 2; next < 6; ++next) {  // whichever side of the host's memory it lies on
+    for (float next = 2; next < 6; ++next) {  // on either side of the host's memory
         write("a", next);
         program.start();
         EXPECT_EQ(copies(program), 2);
@@ -151,7 +151,7 @@ TEST(DeviceProgram, SubmitsSegmentsTogetherOnceItKnowsHowLongTheyTake) {
 TEST(DeviceProgram, IndependentKernelsShareABarrier) {
     Graph graph;
     const Tensor x = graph.input("x", {DType::f32, {64}});
-    add(x, x);  // nobody uses it
+    add(x, x);  // no op reads it
     std::vector<Tensor> parts;
     for (int i = 1; i <= 6; ++i) parts.push_back(scale(x, static_cast<float>(i)));
     for (std::size_t i = 0; i < parts.size(); ++i) graph.output("y" + std::to_string(i), parts[i]);

@@ -1,4 +1,4 @@
-// States and outputs that are not kept in 32-bit floats.
+// States and outputs that are not stored as 32-bit floats.
 #include "program/state.h"
 #include "passes/run_passes.h"
 
@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/files/safetensors.h"
 #include "base/half.h"
-#include "base/safetensors.h"
 #include "device_fixture.h"
 #include "graph/reference.h"
 #include "models/files/weights.h"
-#include "ops/arithmetic.h"
-#include "ops/embedding.h"
-#include "ops/kv_cache.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/movement/embedding.h"
+#include "ops/movement/kv_cache.h"
 #include "program/program.h"
 #include "scratch.h"
 
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::array FORMATS{Format::f32, Format::bf16, Format::f16};
 
-/// Numbers that neither 16-bit format has.
+/// Numbers that neither 16-bit format represents.
 std::vector<float> odd_numbers(std::size_t count) {
     std::vector<float> values(count);
     for (std::size_t i = 0; i < count; ++i) values[i] = std::sin(static_cast<float>(i) + 1.0f) * 3.0f;
@@ -120,15 +120,15 @@ TEST(DeviceOutput, OfAnyFormatIsReadAsFloats) {
     }
 }
 
-/// Two rows of each of two sequences into a cache of five, so that it then holds `length`: in every format of the cache
-/// and of what is appended.
+/// Appends two rows to each of two sequences of a cache of five rows, which then holds `length` rows; in every format
+/// of the cache and of the new rows.
 TEST(DeviceCache, RowsAreRoundedAsTheyAreAppended) {
     for (const std::int64_t width : {1, 7, 8, 70})
         for (const Format format : FORMATS)
             for (const Format activations : FORMATS) {
                 if ((format != Format::f32 || activations != Format::f32) && width % 2 != 0) continue;
                 Graph graph;
-                const std::int64_t wider = width + 2;  // values
+                const std::int64_t wider = width + 2;  // width of values
                 const Tensor keys = graph.state("keys", {DType::f32, {2, 5, width}}, format);
                 const Tensor values = graph.state("values", {DType::f32, {2, 5, wider}}, format);
                 const Tensor k = scale(graph.input("k", {DType::f32, {2, 2, width}}), 1.0f);
@@ -147,7 +147,7 @@ TEST(DeviceCache, RowsAreRoundedAsTheyAreAppended) {
                     leaves[rows] = {{2, 2, columns}, {fresh.begin(), fresh.end()}};
                     leaves[cache] = {{2, 5, columns}, std::vector<double>(static_cast<std::size_t>(10 * columns))};
                 }
-                for (const std::int32_t length : {2, 4, 1, 7}) {  // the last two reach outside
+                for (const std::int32_t length : {2, 4, 1, 7}) {  // the last two reach outside the cache
                     program.write("length", std::array{length});
                     leaves["length"] = {{1}, {static_cast<double>(length)}};
                     const auto wanted = interpret(graph, leaves);
@@ -163,7 +163,7 @@ TEST(DeviceCache, RowsAreRoundedAsTheyAreAppended) {
             }
 }
 
-/// Sequences of a cache that hold different numbers of rows afterwards, one of them none.
+/// Sequences of a cache hold different numbers of rows after an append; one holds none.
 TEST(DeviceCache, EverySequenceHasItsOwnLength) {
     Graph graph;
     const Tensor whole = graph.state("whole", {DType::f32, {3, 5, 6}});
@@ -189,7 +189,7 @@ TEST(DeviceCache, EverySequenceHasItsOwnLength) {
     EXPECT_EQ(program.damaged_guards(), "");
 }
 
-/// A sequence's first rows become those of one of several, in every format of either.
+/// Copies the first rows of a sequence to one of several sequences, in every format.
 TEST(DeviceCache, ASequenceIsCopiedAsFarAsItIsFilled) {
     for (const std::int64_t width : {1, 7, 8, 70})
         for (const Format format : FORMATS) {
@@ -257,7 +257,7 @@ TEST(DeviceState, IsSavedAsWhatItIs) {
         EXPECT_EQ(again.read_bytes(name), state.read_bytes(name)) << name;
     }
     EXPECT_EQ(find_non_finite(state, names), "");
-    state.write("c", std::vector<float>(12, 1e9f));  // beyond what it can hold
+    state.write("c", std::vector<float>(12, 1e9f));  // outside its range
     EXPECT_EQ(find_non_finite(state, names), "c: element 0 of [3, 4] is inf");
     EXPECT_THROW(write_safetensors(path, state_sources(state, names)), NotFinite);
 }

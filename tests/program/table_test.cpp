@@ -1,21 +1,21 @@
-// Arguments by the row: what a program writes into memory for its kernels, and what it refuses to.
+// Arguments in rows: tables that a program writes into memory for its kernels, and tables that it refuses.
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <functional>
 
-#include "apps/analysis.h"
+#include "apps/inspect/analysis.h"
 #include "base/error.h"
 #include "device_fixture.h"
-#include "ops/arithmetic.h"
-#include "ops/optimize.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/optimizer/optimize.h"
 #include "program/program.h"
 
 namespace vkf::test {
 namespace {
 
-/// y ← y + x by shaders/accumulate.comp, whose rows are { y, x }, with any argument for these.
+/// y ← y + x by shaders/optimizer/accumulate.comp, whose rows are { y, x }, with any argument in their place.
 class AddRowsOp : public Op {
 public:
     explicit AddRowsOp(std::function<ArgValue(std::span<const Tensor>)> rows) : rows_(std::move(rows)) {}
@@ -23,18 +23,18 @@ public:
     std::string_view name() const override { return "add_rows"; }
     std::vector<TensorType> infer(std::span<const TensorType> in) const override { return {in[0]}; }
     std::optional<std::size_t> updates(std::size_t) const override { return 0; }
-    void lower(Lowering& to) const override {
+    void lower(Lowering& lowering) const override {
         const Table parts{{{"row", std::vector{0u}}, {"first", std::vector{0u}}, {"end", std::vector{3u}}}};
-        to.dispatch({.kernel = "accumulate",
-                     .constants = {{"GROUP", to.device.subgroup_size}},
-                     .args = {{"rows", rows_(to.in)}, {"parts", parts}, {"groups", 1u}, {"factor", 1.0f}}});
+        lowering.dispatch({.kernel = "accumulate",
+                           .constants = {{"GROUP", lowering.device.subgroup_size}},
+                           .args = {{"rows", rows_(lowering.in)}, {"parts", parts}, {"groups", 1u}, {"factor", 1.0f}}});
     }
 
 private:
     std::function<ArgValue(std::span<const Tensor>)> rows_;
 };
 
-/// What comes of it, or the message with which compiling it fails.
+/// Result of AddRowsOp, or the message if compiling it fails.
 std::string add_rows(std::function<ArgValue(std::span<const Tensor>)> rows) {
     Graph graph;
     const TensorType type{DType::f32, {3}};
@@ -94,7 +94,7 @@ TEST(DeviceTable, LetsAKernelWaitForWhatItsTensorsNeed) {
     EXPECT_EQ(program.read("y"), (std::vector<float>{2, 4, 6, 8, 10}));
 }
 
-// A kernel takes the first address for a multiple of eight, whatever table lies before.
+// Kernels assume that a table's first address is a multiple of eight, after a table of any size.
 TEST(HostTable, LeavesTheNextAtAMultipleOfEight) {
     for (std::uint32_t count = 0; count < 9; ++count) {
         const std::vector<std::uint32_t> numbers(count);
@@ -111,7 +111,7 @@ TEST(DeviceTable, IsCountedAmongAProgramsMemory) {
     zero(tensors);
     State state(shared_device());
     const Program program(shared_device(), graph, state);
-    // Two addresses for each tensor; a part, of three numbers, for each that has elements; twelve bytes behind them.
+    // Two addresses per tensor; a chunk, of three numbers, per tensor that has elements; then twelve bytes.
     EXPECT_EQ(program.memory().tables, 100 * 16 + 99 * 12 + 12);
     EXPECT_EQ(analyse(graph, traits(shared_device())).tables, program.memory().tables);
 }

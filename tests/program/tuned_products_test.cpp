@@ -1,17 +1,17 @@
-// Tuners of products: all kernels are right, and those in fp32 alike.
+// Tuners of products: all kernels are right, and those in fp32 give the same bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "ops/matmul.h"
+#include "ops/matmul/matmul.h"
 #include "program/twice.h"
 
 namespace vkf::test {
 namespace {
 
-/// Takes one candidate, untried.
+/// Chooses one candidate, without trials.
 class Named : public Autotuner {
 public:
     explicit Named(std::string name) : name_(std::move(name)) {}
@@ -25,7 +25,7 @@ private:
     std::string name_;
 };
 
-/// y = op(a) · op(b) as for a GPU; k is cut.
+/// y = op(a) · op(b), lowered as for a GPU; k is cut.
 std::vector<float> product(Autotuner& autotuner, bool transpose_a, bool transpose_b, std::int64_t odd,
                            DeviceTraits lowering = traits(shared_device())) {
     Device& device = shared_device();
@@ -56,7 +56,7 @@ TEST(DeviceAutotuner, AllImplementationsInFp32GiveTheSameBits) {
     for (const bool transpose_a : {false, true}) {
         const std::vector<float> lanes = by("subgroup", transpose_a, transpose_a);
         std::vector<std::string> tiles{"tile 64"};
-        if (shared_device().info().max_group >= 256) tiles.emplace_back("tile 128");  // else it is not offered
+        if (shared_device().info().max_group >= 256) tiles.emplace_back("tile 128");  // else it is not a candidate
         for (const std::string& name : tiles)
             EXPECT_EQ(std::memcmp(lanes.data(), by(name, transpose_a, transpose_a).data(), lanes.size() * 4), 0)
                 << name << (transpose_a ? " TN odd" : " NT");
@@ -91,10 +91,10 @@ TEST(DeviceCooperativeAutotuner, FindsMatricesRight) {
 
 TEST(HostRounding, OfProductsGoesWithTheActivations) {
     Graph graph;
-    const auto may = [&](Format activations, bool differentiated, MatrixElement to) {
+    const auto may = [&](Format activations, bool differentiated, MatrixElement element) {
         graph.activations = activations;
         graph.differentiated = differentiated;
-        return may_round(graph, to);
+        return may_round(graph, element);
     };
     for (const bool gradients : {false, true}) {
         EXPECT_FALSE(may(Format::f32, gradients, MatrixElement::fp16));

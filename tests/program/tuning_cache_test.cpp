@@ -1,4 +1,4 @@
-// What is remembered of tuned kernels, for whom, and what becomes of a damaged memory.
+// Cache of tuned kernels: its content, the devices and builds that may use it, and damaged files.
 #include "program/tuning_cache.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "program/twice.h"
 
 namespace vkf::test {
@@ -46,7 +46,7 @@ TEST(DeviceAutotuner, WhatIsRefusedForOneFamilyIsTriedForAnother) {
     const TuningCache kept = read_tuning_cache(shared_device().info(), *options.cache);
     EXPECT_EQ(kept.refused.size(), 2u);
 
-    // A rumour about another family's kernel of the same name leaves this one its choice.
+    // A rumour about another family's kernel of the same name does not affect this family.
     const Folder other;
     TuningCache rumour;
     rumour.refused["twice backward"]["tile"] = "a rumour";
@@ -80,12 +80,12 @@ TEST(DeviceAutotuner, MeasuresAnewWhatCannotBeRead) {
         EXPECT_EQ(asked.y, doubled) << "what cannot be written is forgotten";
     }
     {
-        const Folder folder;  // nobody is left
+        const Folder folder;  // no candidate is left
         const std::map<std::string, std::string> all{{"tile", "a rumour"}, {"subgroup", "another"}};
         write_tuning_cache(info, place(folder.path), {.chosen = {}, .refused = {{"twice", all}}});
         EXPECT_EQ(Asked({"tile", "subgroup"}, {.cache = place(folder.path)}).y, doubled);
     }
-    const Folder folder;  // an answer that is none of the candidates
+    const Folder folder;  // the cached choice is not a candidate
     write_tuning_cache(info, place(folder.path),
                        {.chosen = {{"twice: tile, lanes", {"coopmat wrong", {}}}}, .refused = {}});
     EXPECT_EQ(Asked({"tile", "subgroup"}, {.cache = place(folder.path)}).y, doubled);
@@ -99,7 +99,7 @@ TEST(DeviceTuningCache, BelongsToOneDeviceDriverAndBuild) {
     };
     keep("one", "tile");
     keep("two", "subgroup");  // as another process would
-    keep("one", "subgroup");  // the last one to know
+    keep("one", "subgroup");  // the last writer wins
     const TuningCache both = read_tuning_cache(info, place(folder.path));
     ASSERT_EQ(both.chosen.size(), 2u);
     EXPECT_EQ(both.chosen.at("one").kernel, "subgroup");
@@ -111,7 +111,7 @@ TEST(DeviceTuningCache, BelongsToOneDeviceDriverAndBuild) {
     DeviceInfo narrower = info;
     narrower.subgroup_size *= 2;
     EXPECT_TRUE(read_tuning_cache(narrower, place(folder.path)).chosen.empty());
-    // The same file, but what it says of itself is another driver's or an older build's.
+    // The same file, but its content names another driver or an older build.
     const fs::path path = tuning_cache_file(info, place(folder.path));
     const std::string words = read_text(path), mark = "\"kernels\": ";
     const std::size_t digit = words.find(mark) + mark.size();

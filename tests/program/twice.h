@@ -1,4 +1,4 @@
-// A computation by kernels of which not all are right, and a tuner that is asked about it.
+// An op with right and wrong kernels, and an autotuner that chooses between them.
 #pragma once
 
 #include <stdlib.h>
@@ -13,15 +13,15 @@
 #include "base/error.h"
 #include "device_fixture.h"
 #include "op_check.h"
-#include "ops/arithmetic.h"
-#include "ops/elementwise.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/tuning.h"
 #include "program/autotuner.h"
 #include "program/program.h"
 
 namespace vkf::test {
 
-/// A folder of the test's own.
+/// A temporary folder, which the destructor removes.
 class Folder {
 public:
     Folder() {
@@ -33,12 +33,12 @@ public:
     std::filesystem::path path;
 };
 
-/// Files there, of all kernels that are tuned.
+/// Place of tuning caches in the folder, for all tuned kernels.
 inline TuningCachePlace place(const std::filesystem::path& folder) {
     return {folder, tuned_kernels()};
 }
 
-/// y = 2 x by kernels of which not all do that. Constants and arguments decide what goes wrong.
+/// y = 2 x by kernels that are not all right. Constants and arguments decide which mistake a kernel makes.
 class TwiceOp : public Op {
 public:
     TwiceOp(std::vector<std::string> candidates, std::string family)
@@ -46,18 +46,18 @@ public:
 
     std::string_view name() const override { return "twice"; }
     std::vector<TensorType> infer(std::span<const TensorType> in) const override { return {in[0]}; }
-    void lower(Lowering& to) const override {
-        const std::string how = candidates_[to.device.autotuner->choose(to.device, problem())];
-        const std::uint32_t count = extent(to.in[0].elements());
+    void lower(Lowering& lowering) const override {
+        const std::string how = candidates_[lowering.device.autotuner->choose(lowering.device, problem())];
+        const std::uint32_t count = checked_u32(lowering.in[0].elements());
         const auto dispatch = [&](ElementStep::Kind kind, std::uint32_t elements, float number,
                                   std::uint64_t groups = 1) {
             Dispatch made{.kernel = how == "tile missing" ? "nonesuch" : "elementwise",
-                          .constants = {{"GROUP", to.device.subgroup_size},
+                          .constants = {{"GROUP", lowering.device.subgroup_size},
                                         {"EACH", 1u},
                                         {"INPUTS", kind == ElementStep::Kind::fill ? 0u : 1u},
                                         {"STEP0", static_cast<std::uint32_t>(kind)}},
-                          .args = {{"x0", kind == ElementStep::Kind::fill ? Tensor() : to.in[0]},
-                                   {"y", to.out[0]},
+                          .args = {{"x0", kind == ElementStep::Kind::fill ? Tensor() : lowering.in[0]},
+                                   {"y", lowering.out[0]},
                                    {"count", elements},
                                    {"per_group", elements},
                                    {"w0", std::bit_cast<std::uint32_t>(number)}},
@@ -65,7 +65,7 @@ public:
                           .flops = 1};
             for (const char* name : {"x1", "x2", "x3", "x4", "x5", "seed"}) made.args.emplace_back(name, ArgValue{});
             for (const char* name : {"div", "mod", "w1", "w2", "w3", "w4", "w5"}) made.args.emplace_back(name, 0u);
-            to.dispatch(std::move(made));
+            lowering.dispatch(std::move(made));
         };
         const bool cpu = shared_device().info().kind == DeviceKind::cpu;
         if (how == "coopmat slow") dispatch(ElementStep::Kind::scale, count, 2.0f, std::uint64_t{1} << (cpu ? 21 : 27));
@@ -99,7 +99,8 @@ private:
     std::string family_;
 };
 
-/// What a tuner on the test's device chooses, asked as for a GPU, and what it tells.
+/// Runs TwiceOp with an autotuner on the test's device, lowered as for a GPU; holds the result, the error and the lines
+/// that the autotuner told.
 struct Asked {
     std::vector<float> y;
     std::string error;
@@ -108,7 +109,7 @@ struct Asked {
 
     Asked(const std::vector<std::string>& candidates, AutotunerOptions options, const std::string& family = "twice",
           Device& device = shared_device()) {
-        if (options.budget_s > 0) options.budget_s = 1e6;  // however slow the machine is
+        if (options.budget_s > 0) options.budget_s = 1e6;  // so that slow machines pass too
         options.tell = [this](const std::string& line) { told += line + '\n'; };
         try {
             DeviceAutotuner tuner(device, options);

@@ -1,12 +1,12 @@
-#include "models/tokenizers/bpe_learner.h"
+#include "models/tokenizers/bpe/bpe_learner.h"
 
 #include <map>
 #include <set>
 
-#include "base/file.h"
-#include "models/tokenizers/byte_level.h"
-#include "models/tokenizers/gpt2_files.h"
-#include "models/tokenizers/tokenizer_json.h"
+#include "base/files/file.h"
+#include "models/tokenizers/bpe/byte_level.h"
+#include "models/tokenizers/bpe/gpt2_files.h"
+#include "models/tokenizers/tokenizer_json/tokenizer_json.h"
 #include "tests/scratch.h"
 #include "tests/tokenizers/random_text.h"
 
@@ -30,7 +30,7 @@ BpeModel learnt(const std::string& text, std::size_t size) {
     return learner.learn(size);
 }
 
-// By definition: count all pairs of all words anew for every token.
+// Learns by definition: counts all pairs of all words again for every token.
 std::vector<std::string> tokens_by_definition(const std::string& text, std::size_t size) {
     std::vector<std::vector<std::string>> words;
     PreTokenizer({{Pattern(GPT2_PATTERN, "pattern")}}).cut(text, false, [&](std::string_view word) {
@@ -42,7 +42,7 @@ std::vector<std::string> tokens_by_definition(const std::string& text, std::size
     for (const unsigned char byte : bytes_in_character_order()) tokens.emplace_back(1, static_cast<char>(byte));
     for (const std::string& token : tokens) number.emplace(token, number.size());
     while (tokens.size() < size) {
-        std::map<std::pair<std::size_t, std::size_t>, int> counts;  // by numbers: the lowest of the best comes first
+        std::map<std::pair<std::size_t, std::size_t>, int> counts;  // by numbers: of the best, the lowest comes first
         for (const auto& word : words) {
             for (std::size_t i = 0; i + 1 < word.size(); ++i) ++counts[{number[word[i]], number[word[i + 1]]}];
         }

@@ -1,10 +1,10 @@
-#include "models/tokenizers/bpe.h"
+#include "models/tokenizers/bpe/bpe.h"
 
 #include <algorithm>
 #include <array>
 
 #include "base/random.h"
-#include "models/tokenizers/word_cache.h"
+#include "models/tokenizers/bpe/word_cache.h"
 #include "tests/scratch.h"
 #include "tests/tokenizers/random_text.h"
 
@@ -14,7 +14,7 @@ namespace {
 using test::complaint;
 using test::expect_holds;
 
-// By definition: the pair of lowest rank, the leftmost of these, until there is none.
+// Merges by definition: the pair of lowest rank, the leftmost of these, until there is none.
 Tokens merged_by_definition(const std::vector<Merge>& merges, Tokens tokens) {
     for (;;) {
         std::size_t best = merges.size(), at = 0;
@@ -30,7 +30,7 @@ Tokens merged_by_definition(const std::vector<Merge>& merges, Tokens tokens) {
 }
 
 TEST(HostBpe, MergesByRankAndFromTheLeft) {
-    // Ranks are drawn, so that a merge can make a pair that comes before it.
+    // Ranks are random, so that a merge can create a pair of a lower rank.
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         Random random(seed, "merges");
         std::vector<Merge> merges;
@@ -96,7 +96,7 @@ TEST(HostBpe, CharactersFallBackToBytesOrToTheUnknownToken) {
     }
     const BpeTokenizer tokenizer(model);
     EXPECT_EQ(tokenizer.encode(sign + " a"), (Tokens{1, 5, 6, 7, 4}));
-    EXPECT_EQ(tokenizer.encode("\u2581a"), (Tokens{1, 4}));  // its sign is a space
+    EXPECT_EQ(tokenizer.encode("\u2581a"), (Tokens{1, 4}));  // the sign for a space is a space
     EXPECT_EQ(tokenizer.decode(tokenizer.encode(" a " + sign)), " a " + sign);
     model.characters->unknown = {};
     expect_holds(complaint([&] { BpeTokenizer(model).encode("a\u20ad"); }), "no token for character '\u20ad'");

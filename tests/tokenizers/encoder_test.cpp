@@ -1,7 +1,7 @@
 #include "models/tokenizers/encoder.h"
 
-#include "models/data/text.h"
-#include "models/tokenizers/bpe.h"
+#include "models/data/text/text.h"
+#include "models/tokenizers/bpe/bpe.h"
 #include "tests/scratch.h"
 #include "tests/tokenizers/random_text.h"
 
@@ -11,7 +11,7 @@ namespace {
 using test::complaint;
 using test::expect_holds;
 
-// All bytes, "ab", "abc" and " a", and added tokens.
+// A model with all bytes, "ab", "abc" and " a", and added tokens.
 BpeModel small_model() {
     BpeModel model;
     for (int byte = 0; byte < 256; ++byte) {
@@ -40,16 +40,16 @@ TEST(HostEncoder, AddedTokensAreFoundBeforeWords) {
     const BpeTokenizer tokenizer(small_model());
     EXPECT_EQ(tokenizer.encode("abc ab"), (Tokens{257, ' ', 256}));
     EXPECT_EQ(tokenizer.encode("ab<|end|>c", SpecialNames::tokens), (Tokens{256, 259, 'c'}));
-    EXPECT_EQ(tokenizer.encode("<|end|>x<|end|>", SpecialNames::tokens), (Tokens{260, 259}));  // the longest
-    EXPECT_EQ(tokenizer.encode("a::b"), (Tokens{'a', 261, 'b'}));  // not special: wherever it stands
-    EXPECT_EQ(tokenizer.encode("<|end|>").size(), 7u);             // special: where that is asked for
+    EXPECT_EQ(tokenizer.encode("<|end|>x<|end|>", SpecialNames::tokens), (Tokens{260, 259}));  // the longest token
+    EXPECT_EQ(tokenizer.encode("a::b"), (Tokens{'a', 261, 'b'}));  // not special: found everywhere
+    EXPECT_EQ(tokenizer.encode("<|end|>").size(), 7u);             // special: found only on request
     EXPECT_EQ(tokenizer.decode(tokenizer.encode("a<|end|>::", SpecialNames::tokens)), "a<|end|>::");
     EXPECT_EQ(tokenizer.added_token("<|end|>x"), 260);
     EXPECT_EQ(tokenizer.added_token("<|END|>"), std::nullopt);
     EXPECT_TRUE(tokenizer.encode("").empty());
 }
 
-// The longest token that the rest begins with, unless a longer one may still come of it.
+// Finds by a search over all tokens: the longest token at a place, unless more text may still make a longer one.
 AddedTokenFinder::Found found_by_a_look_at_each(const std::vector<AddedToken>& added, std::string_view text,
                                                 bool more) {
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -101,7 +101,8 @@ TEST(HostEncoder, PortionsMakeNoDifference) {
             EXPECT_EQ(in_portions(tokenizer, text, portion, names), whole) << portion;
         }
     }
-    // Longer than what is cut into words at once, with words that end on either side of it, and one that does not end.
+    // Longer than the text that is cut into words at once, with words that end on either side of that limit, and one
+    // that exceeds it.
     std::string longer = std::string(200'000, 'a') + " ";
     while (longer.size() < 500'000) longer += text;
     const Tokens whole = tokenizer.encode(longer);
@@ -118,7 +119,7 @@ TEST(HostEncoder, TokensComeWhileTheTextGoesOn) {
     for (; fed < 1'000'000; fed += 8) encoder.feed("abc abab", tokens);
     std::size_t bytes = 0;
     for (const std::int32_t token : tokens) bytes += tokenizer.bytes(token).size();
-    EXPECT_LE(fed - bytes, 1u << 17);  // all but what lies in memory
+    EXPECT_LE(fed - bytes, 1u << 17);  // all but the part in memory
     encoder.finish(tokens);
     encoder.feed("ab", tokens);  // another text
     encoder.finish(tokens);

@@ -1,10 +1,10 @@
-// Tokens are those of independent tokenizers, one by one: tests/golden/make_tokens.mjs.
+// Compares tokens, one by one, with those of independent tokenizers (tests/golden/make_tokens.mjs).
 #include <cstdio>
 #include <functional>
 
 #include "base/random.h"
 #include "models/tokenizers/encoder.h"
-#include "models/tokenizers/sentencepiece.h"
+#include "models/tokenizers/sentencepiece/sentencepiece.h"
 #include "tests/golden.h"
 #include "tests/tokenizers/random_text.h"
 #include "tests/tokenizers/vocabularies.h"
@@ -26,7 +26,7 @@ struct Summary {
     }
 };
 
-// The text in portions of a length that divides nothing.
+// Encodes the text in portions of 10007 bytes, a prime.
 Tokens in_portions(const Tokenizer& tokenizer, std::string_view text) {
     Tokens tokens;
     Encoder encoder(tokenizer);
@@ -35,7 +35,7 @@ Tokens in_portions(const Tokenizer& tokenizer, std::string_view text) {
     return tokens;
 }
 
-using Decoded = std::function<std::string(std::string)>;  // what a text is when it has been tokens
+using Decoded = std::function<std::string(std::string)>;  // a text after encoding and decoding
 
 void expect_tokens(const Tokenizer& tokenizer, const char* name, const Scratch& scratch,
                    const Decoded& decoded = std::identity()) {

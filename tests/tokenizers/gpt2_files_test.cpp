@@ -1,6 +1,6 @@
-#include "models/tokenizers/gpt2_files.h"
+#include "models/tokenizers/bpe/gpt2_files.h"
 
-#include "models/tokenizers/byte_level.h"
+#include "models/tokenizers/bpe/byte_level.h"
 #include "models/tokenizers/load_tokenizer.h"
 #include "tests/scratch.h"
 
@@ -24,7 +24,7 @@ TEST(HostGpt2Files, AreReadWithTheirEndOfText) {
     EXPECT_EQ(tokenizer.end_of_text(), 5);
     EXPECT_EQ(tokenizer.begin_of_text(), std::nullopt);
     EXPECT_EQ(load_tokenizer(scratch.path())->encode("ab ab a"), (Tokens{2, 3, 2, 4}));
-    // Without the line of the version, and with a merge that looks like one.
+    // Without the version line, and with a merge that looks like one.
     const auto other = scratch.file("other", R"({"#": 0, "v": 1, "#v": 2})");
     EXPECT_EQ(BpeTokenizer(read_gpt2_files(other, scratch.file("m", "# v"))).encode("#v#"), (Tokens{0, 1, 0}));
 }
@@ -38,11 +38,11 @@ TEST(HostGpt2Files, OtherFilesAddTokens) {
                  R"({"eos_token": "<|bot|>", "additional_special_tokens": ["<|user|>"], "pad_token": "[PAD]"})");
     SavedTokenizer saved = load_tokenizer(scratch.path());
     EXPECT_EQ(saved->encode("<|user|>ab<|bot|>", SpecialNames::tokens), (Tokens{6, 2, 7}));
-    EXPECT_EQ(saved->encode("a::b"), (Tokens{0, 8, 1}));  // is not special
+    EXPECT_EQ(saved->encode("a::b"), (Tokens{0, 8, 1}));  // not special
     EXPECT_EQ(saved->end_of_text(), 7);
     EXPECT_EQ(saved->added_token("<|endoftext|>"), 5);
     EXPECT_EQ(saved.files.size(), 4u);
-    // A token of the vocabulary becomes an added one, and the configuration goes before the map.
+    // A token of the vocabulary becomes an added token, and the configuration has priority over the map.
     scratch.file("tokenizer_config.json", R"({"add_bos_token": true, "bos_token": "ab", "eos_token": "<|endoftext|>",
         "added_tokens_decoder": {"9": {"content": "<x>", "special": true}}, "tokenizer_class": "GPT2Tokenizer"})");
     scratch.file("chat_template.jinja", "x");

@@ -1,4 +1,4 @@
-#include "models/tokenizers/pre_tokenizer.h"
+#include "models/tokenizers/tokenizer_json/pre_tokenizer.h"
 
 #include "tests/scratch.h"
 #include "tests/tokenizers/random_text.h"
@@ -20,7 +20,7 @@ Words words(const std::vector<Split>& splits, std::string_view text) {
     return words;
 }
 
-// The text given byte by byte: what is not decided comes again with the next.
+// Cuts text that is given byte by byte: undecided text is given again with the next byte.
 Words words_byte_by_byte(const std::vector<Split>& splits, std::string_view text) {
     Words words;
     const PreTokenizer pre_tokenizer(splits);
@@ -59,7 +59,7 @@ TEST(HostPreTokenizer, WhiteSpaceIsUnicodes) {
 
 TEST(HostPreTokenizer, SplitsCutTheWordsOfTheOneBefore) {
     const Split digits{pattern("\\p{N}")};
-    // The second one sees each word as a whole text: two spaces before a digit stay together.
+    // The second split reads each word as a whole text: two spaces before a digit stay together.
     EXPECT_EQ(words({digits, {pattern(GPT2_PATTERN)}}, "a  12 b"), (Words{"a", "  ", "1", "2", " b"}));
     EXPECT_EQ(words({{pattern(GPT2_PATTERN)}, digits}, "a  12 b"), (Words{"a", " ", " ", "1", "2", " b"}));
     EXPECT_EQ(words({{pattern("[a-z]+"), true}}, "ab, cd; 1"), (Words{"ab", "cd"}));

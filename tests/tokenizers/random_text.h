@@ -1,10 +1,10 @@
-// Random Unicode strings: those of tests/golden/make_tokens.mjs.
+// Random Unicode strings, the same as those of tests/golden/make_tokens.mjs.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace vkf::test {
 

@@ -1,4 +1,4 @@
-#include "models/tokenizers/sentencepiece.h"
+#include "models/tokenizers/sentencepiece/sentencepiece.h"
 
 #include "models/tokenizers/encoder.h"
 #include "models/tokenizers/load_tokenizer.h"
@@ -11,7 +11,7 @@ using test::complaint;
 using test::expect_holds;
 using test::Scratch;
 
-// Protocol buffers, as far as a model needs them: numbers, and what has a length.
+// Encodes fields of protocol buffers, as far as a model needs them: numbers, and bytes with a length.
 std::string number(int field, unsigned value) {
     return {static_cast<char>(field << 3), static_cast<char>(value)};
 }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "tests/tokenizers/random_text.h"
 
 namespace vkf {
@@ -64,7 +64,7 @@ TEST(HostTextDecoder, BytesThatAreNoCharacterAreReplaced) {
          "b"},
         {"\x80\x80", "\ufffd\ufffd"},
         {"\xc3", "\ufffd"},
-        {"\xe2\x82", "\ufffd"},  // cut short: one for what was there of it
+        {"\xe2\x82", "\ufffd"},  // cut short: one sign for the bytes that are there
         {"\xe2\x82z", "\ufffdz"},
         {"\xf0\x9f\x98\xe2\x82\xac", "\ufffd\u20ac"},
         {"\xe0\x80\x80", "\ufffd\ufffd\ufffd"},  // overlong

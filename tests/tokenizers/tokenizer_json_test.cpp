@@ -1,11 +1,11 @@
-#include "models/tokenizers/tokenizer_json.h"
+#include "models/tokenizers/tokenizer_json/tokenizer_json.h"
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "base/file.h"
+#include "base/files/file.h"
 #include "models/tokenizers/load_tokenizer.h"
-#include "models/tokenizers/sentencepiece.h"
+#include "models/tokenizers/sentencepiece/sentencepiece.h"
 #include "tests/golden.h"
 #include "tests/tokenizers/random_text.h"
 #include "tests/tokenizers/vocabularies.h"
@@ -18,7 +18,7 @@ using test::complaint;
 using test::expect_holds;
 using test::Scratch;
 
-// As SmolLM has it: digits one by one, then GPT-2's words; special tokens come first.
+// Like SmolLM's file: digits one by one, then GPT-2's words; special tokens come first.
 json byte_level() {
     return json::parse(R"({
         "version": "1.0", "truncation": null, "padding": null,
@@ -38,7 +38,7 @@ json byte_level() {
                   "merges": ["1 1", ["\u0120", "a"], "\u0120 \u0120"]}})");
 }
 
-// As Llama 2's file is.
+// Like Llama 2's file.
 json characters() {
     json tree = json::parse(R"({
         "added_tokens": [{"id": 0, "content": "<unk>", "normalized": false, "special": true},
@@ -84,7 +84,7 @@ TEST(HostTokenizerJson, ByteLevelModelsAreRead) {
     tree["pre_tokenizer"] = tree["pre_tokenizer"]["pretokenizers"][1];
     EXPECT_EQ(BpeTokenizer(read(tree)).encode("a11"), (Tokens{2, 4}));
     tree["pre_tokenizer"]["use_regex"] = false;
-    EXPECT_EQ(BpeTokenizer(read(tree)).encode("1  a"), (Tokens{1, 3, 5}));  // all one word
+    EXPECT_EQ(BpeTokenizer(read(tree)).encode("1  a"), (Tokens{1, 3, 5}));  // the whole text is one word
 }
 
 TEST(HostTokenizerJson, CharacterModelsAreRead) {
@@ -225,8 +225,8 @@ TEST(HostTokenizerJson, WhatIsNotSupportedIsNamed) {
     for (const Case& bad : of_characters) expect_refusal(characters(), bad);
 }
 
-// The model that Hugging Face's converter makes of a SentencePiece model's pieces: every way to make one of two others,
-// in the order of the pieces. Runs of spaces come last, longer parts first: all of them score alike.
+// Model that Hugging Face's converter makes from a SentencePiece model's pieces: every merge of two pieces into a
+// third, in the order of the pieces. Runs of spaces, which all have the same score, come last, longer parts first.
 json converted(const Tokenizer& pieces) {
     json tree = characters();
     json& vocabulary = tree["model"]["vocab"];

@@ -1,4 +1,4 @@
-// The vocabularies of others, which are read where $VKFORMER_DATA has them.
+// Vocabularies of published models, read from $VKFORMER_DATA if they are there.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -6,20 +6,20 @@
 #include <filesystem>
 #include <string>
 
-#include "base/file.h"
-#include "base/subprocess.h"
-#include "models/data/corpus.h"
-#include "models/tokenizers/gpt2_files.h"
-#include "models/tokenizers/tokenizer_json.h"
+#include "base/files/file.h"
+#include "base/os/subprocess.h"
+#include "models/data/data_paths.h"
+#include "models/tokenizers/bpe/gpt2_files.h"
+#include "models/tokenizers/tokenizer_json/tokenizer_json.h"
 #include "tests/scratch.h"
 
-// Ends the test as skipped unless all of a folder's files are there.
+// Skips the test unless the data folders have this file or folder.
 #define VKF_NEEDS(name) \
     if (!find_data(name)) GTEST_SKIP() << (name) << " is not in " << DATA_FOLDERS
 
 namespace vkf::test {
 
-/// A file of the data folders, unpacked if its name ends in .xz.
+/// Path of a file of the data folders, unpacked if its name ends in .xz.
 inline std::filesystem::path data_file(const Scratch& scratch, const std::string& name) {
     const std::filesystem::path path = find_data(name).value();
     if (path.extension() != ".xz") return path;

@@ -1,4 +1,4 @@
-// That command buffers hold what was recorded, each barrier whole: told by what Vulkan is asked to do.
+// Command buffers hold all recorded commands, with complete barriers: checked by the calls of Vulkan.
 
 #include "vulkan/commands.h"
 
@@ -14,14 +14,14 @@
 #include "base/error.h"
 #include "device_fixture.h"
 #include "vulkan/buffer.h"
-#include "vulkan/kernel.h"
+#include "vulkan/kernel/kernel.h"
 #include "vulkan/recorder.h"
 #include "vulkan/shuffled.h"
 
 namespace vkf::test {
 namespace {
 
-/// A function of Vulkan's that is another one while this lives.
+/// Replaces a function of Vulkan while this object lives.
 template <class Function>
 class Replaced {
 public:
@@ -37,8 +37,8 @@ private:
 
 using Lines = std::vector<std::string>;
 
-std::map<VkCommandBuffer, Lines> told;    // what each command buffer was told, since it was begun
-std::vector<Lines> submitted;             // and what was handed to the queue, by submission
+std::map<VkCommandBuffer, Lines> told;    // calls per command buffer, since it was begun
+std::vector<Lines> submitted;             // calls submitted to the queue, per submission
 PFN_vkBeginCommandBuffer begin_truly = nullptr;
 PFN_vkQueueSubmit2 submit_truly = nullptr;
 
@@ -111,7 +111,7 @@ VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue queue, std::uint32_t count, const 
     return submit_truly(queue, count, infos, fence);
 }
 
-/// Listens instead of Vulkan: command buffers stay empty, so that kernels and buffers may be mere numbers.
+/// Records calls in Vulkan's place: command buffers stay empty, so kernels and buffers may be plain numbers.
 class Listening {
 public:
     Listening() {
@@ -144,7 +144,7 @@ Command launch(const Kernel& kernel, std::uint32_t x, std::vector<Access> access
 }
 
 TEST(DeviceCommands, WriteABarrierWhereverTwoPhasesMeet) {
-    shared_device();  // which sets Vulkan's functions
+    shared_device();  // loads Vulkan's functions
     const Listening listening;
     const Kernel kernel{.name = "k", .handle = numbered<void*>(7)};
     Recording recording, inputs, outputs;

@@ -1,5 +1,5 @@
-// How many workgroups a device is said to run at once, of devices that are not at hand.
-#include "vulkan/compute_units.h"
+// Estimated number of workgroups that a device runs at once, for devices that are not available.
+#include "vulkan/device/compute_units.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ TEST(HostComputeUnits, AreWhatTheDeviceSays) {
     EXPECT_EQ(chosen({.kind = discrete, .multiprocessors = 132}), Units(132, "VK_NV_shader_sm_builtins"));
     EXPECT_EQ(chosen({.kind = discrete, .engines = 6, .arrays_per_engine = 2, .units_per_array = 8}),
               Units(96, "VK_AMD_shader_core_properties"));
-    // Some of those that the chip has are switched off.
+    // Some of the chip's units are switched off.
     EXPECT_EQ(chosen({.kind = discrete, .active = 84, .engines = 6, .arrays_per_engine = 2, .units_per_array = 8}),
               Units(84, "VK_AMD_shader_core_properties2"));
     EXPECT_EQ(chosen({.kind = DeviceKind::integrated, .cores = 10}), Units(10, "VK_ARM_shader_core_builtins"));

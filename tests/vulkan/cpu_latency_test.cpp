@@ -1,5 +1,5 @@
-// When a CPU device's processors are kept awake: told by what is written where the request is made.
-#include "vulkan/cpu_latency.h"
+// Times at which a CPU device's processors are kept awake: checked by the content of the request's file.
+#include "vulkan/cpu/cpu_latency.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 using Microseconds = std::vector<std::int32_t>;
 constexpr std::int32_t awake = 0, as_it_likes = 2'000'000'000;
 
-/// A request to a file of the test's own, and what has been asked of it.
+/// A request to a file of the test, and the latencies written to it.
 struct Asked {
     Scratch scratch;
     std::filesystem::path file = scratch.file("latency", "");

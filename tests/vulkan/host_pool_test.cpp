@@ -1,5 +1,5 @@
-// A CPU device's large buffers lie in memory for which huge pages were asked.
-#include "vulkan/host_pool.h"
+// Large buffers of a CPU device are in memory for which huge pages were requested.
+#include "vulkan/cpu/host_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "device_fixture.h"
 #include "vulkan/buffer.h"
-#include "vulkan/device.h"
+#include "vulkan/device/device.h"
 
 #ifdef __linux__
 
@@ -25,7 +25,7 @@ struct Mapped {
     std::uint64_t bytes = 0, resident = 0;
 };
 
-/// This process's mappings for which huge pages were asked ("hg" in the kernel's own words).
+/// Mappings of this process for which huge pages were requested ("hg" in the system kernel's notation).
 Mapped asked_for() {
     std::ifstream file("/proc/self/smaps");
     Mapped sum;

@@ -1,6 +1,6 @@
-// Each driver's statistics under common names. The numbers are made up, their names are the drivers'.
+// Statistics of all drivers, under common names. The numbers are invented, their names are the drivers'.
 
-#include "vulkan/kernel_figures.h"
+#include "vulkan/kernel/kernel_figures.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 using Numbers = std::vector<std::pair<std::string, double>>;
 
-/// As many as are named; all others nothing.
+/// Figures with these values; all others are unknown.
 KernelFigures figures(const std::vector<std::pair<Figure, double>>& known) {
     KernelFigures made;
     for (const auto& [figure, value] : known) at(made, figure) = value;
@@ -70,7 +70,7 @@ TEST(HostKernelFigures, OfNvidiaByMesa) {
                                              {Figure::cycles, 900}}));
 }
 
-/// Rounding is a mode there: nobody can tell truncations by the text.
+/// Rounding is a mode on Intel, so the text does not show truncations.
 TEST(HostKernelFigures, OfIntel) {
     const DriverStatistics said{
         .numbers = Numbers{{"Instructions", 80},
@@ -106,7 +106,7 @@ TEST(HostKernelFigures, OfAdreno) {
         figures({{Figure::registers, 96}, {Figure::spills, 3}, {Figure::occupancy, 4}, {Figure::instructions, 90}}));
 }
 
-/// What an unknown driver says means nothing to us, and so does what a known one begins to say.
+/// Statistics of unknown drivers, and unknown statistics, are ignored.
 TEST(HostKernelFigures, OfNobody) {
     EXPECT_EQ(kernel_figures({}), KernelFigures());
     EXPECT_EQ(kernel_figures({.numbers = Numbers{{"Vgprs", 3}}, .texts = {{"Machine code", "hmma.x"}}}),

@@ -1,5 +1,5 @@
-// Pipelines that are made together.
-#include "vulkan/kernel.h"
+// Pipelines that are created together.
+#include "vulkan/kernel/kernel.h"
 
 #include <gtest/gtest.h>
 

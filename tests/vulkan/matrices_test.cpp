@@ -1,10 +1,10 @@
-#include "vulkan/matrices.h"
+#include "vulkan/device/matrices.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "vulkan/device.h"
+#include "vulkan/device/device.h"
 
 namespace vkf::test {
 
@@ -25,7 +25,7 @@ ListedMatrix flexible(std::string scope, std::uint32_t invocations, std::uint32_
     return made;
 }
 
-/// Why a matrix is refused that differs from the usual one.
+/// Reason for refusing a matrix that differs from the usual one.
 std::string changed(auto change) {
     ListedMatrix at = usual();
     change(at);

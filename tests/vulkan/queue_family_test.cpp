@@ -1,5 +1,5 @@
-// The choice of a queue family, by what a device lists.
-#include "vulkan/queue_family.h"
+// Choice of a queue family from a device's list.
+#include "vulkan/device/queue_family.h"
 
 #include <gtest/gtest.h>
 

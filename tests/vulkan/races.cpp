@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "vulkan/kernel.h"
+#include "vulkan/kernel/kernel.h"
 
 namespace vkf::test {
 
@@ -16,7 +16,7 @@ struct Touch {
     std::size_t command;
 };
 
-/// Of the touches seen, the one that ends last, and the last among those of all other commands.
+/// Remembers the touch that ends last, and the one that ends last among those of all other commands.
 class Furthest {
 public:
     void see(const Touch& touch) {

@@ -1,4 +1,4 @@
-// Where barriers are put, what may be shuffled, and whether races would be found.
+// Places of barriers, commands that may be shuffled, and detection of races.
 
 #include "vulkan/recording.h"
 
@@ -20,7 +20,7 @@ constexpr Access write(std::uint64_t begin, std::uint64_t end) {
     return {begin, end, true};
 }
 
-/// Told from others by its number of workgroups.
+/// A command, identified by its number of workgroups.
 Command command(std::uint32_t x, std::vector<Access> accesses) {
     return {KernelLaunch{.x = x, .y = 1}, std::move(accesses)};
 }
@@ -59,8 +59,8 @@ TEST(HostRecording, CommandsJoinTheEarliestOpenPhaseBehindWhatTheyConflictWith) 
         made.add(command(2, {read(0, 10), write(10, 20)}));
         made.add(command(3, {read(10, 20), write(20, 30)}));
         made.add(command(4, {read(20, 30), write(30, 40)}));
-        made.add(command(5, {read(0, 10), write(40, 50)}));  // beside 2
-        made.add(command(6, {write(50, 60)}));               // beside 1
+        made.add(command(5, {read(0, 10), write(40, 50)}));  // may join 2
+        made.add(command(6, {write(50, 60)}));               // may join 1
         made.add(command(7, {write(0, 10)}));                // read by 2 and 5
         EXPECT_EQ(race(made), "");
         return phases(made.segments.at(0));
@@ -118,7 +118,7 @@ TEST(HostRecording, ShufflesWithinPhases) {
     EXPECT_EQ(made.segments[0][0].commands[0].accesses.at(0).begin, 100U * after[0][0]) << "each with its accesses";
 }
 
-/// Byte by byte, command by command.
+/// Reference for race(): compares all commands byte by byte.
 bool races(const Phase& phase) {
     for (std::size_t i = 0; i < phase.commands.size(); ++i)
         for (std::size_t k = 0; k < i; ++k)

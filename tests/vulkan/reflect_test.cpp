@@ -1,11 +1,13 @@
-#include "vulkan/reflect.h"
+#include "vulkan/kernel/reflect.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "base/error.h"
-#include "vulkan/spirv.h"
+#include "vulkan/kernel/spirv.h"
 
 namespace vkf::test {
 namespace {
@@ -61,6 +63,18 @@ TEST(HostReflect, EveryKernelFitsThePushConstantsAndNamesItsGroup) {
         EXPECT_TRUE(std::any_of(found.constants.begin(), found.constants.end(), [](const SpecConstant& c) {
             return c.name == "GROUP" && c.id == 0;
         })) << module.name;
+    }
+}
+
+/// A number is given by hand in each file, and files include each other.
+TEST(HostReflect, NoTwoConstantsOfAKernelShareANumber) {
+    for (const SpirvModule& module : embedded_spirv()) {
+        std::map<std::uint32_t, std::string> names;
+        for (const SpecConstant& constant : reflect(module.words).constants) {
+            const auto [other, is_new] = names.emplace(constant.id, constant.name);
+            EXPECT_TRUE(is_new) << module.name << ": " << constant.name << " and " << other->second
+                                << " are both constant_id " << constant.id;
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-#include "vulkan/requirements.h"
+#include "vulkan/device/requirements.h"
 
 #include <gtest/gtest.h>
 
@@ -7,14 +7,14 @@
 #include <map>
 #include <set>
 
-#include "vulkan/matrices.h"
-#include "vulkan/reflect.h"
-#include "vulkan/spirv.h"
+#include "vulkan/device/matrices.h"
+#include "vulkan/kernel/reflect.h"
+#include "vulkan/kernel/spirv.h"
 
 namespace vkf {
 namespace {
 
-/// A GPU that has all that kernels use.
+/// A GPU with all features that kernels use.
 PhysicalDevice everything() {
     PhysicalDevice made;
     made.properties.apiVersion = VK_API_VERSION_1_3;
@@ -107,7 +107,7 @@ TEST(HostRequirements, WhatIsUsedWhereItIsThereIsNamedWhereItIsNot) {
     EXPECT_EQ(lacks([](auto& d) { d.features11.storageBuffer16BitAccess = VK_FALSE; }), "storageBuffer16BitAccess");
     EXPECT_EQ(lacks([](auto& d) { d.extensions.erase(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME); }),
               "VK_NV_cooperative_matrix2");
-    // Without matrix units, what they would need is nobody's business; and a CPU's kernels do not use them.
+    // Without matrix units, the features that they would need do not matter; and a CPU's kernels do not use them.
     const auto without_matrices = [](auto& d) {
         d.extensions.erase(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
         d.features12.shaderFloat16 = VK_FALSE;
@@ -122,7 +122,7 @@ TEST(HostRequirements, WhatIsUsedWhereItIsThereIsNamedWhereItIsNot) {
     EXPECT_EQ(lacks([](auto& d) { d.sleeps = true; }), "permission to write to /dev/cpu_dma_latency");
 }
 
-// SPIR-V's capabilities by number, with what a device must have for each.
+// SPIR-V's capabilities by number, each with the feature that a device must have.
 TEST(HostRequirements, AreExactlyWhatKernelsDeclare) {
     const std::map<std::uint32_t, std::string> required{
         {11, "shaderInt64"},
@@ -137,7 +137,7 @@ TEST(HostRequirements, AreExactlyWhatKernelsDeclare) {
     std::set<std::uint32_t> declared;
     for (const SpirvModule& module : embedded_spirv()) {
         const std::vector<std::uint32_t> list = capabilities(module.words);
-        if (std::ranges::find(list, cooperative_matrix) != list.end()) continue;  // optional, with all that it needs
+        if (std::ranges::find(list, cooperative_matrix) != list.end()) continue;  // optional, with all its requirements
         for (const std::uint32_t capability : list) {
             EXPECT_TRUE(capability == shader || required.contains(capability))
                 << module.name << " declares capability " << capability << ", which no device is asked for";

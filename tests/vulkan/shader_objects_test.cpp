@@ -1,5 +1,5 @@
-// Kernels that are kept as binaries from one device to the next.
-#include "vulkan/shader_objects.h"
+// Kernels that are stored as binaries for later devices.
+#include "vulkan/cpu/shader_objects.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/file.h"
-#include "base/os.h"
+#include "base/files/file.h"
+#include "base/os/os.h"
 #include "device_fixture.h"
 #include "scratch.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the program keeps goes into the folder.
+/// Puts the program's cache into the folder while this object lives.
 class CacheIn {
 public:
     explicit CacheIn(const fs::path& folder) : before_(os::environment("VKFORMER_CACHE")) {
@@ -38,7 +38,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
     return found;
 }
 
-/// Makes the kernel on a device of its own.
+/// Creates the kernel on a separate device.
 void make_sums() {
     Device device(wanted_device(), pretend);
     EXPECT_NE(kernel(device, sums).handle, nullptr);
@@ -50,7 +50,7 @@ protected:
         if (!Device(wanted_device(), pretend).handles().shader_objects) GTEST_SKIP() << "this device keeps pipelines";
     }
 
-    /// The one that make_sums leaves.
+    /// Path of the binary that make_sums() leaves.
     fs::path binary() {
         make_sums();
         const std::vector<fs::path> files = files_below(scratch_.path());

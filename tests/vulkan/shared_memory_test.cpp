@@ -3,16 +3,16 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "vulkan/kernel.h"
-#include "vulkan/reflect.h"
-#include "vulkan/spirv.h"
+#include "vulkan/kernel/kernel.h"
+#include "vulkan/kernel/reflect.h"
+#include "vulkan/kernel/spirv.h"
 
 namespace vkf {
 namespace {
 
 using Constants = std::map<std::string, std::uint32_t>;
 
-/// Of an embedded kernel, with its constants by name.
+/// Bytes of shared memory of an embedded kernel, with its constants by name.
 std::uint64_t of(std::string_view kernel, const Constants& constants) {
     for (const SpirvModule& module : embedded_spirv()) {
         if (module.name != kernel) continue;
@@ -27,7 +27,7 @@ std::uint64_t of(std::string_view kernel, const Constants& constants) {
 }
 
 TEST(HostSharedMemory, IsWhatConstantsMakeOfIt) {
-    // Two slices of 16 or 8 columns of each operand, their lines four numbers longer than a tile.
+    // Two slices of 16 or 8 columns of each operand; their lines are four numbers longer than a tile.
     const auto product = [](std::uint32_t tile, std::uint32_t thread, std::uint32_t slice) {
         return of("matmul_tile",
                   {{"GROUP", (tile / thread) * (tile / thread)}, {"TILE", tile}, {"THREAD", thread}, {"SLICE", slice}});

@@ -1,15 +1,15 @@
-// What stands between two barriers in another order.
+// Runs the commands between two barriers in another order.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 namespace vkf::test {
 
-/// Programs compiled while this lives run each phase's commands in an order drawn from the seed; without one, as they
-/// were recorded.
+/// Programs compiled while this object lives run each phase's commands in an order drawn from the seed; without a seed,
+/// in the order in which they were recorded.
 class Shuffled {
 public:
     explicit Shuffled(const std::optional<std::string>& seed) { set(seed); }

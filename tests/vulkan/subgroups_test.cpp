@@ -1,4 +1,4 @@
-#include "vulkan/subgroups.h"
+#include "vulkan/device/subgroups.h"
 
 #include <gtest/gtest.h>
 

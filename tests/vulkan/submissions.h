@@ -1,4 +1,4 @@
-// How often anything was handed to a device's queue.
+// Number of submissions to a device's queue.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A CPU device's threads: a worker on each processor, and the queue's anywhere.
-#include "vulkan/workers.h"
+// Threads of a CPU device: a worker on each processor, and the queue's thread on any.
+#include "vulkan/cpu/workers.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "device_fixture.h"
-#include "vulkan/device.h"
+#include "vulkan/device/device.h"
 #include "vulkan/handles.h"
 
 #ifdef __linux__
@@ -20,7 +20,7 @@
 namespace vkf::test {
 namespace {
 
-/// The processor a thread is bound to, or -1.
+/// Processor that a thread is bound to, or -1.
 int bound_to(int thread) {
     cpu_set_t allowed;
     if (sched_getaffinity(thread, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) != 1) return -1;

@@ -1,15 +1,15 @@
-"""Finds the Vulkan loader and the driver of this machine, and says how a program is to be started on them."""
+"""Finds the Vulkan loader and the driver of this machine, and makes the environment that starts a program on them."""
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-# Where drivers are described. Loaders look into the first ones; the last is where NVIDIA's files are mounted in
-# containers.
+# Folders of driver manifests. Loaders search all but the last, in which NVIDIA's files are mounted in containers.
 FOLDERS = ["/etc/vulkan/icd.d", "/usr/local/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d",
            "/usr/share/vulkan/icd.d", "/usr/local/nvidia/share/vulkan/icd.d"]
-# NVIDIA's driver where nothing describes it. The first of them wants X11's libraries; both answer to Vulkan.
+# NVIDIA's driver, for machines where no manifest names it. The first library needs X11's libraries; both are Vulkan
+# drivers.
 LIBRARIES = ["libGLX_nvidia.so.0", "libEGL_nvidia.so.0"]
 LIBRARY_FOLDERS = ["/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib64"]
 
@@ -19,11 +19,11 @@ OPENS_DRIVER = OPENS_LIBRARY + ".vk_icdGetInstanceProcAddr"
 
 
 class Missing(Exception):
-    """There is no loader or no driver; in one line."""
+    """There is no loader or no driver. The message is one line."""
 
 
 def opens(code, library, paths=()):
-    """Whether a library can be opened. In a process of its own, which it may take down."""
+    """True if a library can be opened. Tries it in a separate process, because the library may crash it."""
     path = ":".join([*map(str, paths), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])
     try:
         done = subprocess.run([sys.executable, "-c", code, library], env=os.environ | {"LD_LIBRARY_PATH": path},
@@ -34,7 +34,7 @@ def opens(code, library, paths=()):
 
 
 def described_library(path):
-    """What a driver's description names: a library for the dynamic loader, or a file; or nothing."""
+    """The library that a driver's manifest names, for the dynamic loader or as a path; None if it names none."""
     try:
         library = json.loads(path.read_text())["ICD"]["library_path"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -43,9 +43,9 @@ def described_library(path):
 
 
 def find_descriptions(folders, paths):
-    """The drivers of the folders that can be opened; NVIDIA's alone, if it is among them."""
+    """Manifests of the drivers in the folders that can be opened; only NVIDIA's, if it is among them."""
     found = [path for folder in folders for path in sorted(Path(folder).glob("*.json"))]
-    usable = {}  # by library: a driver that is described twice would list each of its devices twice
+    usable = {}  # by library: a driver with two manifests would list each of its devices twice
     for path in found:
         library = described_library(path)
         if library and library not in usable and opens(OPENS_DRIVER, library, paths):
@@ -54,7 +54,7 @@ def find_descriptions(folders, paths):
 
 
 def find_library(libraries, folders, paths):
-    """NVIDIA's driver itself."""
+    """The first library that can be opened as a driver, or None."""
     for library in libraries:
         for place in [library, *(str(Path(folder) / library) for folder in folders)]:
             if opens(OPENS_DRIVER, place, paths):
@@ -63,10 +63,10 @@ def find_library(libraries, folders, paths):
 
 
 def environment(kit, out):
-    """os.environ with what programs of the kit need. Writes out/icd.json where nothing describes the driver. Raises
-    Missing."""
+    """os.environ with the variables that programs of the kit need. Writes out/icd.json if no manifest names the driver.
+    Raises Missing."""
     made = dict(os.environ)
-    # What the system has goes before what the kit brings along.
+    # The system's libraries are preferred to the kit's.
     spare = sorted((kit / "spare").glob("*"))
     paths = [folder for folder in spare if not opens(OPENS_LIBRARY, folder.name)]
     if not opens(OPENS_LIBRARY, LOADER, paths):
@@ -87,5 +87,5 @@ def environment(kit, out):
     else:
         raise Missing(f"there is no Vulkan driver that can be opened: looked for one in {', '.join(FOLDERS)}, "
                       f"and for {' and '.join(LIBRARIES)}")
-    made["VK_DRIVER_FILES"] = made["VK_ICD_FILENAMES"] = files  # the new and the old name of the same
+    made["VK_DRIVER_FILES"] = made["VK_ICD_FILENAMES"] = files  # new and old name of the same variable
     return made

@@ -1,8 +1,8 @@
-// Stands in for shaders/matmul_tile.comp in the program vkformer_spoilt, to see that what compilers must not make of a
-// kernel is noticed (tests/apps/spoilt_test): of layout NN it spills, of NT it has an array in scratch memory, of TN it
-// rounds to fp16 toward zero. It computes nothing.
+// Stands in for shaders/matmul/matmul_tile.comp in the program vkformer_spoilt, to see that what compilers must not
+// make of a kernel is noticed (tests/commands/spoilt_test): of layout NN it spills, of NT it has an array in scratch
+// memory, of TN it rounds to fp16 toward zero. It computes nothing.
 #version 460
-#include "lib/matmul.glsl"
+#include "matmul/matmul.glsl"
 
 layout(constant_id = 7) const uint TILE = 64;
 layout(constant_id = 8) const uint THREAD = 4;

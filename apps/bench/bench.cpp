@@ -1,0 +1,60 @@
+// vkformer bench: measures the speed of the parts of training.
+
+#include "apps/bench/bench.h"
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/interrupts.h"
+
+namespace vkf {
+
+Timing timing_of(std::vector<double> seconds) {
+    std::ranges::sort(seconds);
+    const std::size_t count = seconds.size();
+    return {(seconds[(count - 1) / 2] + seconds[count / 2]) / 2, seconds.front(), seconds.back(), std::ssize(seconds)};
+}
+
+std::string matrix_element(std::string_view kernel) {
+    if (kernel.find("coopmat") == std::string_view::npos) return {};
+    return kernel.find("_bf16") == std::string_view::npos ? "fp16" : "bf16";
+}
+
+Timing time_calls(double seconds, const std::function<void()>& call) {
+    using Clock = std::chrono::steady_clock;
+    const auto since = [](Clock::time_point start) {
+        return std::chrono::duration<double>(Clock::now() - start).count();
+    };
+    std::vector<double> samples;
+    call();
+    const auto start = Clock::now();
+    do {
+        stop_if_interrupted();
+        const auto from = Clock::now();
+        call();
+        samples.push_back(since(from));
+    } while (since(start) < seconds);
+    return timing_of(std::move(samples));
+}
+
+void add_bench(CLI::App& app, Common& common) {
+    CLI::App* command = app.add_subcommand("bench", "Measure how fast the parts of training are");
+    command->require_subcommand(1);
+    command->footer(
+        "Examples:\n"
+        "  vkformer bench kernels\n"
+        "  vkformer bench step --model small-gpt --by-op\n"
+        "  vkformer bench generate --model gpt2\n"
+        "  vkformer bench images\n"
+        "  vkformer bench compile --only matmul\n"
+        "  vkformer bench compare a.json b.json");
+    add_bench_kernels(*command, common);
+    add_bench_step(*command, common);
+    add_bench_generate(*command, common);
+    add_bench_images(*command, common);
+    add_bench_compile(*command, common);
+    add_bench_compare(*command, common);
+}
+
+}  // namespace vkf

@@ -1,0 +1,133 @@
+#include "apps/bench/bench_models.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "apps/cli/option_values.h"
+#include "apps/tasks.h"
+#include "base/random.h"
+#include "models/files/config_json.h"
+#include "models/image_model.h"
+#include "models/language_model.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr BenchEntry ENTRIES[] = {
+    // configs/shakespeare-char-cpu.toml
+    {"small-gpt", "small GPT", 12, 64,
+     R"({"model_type": "gpt2", "vocab_size": 65, "n_positions": 64, "n_embd": 128, "n_layer": 4, "n_head": 4,
+         "activation_function": "gelu", "bias": false})"},
+    // the plain one of the two published recipes
+    {"vit", "ViT", 128, 0,
+     R"({"model_type": "vit", "image_size": 32, "patch_size": 4, "hidden_size": 192, "num_hidden_layers": 9,
+         "num_attention_heads": 12, "intermediate_size": 384, "layer_norm_eps": 1e-5, "qkv_bias": false,
+         "num_labels": 10})"},
+    {"gpt2", "GPT-2 124M", 1, 256,
+     R"({"model_type": "gpt2", "vocab_size": 50257, "n_positions": 1024, "n_embd": 768, "n_layer": 12,
+         "n_head": 12})"},
+    {"smollm2", "SmolLM2 135M", 1, 128,
+     R"({"model_type": "llama", "vocab_size": 49152, "max_position_embeddings": 8192, "hidden_size": 576,
+         "intermediate_size": 1536, "num_hidden_layers": 30, "num_attention_heads": 9, "num_key_value_heads": 3,
+         "rms_norm_eps": 1e-5, "rope_theta": 100000, "tie_word_embeddings": true})"},
+};
+
+ModelConfig config_of(const BenchEntry& entry) {
+    return parse_config_json(entry.config, entry.name);
+}
+
+}  // namespace
+
+BenchModel bench_language(const BenchEntry& entry, const ModelConfig& config, const BatchSize& size) {
+    const std::int64_t batch = size.batch ? size.batch : entry.batch, length = size.length ? size.length : entry.length;
+    return {.name = entry.name,
+            .title = entry.title,
+            .config = config,
+            .shape = text(batch, 'x', length, " tokens"),
+            .item = "token",
+            .items = static_cast<double>(batch * length),
+            .loss = [=](const Scope& scope) { return language_loss(scope, config, batch, length); },
+            .fill =
+                [tokens = random_tokens(batch * length, config.size(Dimension::vocab_size))](Program& program) {
+                    program.write("tokens", tokens);
+                    program.write("targets", tokens);
+                }};
+}
+
+BenchModel bench_images(const BenchEntry& entry, const ModelConfig& config, const BatchSize& size) {
+    const std::int64_t batch = size.batch ? size.batch : entry.batch, labels = config.size(Dimension::classes);
+    Random random(1, "images");
+    std::vector<float> images(static_cast<std::size_t>(image_type(config, batch).shape.elements()));
+    for (float& number : images) number = 2 * random.uniform() - 1;
+    const std::vector<float> targets(static_cast<std::size_t>(batch * labels), 1.0f / static_cast<float>(labels));
+    return {.name = entry.name,
+            .title = entry.title,
+            .config = config,
+            .shape = text(batch, " images"),
+            .item = "image",
+            .items = static_cast<double>(batch),
+            .loss = [=](const Scope& scope) { return image_loss(scope, config, batch); },
+            .fill =
+                [images, targets](Program& program) {
+                    program.write("images", images);
+                    program.write("targets", targets);
+                }};
+}
+
+std::vector<std::int32_t> random_tokens(std::int64_t count, std::int64_t vocabulary) {
+    Random random(1, "tokens");
+    std::vector<std::int32_t> made(static_cast<std::size_t>(count));
+    for (std::int32_t& token : made)
+        token = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(vocabulary)));
+    return made;
+}
+
+Parameters BenchModel::parameters() const {
+    Graph graph;
+    Parameters made;
+    loss(Scope(graph, made));
+    return made;
+}
+
+std::vector<std::string> bench_model_names(bool generating) {
+    std::vector<std::string> names;
+    for (const BenchEntry& entry : ENTRIES)
+        if (!generating || config_of(entry).family().generates()) names.emplace_back(entry.name);
+    return names;
+}
+
+std::vector<BenchModel> bench_models(const std::string& attention, const BatchSize& size) {
+    variant_named(attention);
+    std::vector<BenchModel> models;
+    for (const BenchEntry& entry : ENTRIES) {
+        ModelConfig config = config_of(entry);
+        config.attention().set_variant(attention);
+        models.push_back(commands_of(config.family().task()).bench(entry, config, size));
+    }
+    return models;
+}
+
+void BatchSize::declare(CLI::App& app, const std::string& of_batch, const std::string& of_block) {
+    app.add_option("--batch-size", batch, of_batch)->type_name("N")->check(whole(1, 1 << 20));
+    app.add_option("--block-size", length, of_block)->type_name("N")->check(whole(1, 1 << 20));
+}
+
+std::vector<BenchModel> chosen_models(const std::string& name, const std::string& attention, const BatchSize& size) {
+    std::vector<BenchModel> models = bench_models(attention, size);
+    if (!name.empty()) {
+        std::erase_if(models, [&](const BenchModel& model) { return model.name != name; });
+        require(!models.empty(), "--model is '", name, "', wanted ", CLI::detail::join(bench_model_names(), ", "));
+    }
+    if (size.length == 0) return models;
+    const auto context = [](const BenchModel& model) {
+        return model.generates() ? model.config.size(Dimension::context) : std::int64_t{0};
+    };
+    const auto longest = std::ranges::max(models, {}, context);
+    require(size.length <= context(longest), "--block-size is ", size.length, ", ", longest.title, " has ",
+            longest.generates() ? text("a context of ", context(longest)) : "no sequences");
+    std::erase_if(models, [&](const BenchModel& model) { return size.length > context(model); });
+    return models;
+}
+
+}  // namespace vkf

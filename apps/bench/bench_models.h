@@ -1,0 +1,62 @@
+// Whole models that are timed: the recipes that come with the program, and GPT-2 itself.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/families/family.h"
+#include "models/train/trainer.h"
+
+namespace vkf {
+
+struct BenchModel {
+    std::string name;   // name for --model
+    std::string title;  // title in tables
+    ModelConfig config;
+    std::string shape;  // size of a batch, in tables
+    const char* item;   // unit that a batch is counted in
+    double items;
+    LossGraph loss;
+    std::function<void(Program&)> fill;  // writes the inputs of the loss
+    TrainerConfig trainer = {};
+
+    bool generates() const { return config.family().generates(); }
+    /// Parameters with names and shapes, but no graph.
+    Parameters parameters() const;
+};
+
+/// Batch size that replaces a model's own; 0: the model's own.
+struct BatchSize {
+    std::int64_t batch = 0;   // sequences or images
+    std::int64_t length = 0;  // tokens per sequence
+
+    /// Declares --batch-size and --block-size with their descriptions.
+    void declare(CLI::App& app, const std::string& of_batch, const std::string& of_block);
+};
+
+/// A model that is timed: its config.json, the sequences or images per batch, and the tokens per sequence.
+struct BenchEntry {
+    const char *name, *title;
+    std::int64_t batch, length;
+    const char* config;
+};
+
+/// The model of an entry, with inputs at random.
+BenchModel bench_language(const BenchEntry& entry, const ModelConfig& config, const BatchSize& size);
+BenchModel bench_images(const BenchEntry& entry, const ModelConfig& config, const BatchSize& size);
+
+/// Names that --model takes: all models, or only models that generate text.
+std::vector<std::string> bench_model_names(bool generating = false);
+/// All models with the named attention variant; the gamma of attentionx is 1.
+std::vector<BenchModel> bench_models(const std::string& attention = "standard", const BatchSize& size = {});
+/// The named model, or all models if `name` is empty, without models that have no sequences of size.length tokens.
+/// Throws InputError listing the known names, or if no model is left.
+std::vector<BenchModel> chosen_models(const std::string& name, const std::string& attention = "standard",
+                                      const BatchSize& size = {});
+
+/// Random tokens below `vocabulary`, the same at each call.
+std::vector<std::int32_t> random_tokens(std::int64_t count, std::int64_t vocabulary);
+
+}  // namespace vkf

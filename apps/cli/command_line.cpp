@@ -1,0 +1,130 @@
+#include "apps/cli/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "apps/cli/commands.h"
+#include "apps/cli/common.h"
+#include "apps/cli/interrupts.h"
+#include "apps/cli/version.h"
+#include "apps/help/usage.h"
+#include "apps/train/run_options.h"
+#include "base/error.h"
+#include "base/text/plain_text.h"
+#include "vulkan/device/device.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr const char* EXAMPLES =
+    "Examples:\n"
+    "  vkformer devices\n"
+    "  vkformer train gpt --data input.txt --out-dir out --attention belief\n"
+    "  vkformer generate --model out --prompt 'To be' --max-new-tokens 200\n"
+    "\n"
+    "`vkformer SUBCOMMAND --help` tells more. Exit status: 0 done, 1 failed while running, 2 bad "
+    "usage\n"
+    "or bad input, 130 interrupted.\n";
+
+/// "vkformer: error: …".
+int complain(std::string_view message, int status) {
+    while (message.ends_with('\n')) message.remove_suffix(1);
+    tell(text("vkformer: error: ", message));
+    return status;
+}
+
+/// Message of a system error about a path, worded like the program's own messages.
+std::string message_of(const std::filesystem::filesystem_error& error) {
+    return text("cannot use ", error.path1().string(), ": ", error.code().message());
+}
+
+/// Commands with --config check this themselves, since the file may give --precision too.
+void check_common(const CLI::App& app, const Common& common) {
+    const CLI::App* command = &app;
+    while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+    if (!command->get_option_no_throw("--config")) require_mixed(common);
+}
+
+int run(int argc, const char* const* argv) {
+    CLI::App app("Trains and runs transformers on any Vulkan device.", "vkformer");
+    Common common;
+    add_common(app, common);
+    app.set_version_flag("--version", text("vkformer ", version()));
+    app.footer(EXAMPLES);
+    app.parse_complete_callback([&] { check_common(app, common); });
+    add_commands(app, common);
+    if (argc < 2) {
+        std::fputs(app.help().c_str(), stderr);
+        return 2;
+    }
+    app.require_subcommand(1);
+    check_flags(app);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp& help) {
+        if (has_unknown(app)) return complain(usage_message(app, help.what()), 2);
+        print(app.help());
+    } catch (const CLI::CallForVersion& version) {
+        print(std::string(version.what()) + "\n");
+    } catch (const CLI::ParseError& error) {
+        return complain(usage_message(app, error.what()), 2);
+    }
+    return 0;
+}
+
+}  // namespace
+
+void add_commands(CLI::App& app, Common& common) {
+    add_devices(app, common);
+    add_train(app, common);
+    add_eval(app, common);
+    add_generate(app, common);
+    add_classify(app, common);
+    add_forward(app, common);
+    add_inspect(app, common);
+    add_merge(app, common);
+    add_verify(app, common);
+    add_data(app, common);
+    add_bench(app, common);
+    add_completion(app, common);
+}
+
+int run_command_line(int argc, const char* const* argv) {
+    try {
+        return run(argc, argv);
+    } catch (const ClosedOutput&) {
+        return 1;
+    } catch (const Interrupted&) {
+        return 130;
+    } catch (const DeviceHang& error) {
+        std::_Exit(complain(error.what(), 1));  // at exit, drivers wait for submitted work
+    } catch (const InputError& error) {
+        return complain(error.what(), 2);
+    } catch (const std::bad_alloc&) {
+        return complain("out of memory", 1);
+    } catch (const std::length_error&) {
+        return complain("out of memory: a size that was asked for is larger than any memory", 1);
+    } catch (const Error& error) {
+        return complain(error.what(), 1);
+    } catch (const std::filesystem::filesystem_error& error) {
+        return complain(message_of(error), 1);
+    } catch (const std::system_error& error) {
+        return complain(text("the system refused something: ", error.code().message()), 1);
+    } catch (const std::exception& error) {
+        return complain(text("internal error: ", error.what()), 1);
+    } catch (...) {
+        return complain("internal error: an unknown failure", 1);
+    }
+}
+
+}  // namespace vkf

@@ -1,0 +1,83 @@
+#include "apps/cli/command_tree.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "apps/cli/option_values.h"
+#include "apps/help/usage.h"
+
+namespace vkf {
+
+namespace {
+
+std::vector<std::string> split(const std::string& list, char separator) {
+    std::vector<std::string> parts;
+    for (std::size_t start = 0; start <= list.size();) {
+        const std::size_t end = std::min(list.find(separator, start), list.size());
+        parts.push_back(list.substr(start, end - start));
+        start = end + 1;
+    }
+    return parts;
+}
+
+bool is_word(const std::string& part) {
+    return !part.empty() && part.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") == std::string::npos;
+}
+
+/// Footer of the command itself, or ""; a command without a footer inherits its parent's.
+std::string own_footer(const CLI::App& app) {
+    const CLI::App* parent = app.get_parent();
+    return parent && parent->get_footer() == app.get_footer() ? "" : app.get_footer();
+}
+
+CommandOption described(const CLI::Option& option) {
+    CommandOption made{
+        .help = option.get_description(),
+        .standard = option.get_default_str(),
+        .group = option.get_group(),
+        .value = is_flag(option) ? ValueType{ValueType::Kind::flag} : ValueType::of(option.get_type_name()),
+        .required = option.get_required(),
+        .repeats = option.get_items_expected_max() > 1};
+    for (const std::string& name : option.get_snames()) made.names.push_back("-" + name);
+    for (const std::string& name : option.get_lnames()) made.names.push_back("--" + name);
+    return made;
+}
+
+}  // namespace
+
+ValueType ValueType::of(std::string name) {
+    const std::vector<std::string> parts = split(name, '|');
+    if (parts.size() > 1 && std::ranges::all_of(parts, is_word)) return {Kind::words, parts, std::move(name)};
+    const auto names = [&](const char* what) { return name.find(what) != std::string::npos; };
+    const bool extension = name.size() > 2 && is_word(name.substr(name.rfind('.') + 1)) && names(".");
+    if (names("DIR")) return {Kind::directory, {}, std::move(name)};
+    if (names("FILE") || names("PATH") || names("IMAGE") || extension) return {Kind::file, {}, std::move(name)};
+    return {Kind::other, {}, std::move(name)};
+}
+
+std::vector<const CommandPage*> CommandPage::all() const {
+    std::vector<const CommandPage*> list{this};
+    for (const CommandPage& command : commands)
+        for (const CommandPage* below : command.all()) list.push_back(below);
+    return list;
+}
+
+CommandPage command_tree(const CLI::App& app) {
+    CommandPage made{.path = app.get_parent() ? path_of(app) : "",
+                     .name = app.get_name(),
+                     .about = app.get_description(),
+                     .footer = own_footer(app)};
+    for (const CLI::Option* option : app.get_options()) {
+        const CommandOption one = described(*option);
+        if (one.group.empty()) continue;  // hidden
+        if (!one.names.empty()) made.options.push_back(one);
+        if (!option->get_positional()) continue;
+        made.arguments.push_back(one);
+        made.arguments.back().names.clear();
+    }
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        if (!command->get_group().empty()) made.commands.push_back(command_tree(*command));
+    return made;
+}
+
+}  // namespace vkf

@@ -1,0 +1,50 @@
+// Values of options: numbers and words, read strictly. The command line and files have one grammar: decimal numbers,
+// finite, without meaningless signs, spaces or leading zeros.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class Option;
+class Validator;
+}  // namespace CLI
+
+namespace vkf {
+
+/// Number that the whole word spells; nothing if there is none, also if the word is empty, out of range or not finite.
+std::optional<std::int64_t> read_whole(std::string_view word);
+std::optional<double> read_number(std::string_view word);
+
+/// Shortest text that reads back as the number.
+std::string shortest(double value);
+/// Double whose shortest text is also the float's.
+double widened(float value);
+
+/// Validators, called "number", for numbers between two bounds; whole(least) goes as far as doubles are exact.
+CLI::Validator whole(std::int64_t least, std::int64_t most);
+struct Range {
+    double least = 0, most = 0;
+    bool least_too = true, most_too = true;  // true if the bound is included
+};
+CLI::Validator number(const Range& range);
+/// Validator for one of some words; the message about a misspelt word names the nearest.
+CLI::Validator one_of(std::vector<std::string> words);
+/// Validator for text that is not empty and is UTF-8, the encoding of files that keep it.
+CLI::Validator words();
+
+/// Validator for NAME=PATH; the name has letters, digits, '-' and '_'.
+CLI::Validator named_path();
+
+/// wants_number(): true if the option takes a number; is_flag(): true if the option is a flag.
+bool wants_number(CLI::Option& option);
+bool is_flag(const CLI::Option& option);
+
+/// "; did you mean X?" with the nearest of the known words, or "" if none is near.
+std::string did_you_mean(std::string_view word, std::span<const std::string> known);
+
+}  // namespace vkf

@@ -1,0 +1,46 @@
+// Options of `vkformer eval`, and one function per task.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "models/images/codecs/picture.h"
+
+namespace vkf {
+
+struct Common;
+
+struct EvalOptions {
+    std::string model, base;
+    std::string split;  // train, val, for images also test or all; empty: val, or all images of a folder without splits
+    bool verify = true;  // check the model's manifest
+    std::string data, text, hellaswag;  // data to evaluate on: one of these
+    const std::string& subject() const { return !data.empty() ? data : !text.empty() ? text : hellaswag; }
+    std::int64_t batch_size = 0;  // 0: 12 sequences, 128 images
+    bool allow_nonfinite = false;
+
+    // language models
+    std::optional<std::int64_t> block_size;  // else n_positions
+    std::optional<std::int64_t> iters;       // else 200
+    bool all = false;
+    std::optional<std::int64_t> stride;  // else block_size
+    std::optional<std::int64_t> limit;   // tasks
+    bool parse_special = false;          // recognise names of special tokens in a text
+
+    // vision models
+    std::string statistics;  // else those of preprocessor_config.json
+    bool coarse_labels = false;
+    std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
+    std::string confusion_matrix;  // PNG to write
+};
+
+void eval_language(const Common& common, const EvalOptions& options);
+void eval_hellaswag(const Common& common, const EvalOptions& options);
+void eval_images(const Common& common, const EvalOptions& options);
+
+/// Throws Error if the result called `name` is not finite and options do not allow that; `source` names the origin of
+/// the first such number.
+void require_finite(const EvalOptions& options, const char* name, double value, const std::string& source = {});
+
+}  // namespace vkf

@@ -1,0 +1,126 @@
+// vkformer eval on a vision model: loss, accuracy class by class, confusions.
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "apps/cli/common.h"
+#include "apps/cli/interrupts.h"
+#include "apps/cli/output_file.h"
+#include "apps/cli/progress.h"
+#include "apps/eval/eval.h"
+#include "apps/eval/image_evaluation.h"
+#include "apps/model.h"
+#include "apps/train/image_options.h"
+#include "models/image_model.h"
+#include "models/images/image_file.h"
+#include "program/program.h"
+#include "vulkan/device/device.h"
+
+namespace vkf {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Opens the data scaled to the model's size. Throws InputError if its images or classes are not the model's.
+ImageSet open_set(const Common& common, const EvalOptions& o, const ImageModel& model, const ImageFit& fit) {
+    const std::int64_t side = model.config.size(Dimension::image_size);
+    ImageSet set = open_noted_images(
+        common, o.data,
+        {.side = static_cast<std::size_t>(side), .coarse = o.coarse_labels, .max_pixels = o.max_pixels, .fit = fit});
+    require_fit(set, o.data, model.config, (model.path / "config.json").string());
+    return set;
+}
+
+/// Images of a split. If the data have a test but no val, both names mean the test.
+Images images_of(const ImageSet& set, const std::string& split) {
+    if (split == "train") return set.train;
+    if (split == "val") return set.test;
+    if (split == "test") return set.test_is_val ? set.held_out : set.test;
+    Images all = set.train;
+    for (const Images* more : {&set.test, &set.held_out})
+        for (std::size_t i = 0; i < more->size(); ++i) all.add(more->pixels(i).data(), more->label(i));
+    return all;
+}
+
+void evaluate(Device& device, const Common& common, const EvalOptions& o, const ImageModel& model, std::int64_t batch,
+              ImageEvaluation& evaluation) {
+    Graph graph;
+    Parameters parameters;
+    State state(device);
+    graph.activations = common.activations();
+    graph.output("loss", image_loss(Scope(graph, parameters), model.config, batch, true));
+    Program program(device, graph, state);
+    model.load(parameters, state);
+    Progress progress(common, "eval", "images", evaluation.images());
+    for (std::int64_t number = 0; number < evaluation.batches(); ++number) {
+        evaluation.feed(program, static_cast<std::uint64_t>(number));
+        program.run();
+        evaluation.update(program);
+        if (!o.allow_nonfinite && !std::isfinite(evaluation.loss()))
+            require_finite(o, "loss", evaluation.loss(), program.find_non_finite());
+        const ConfusionMatrix& seen = evaluation.confusions();
+        progress.update(static_cast<std::int64_t>(seen.count()), text("accuracy ", percent_text(seen.accuracy())));
+        stop_if_interrupted();
+    }
+}
+
+/// Class for which images of class `label` are most often mistaken, and the share; empty if they never are.
+std::string mistaken(const ConfusionMatrix& seen, std::size_t label, const std::vector<std::string>& names) {
+    std::size_t worst = label;
+    std::uint64_t most = 0;
+    for (std::size_t other = 0; other < names.size(); ++other)
+        if (other != label && seen.count(label, other) > most) most = seen.count(label, worst = other);
+    return most == 0 ? ""
+                     : text(names[worst], " ",
+                            percent_text(static_cast<double>(most) / static_cast<double>(seen.count(label))));
+}
+
+void report(const Common& common, const EvalOptions& o, const std::string& split, const ImageSet& set,
+            const ImageEvaluation& evaluation) {
+    const ConfusionMatrix& seen = evaluation.confusions();
+    if (!common.json) {
+        std::vector<std::vector<std::string>> rows{{"class", "images", "accuracy", "most often mistaken for"}};
+        for (std::size_t label = 0; label < set.classes(); ++label)
+            rows.push_back({set.class_names[label], text(seen.count(label)), percent_text(seen.recall(label)),
+                            mistaken(seen, label, set.class_names)});
+        return print(text("loss ", evaluation.loss(), "\naccuracy ", percent_text(seen.accuracy()), "\nimages ",
+                          seen.count(), "\n\n", table(rows)));
+    }
+    ordered_json document{{"model", o.model},
+                          {"data", o.data},
+                          {"split", split},
+                          {"loss", evaluation.loss()},
+                          {"accuracy", seen.accuracy()},
+                          {"images", seen.count()}};
+    for (std::size_t label = 0; label < set.classes(); ++label) {
+        std::vector<std::uint64_t> row;
+        for (std::size_t other = 0; other < set.classes(); ++other) row.push_back(seen.count(label, other));
+        document["classes"].push_back(
+            {{"name", set.class_names[label]}, {"images", seen.count(label)}, {"accuracy", seen.recall(label)}});
+        document["confusion_matrix"].push_back(row);
+    }
+    print_json(document);
+}
+
+}  // namespace
+
+void eval_images(const Common& common, const EvalOptions& o) {
+    if (!o.confusion_matrix.empty()) require_output("--confusion-matrix", o.confusion_matrix, {o.model, o.data});
+    const ImageModel model = open_image_model({o.model, {}, o.verify});
+    const ImageProcessor processor = model.processor(o.statistics);
+    const ImageSet set = open_set(common, o, model, processor.fit);
+    const std::string split = !o.split.empty() ? o.split : set.split ? "val" : "all";
+    const Images images = images_of(set, split);
+    require(images.size() > 0, "data ", o.data, ": the split '", split, "' has no images");
+    const std::int64_t batch = std::min<std::int64_t>(o.batch_size ? o.batch_size : 128, std::ssize(images.labels()));
+    ImageEvaluation evaluation(set, images, processor.statistics, batch);
+    catch_interrupts();
+    with_device(common, [&](Device& device) { evaluate(device, common, o, model, batch, evaluation); });
+    if (!o.confusion_matrix.empty())
+        write_png(o.confusion_matrix, draw_confusion(evaluation.confusions(), set.class_names, o.model));
+    report(common, o, split, set, evaluation);
+}
+
+}  // namespace vkf

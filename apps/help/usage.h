@@ -1,0 +1,28 @@
+// Error messages about a command line, in the program's own words.
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace vkf {
+
+/// Makes every flag of every command accept only true or false as a value.
+void check_flags(CLI::App& app);
+
+/// Path of a command as it is called: "train gpt".
+std::string path_of(const CLI::App& app);
+
+/// "; `train vit` has one" if another command of the same group has the option "--name", else "".
+std::string who_has(const CLI::App& app, const std::string& name);
+
+/// True if some word of the command line was not understood.
+bool has_unknown(const CLI::App& app);
+
+/// Error message with a pointer to the subcommand's help. Words that were not understood are reported first: a misspelt
+/// option is the likely reason why one is missing.
+std::string usage_message(const CLI::App& app, const std::string& complaint);
+
+}  // namespace vkf

@@ -1,0 +1,67 @@
+// vkformer inspect on vision models.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "apps/cli/common.h"
+#include "apps/cli/option_values.h"
+#include "apps/inspect/inspect.h"
+#include "apps/model.h"
+#include "apps/train/image_options.h"
+#include "models/image_model.h"
+
+namespace vkf {
+
+namespace {
+
+InspectedModel inspected_model(const ModelConfig& config, std::int64_t batch) {
+    InspectedModel made = inspected(config, batch);
+    made.logits = [=](const Scope& scope) {
+        return image_logits(scope, config, scope.graph().input("images", image_type(config, batch)));
+    };
+    made.loss = [=](const Scope& scope) { return image_loss(scope, config, batch); };
+    made.item = "image";
+    made.items = static_cast<double>(batch);
+    made.batch = text(batch, " images");
+    return made;
+}
+
+}  // namespace
+
+InspectedModel inspect_images(const InspectOptions& o, Format) {
+    require(!o.block_size, "--block-size is for language models, ", o.model, " is a ",
+            family_in({o.model, o.base}).command);
+    return inspected_model(open_image_model({o.model}, false).config, o.batch_size);
+}
+
+void add_inspect_images(CLI::App& inspect_command, Common& common, const Family& family) {
+    struct Options : ImageRunOptions {
+        using ImageRunOptions::ImageRunOptions;
+        InspectView view;
+        std::int64_t num_labels = 10;
+    };
+    const std::string name(family.command);
+    CLI::App* command = inspect_command.add_subcommand(name, "What `train " + name + "` would make with these options");
+    auto o = std::make_shared<Options>(family);
+    o->image_size = 32;
+    o->declare(*command);
+    command->add_option("--num-labels", o->num_labels, "Classes")
+        ->type_name("N")
+        ->check(whole(1))
+        ->capture_default_str();
+    add_view_options(*command, o->view);
+    add_common(*command, common);
+    command->footer(inspect_example(family, " --num-labels 100 --attention belief-star"));
+    command->callback([o, &common] {
+        o->resolve(common);
+        require_fresh(*o);
+        o->check();
+        const ModelConfig config = o->fresh_model(o->image_size > 0 ? o->image_size : 32, o->num_labels);
+        InspectedModel model = inspected_model(config, o->batch_size);
+        model.trainer = o->trainer;
+        model.train_toml = o->toml();
+        inspect(common, o->view, model);
+    });
+}
+
+}  // namespace vkf

@@ -1,0 +1,110 @@
+#include "apps/inspect/inspect_report.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "apps/inspect/analysis.h"
+#include "apps/inspect/inspect_memory.h"
+#include "apps/inspect/inspect_ops.h"
+#include "apps/inspect/inspect_types.h"
+#include "models/train/optimizer.h"
+
+namespace vkf {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+struct Part {
+    std::string name;
+    std::int64_t parameters = 0;
+    double forward = 0, step = 0;  // FLOPs of a batch and of an update
+};
+
+/// Parameters and work by part, in the order of the model.
+std::vector<Part> parts(const Parameters& parameters, const Analysis& forward, const Analysis& step) {
+    std::vector<Part> list;
+    const auto part = [&](const std::string& name) -> Part& {
+        const auto found = std::ranges::find(list, name, &Part::name);
+        return found != list.end() ? *found : list.emplace_back(Part{name});
+    };
+    for (const Parameter& parameter : parameters.list()) {
+        const std::string layer = parameter.name.substr(0, parameter.name.rfind('.'));
+        part(part_of(layer)).parameters += parameter.shape.elements();
+    }
+    for (const NodeCost& cost : forward.costs) part(cost.part).forward += cost.flops;
+    for (const NodeCost& cost : step.costs) part(cost.part).step += cost.flops;
+    return list;
+}
+
+std::string parts_text(const std::vector<Part>& list, const InspectedModel& model) {
+    const std::string per_item = text("FLOPs/", model.item);
+    std::vector<std::vector<std::string>> rows{{"part", "parameters", per_item + " forward", per_item + " training"}};
+    Part total{"total"};
+    const auto add = [&](const Part& p) {
+        rows.push_back({p.name, text(p.parameters), count_text(p.forward / model.items),
+                        count_text(p.step / model.items_in_step())});
+    };
+    for (const Part& p : list) {
+        add(p);
+        total.parameters += p.parameters, total.forward += p.forward, total.step += p.step;
+    }
+    add(total);
+    return table(rows);
+}
+
+}  // namespace
+
+void report_inspection(const Common& common, const InspectView& view, const InspectedModel& model,
+                       const TraitsFor& traits_for) {
+    Graph inference;
+    inference.activations = common.activations();
+    Parameters parameters;
+    inference.output("logits", model.logits(Scope(inference, parameters)));
+    StepGraphs training(model.loss, model.trainer);
+    const Analysis forward = analyse(inference, traits_for(inference)),
+                   step = analyse(training, traits_for(training.step));
+    const std::vector<Part> list = parts(parameters, forward, step);
+    const std::string graph = training.step.dump() + (training.update ? training.update->dump() : "");
+    const std::int64_t micro_batches = model.trainer.gradient_accumulation_steps;
+    const std::int64_t trained = count(parameters.trained());
+    const std::string_view optimizer = name_of(model.trainer.optimizer.kind);
+    if (!common.json) {
+        if (view.graph) return print(graph);
+        const std::string adapters =
+            trained < parameters.count() ? text("trained, in adapters: ", trained, " parameters\n") : "";
+        print(text(parts_text(list, model), adapters, "\n",
+                   micro_batches > 1 ? text(micro_batches, " batches") : "A batch", " of ", model.batch, ", ",
+                   optimizer, ": ", count_text(step.flops), " FLOPs a step in ", step.dispatches, " dispatches and ",
+                   step.phases, " phases\n\n", memory_text(forward, step, model.cache)));
+        if (view.types) print(types_text(step));
+        if (view.by_op) print(ops_text(step));
+        return view.plan ? print(plan_text(step, view.top)) : void();
+    }
+    const std::string per_item = text("flops_per_", model.item);
+    ordered_json document{{"config", ordered_json::parse(model.config_text)},
+                          {"parameters", parameters.count()},
+                          {"trained_parameters", trained},
+                          {"batch_size", model.batch_size}};
+    if (model.block_size > 0) document["block_size"] = model.block_size;
+    document["gradient_accumulation_steps"] = micro_batches;
+    document["optimizer"] = optimizer;
+    document["recompute"] = model.trainer.recompute;
+    document[per_item + "_forward"] = forward.flops / model.items;
+    document[per_item + "_training"] = step.flops / model.items_in_step();
+    document["flops_per_step"] = step.flops;
+    for (const Part& p : list)
+        document["parts"].push_back(
+            {{"part", p.name}, {"parameters", p.parameters}, {"flops_forward", p.forward}, {"flops_training", p.step}});
+    document["memory"] = {
+        {"inference", memory_document(forward)}, {"training", memory_document(step)}, {"cache", model.cache}};
+    if (!model.train_toml.empty()) document["train_toml"] = model.train_toml;
+    if (view.plan) document["plan"] = plan_document(step);
+    if (view.by_op) document["ops"] = ops_document(step);
+    if (view.types) document["types"] = types_document(step);
+    if (view.graph) document["graph"] = graph;
+    print_json(document);
+}
+
+}  // namespace vkf

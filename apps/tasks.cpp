@@ -1,0 +1,54 @@
+#include "apps/tasks.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
+
+#include "apps/bench/bench_models.h"
+#include "apps/eval/eval.h"
+#include "apps/eval/forward_case.h"
+#include "apps/inspect/inspect.h"
+#include "base/error.h"
+#include "models/families/task.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr TaskCommands ALL[] = {
+    {.task = language_task,
+     .add_train = add_train_language,
+     .eval = eval_language,
+     .forward = language_case,
+     .add_inspect = add_inspect_language,
+     .inspect = inspect_language,
+     .bench = bench_language},
+    {.task = image_task,
+     .add_train = add_train_images,
+     .eval = eval_images,
+     .forward = image_case,
+     .add_inspect = add_inspect_images,
+     .inspect = inspect_images,
+     .bench = bench_images},
+};
+
+}  // namespace
+
+const TaskCommands& commands_of(const Task& task) {
+    return *std::ranges::find_if(ALL, [&](const TaskCommands& commands) { return &commands.task() == &task; });
+}
+
+std::string option_group(const Task& task) {
+    std::string heading = text(task.model, 's');
+    heading.front() = static_cast<char>(heading.front() - 'a' + 'A');
+    return heading;
+}
+
+void require_options_of(const CLI::App& command, const Task& task, const std::string& model) {
+    for (const TaskCommands& other : ALL)
+        for (const CLI::Option* option : command.get_options())
+            require(&other.task() == &task || option->count() == 0 || option->get_group() != option_group(other.task()),
+                    option->get_name(), " is for ", other.task().model, "s; ", model, " is none");
+}
+
+}  // namespace vkf

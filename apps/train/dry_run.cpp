@@ -1,0 +1,88 @@
+#include "apps/train/dry_run.h"
+
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "apps/cli/progress.h"
+#include "base/error.h"
+#include "base/os/memory.h"
+
+namespace vkf {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Seconds of the second of two steps; drivers and caches are still getting ready in the first.
+double seconds_of_step(Trainer& trainer, const TrainLoop& loop) {
+    double seconds = 0;
+    for (std::int64_t step = 0; step < 2; ++step) {
+        const Clock::time_point start = Clock::now();
+        const StepResult result = trainer.step(step, loop.learning_rate(step), loop.feed);
+        seconds = seconds_since(start);
+        if (!result.skipped && !std::isfinite(result.loss)) throw Error("step ", step, ": the loss is ", result.loss);
+    }
+    return seconds;
+}
+
+/// Seconds of the second of two batches, if an evaluation has two.
+double seconds_of_evaluation_batch(const TrainLoop& loop) {
+    struct Enough {};
+    int fed = 0;
+    Clock::time_point start;
+    const auto measured = [&](Feed feed) -> Feed {
+        return [&, feed = std::move(feed)](Program& program, std::uint64_t number) {
+            if (fed == 2) throw Enough();
+            ++fed;
+            start = Clock::now();
+            feed(program, number);
+        };
+    };
+    try {
+        loop.evaluate(measured);
+    } catch (const Enough&) {
+    }
+    return seconds_since(start);
+}
+
+std::string seconds_text(double seconds) {
+    return seconds < 100 ? fixed(seconds, 3) + " s" : duration_text(seconds);
+}
+
+}  // namespace
+
+void dry_run(Trainer& trainer, const TrainLoop& loop, std::int64_t device_bytes, const Common& common) {
+    const double step = seconds_of_step(trainer, loop);
+    const double evaluation = seconds_of_evaluation_batch(loop) * static_cast<double>(loop.eval_batches);
+    const std::int64_t evaluations = 1 + (loop.steps + loop.eval_interval - 1) / loop.eval_interval;
+    const double whole = step * static_cast<double>(loop.steps) + evaluation * static_cast<double>(evaluations);
+    const std::int64_t parameters = trainer.parameters().count();
+    const std::int64_t trained = count(trainer.parameters().trained());
+    const auto host_bytes = static_cast<double>(peak_memory());
+    if (common.json)
+        return print_json({{"parameters", parameters},
+                           {"trained_parameters", trained},
+                           {"device_bytes", device_bytes},
+                           {"host_bytes", host_bytes},
+                           {"steps", loop.steps},
+                           {"evaluations", evaluations},
+                           {"seconds_per_step", step},
+                           {"seconds_per_evaluation", evaluation},
+                           {"seconds", whole}});
+    print(table({{"dry run", ""},
+                 {"parameters", count_text(static_cast<double>(parameters))},
+                 {"of these trained", count_text(static_cast<double>(trained))},
+                 {"device memory", bytes_text(static_cast<double>(device_bytes))},
+                 {"host memory", bytes_text(host_bytes) + ", with a CPU device's"},
+                 {"step", text(seconds_text(step), ", ", loop.steps, " of them")},
+                 {"evaluation", text(seconds_text(evaluation), ", ", evaluations, " of them")},
+                 {"whole run", duration_text(whole)}}));
+}
+
+}  // namespace vkf

@@ -1,0 +1,184 @@
+#include "apps/train/image_options.h"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <utility>
+
+#include "apps/cli/common.h"
+#include "base/error.h"
+#include "models/files/config_json.h"
+
+namespace vkf {
+
+namespace {
+
+/// Value of a name in the list. Throws InputError naming the option, the word and the known names.
+template <class T, std::size_t N>
+const T& named(const char* option, const std::string& word, const std::pair<const char*, T> (&list)[N]) {
+    std::string known;
+    for (const auto& [name, value] : list) {
+        if (word == name) return value;
+        known += (known.empty() ? "" : ", ") + std::string(name);
+    }
+    throw InputError(option, " is '", word, "'; there are: ", known);
+}
+
+template <class T, std::size_t N>
+std::vector<std::string> names_of(const std::pair<const char*, T> (&list)[N]) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : list) names.emplace_back(name);
+    return names;
+}
+
+constexpr std::pair<const char*, EpochSchedule::Kind> schedules[] = {{"by-step", EpochSchedule::Kind::by_step},
+                                                                     {"by-epoch", EpochSchedule::Kind::by_epoch}};
+const std::pair<const char*, Statistics> all_statistics[] = {
+    {"sl-cifar10", sl_cifar10}, {"sl-cifar100", sl_cifar100}, {"kk-cifar10", kk_cifar10}, {"kk-cifar100", kk_cifar100}};
+
+}  // namespace
+
+const Statistics& statistics_named(const std::string& name) {
+    return named("--statistics", name, all_statistics);
+}
+
+ImageSet open_noted_images(const Common& common, const std::string& path, const ImageOptions& options) {
+    ImageSet set = open_images(path, options);
+    if (!set.passed_over.empty())
+        note(common,
+             text("data ", path, ": passed over ", passed_over_text(set.passed_over), ", read are PNG, JPEG and WebP"));
+    return set;
+}
+
+CLI::Option* add_max_pixels_option(CLI::App& app, std::int64_t& pixels) {
+    return app.add_option("--max-pixels", pixels, "Most pixels of a picture's file; larger ones are refused")
+        ->type_name("N")
+        ->check(whole(1))
+        ->capture_default_str();
+}
+
+CLI::Option* add_statistics_option(CLI::App& app, std::string& name) {
+    const std::vector<std::string> known = names_of(all_statistics);
+    return app.add_option("--statistics", name, "Mean and deviation instead of preprocessor_config.json's")
+        ->check(one_of(known))
+        ->type_name(CLI::detail::join(known, "|"));
+}
+
+ImageRunOptions::ImageRunOptions(const Family& family) : RunOptions(family) {
+    batch_size = 128;
+    schedule.learning_rate = 1e-3;
+    schedule.min_lr = 1e-6;
+    trainer.optimizer.beta2 = 0.999;
+    trainer.optimizer.weight_decay = 0.05;
+    trainer.optimizer.grad_clip = 0;
+}
+
+void ImageRunOptions::declare_images(CLI::App& app) {
+    path(app, "--data", data, "CIFAR's binary files, or a directory with a folder of images per class");
+    option(app, "--image-size", image_size, "side that images of folders are brought to; 0: as they are",
+           whole(0, 65'536));
+    option(app, "--max-pixels", max_pixels, "most pixels of an image's file; larger ones are refused", whole(1));
+    flag(app, "--coarse-labels", coarse_labels, "CIFAR-100's 20 coarse labels");
+    choice(app, "--augment", augment, "what becomes of training images",
+           {"none", "crop-flip", "randaugment", "autoaugment"});
+    std::vector<std::string> known = names_of(all_statistics);
+    known.emplace_back("model");
+    choice(app, "--statistics", statistics,
+           "mean and deviation; model: those of --init-from's model, which are the default with it", known);
+    option(app, "--mix", mix, "probability of MixUp or CutMix", number({.least = 0, .most = 1}));
+    option(app, "--label-smoothing", label_smoothing, "weight spread over all classes",
+           number({.least = 0, .most = 1, .most_too = false}));
+}
+
+void ImageRunOptions::declare(CLI::App& app) {
+    declare_images(app);
+    option(app, "--passes", passes, "times that an epoch shows every image", whole(1, 1000));
+    flag(app, "--drop-last", drop_last, "leave out the incomplete batch of an epoch");
+    option(app, "--workers", workers, "threads that prepare images", whole(1, 1024));
+
+    declare_model(app);
+    option(app, "--drop-path", trainer.drop_path, "rate of stochastic depth",
+           number({.least = 0, .most = 1, .most_too = false}));
+    flag(app, "--drop-path-ramp", trainer.drop_path_ramp, "let it grow from 0 in the first block, as timm does");
+
+    option(app, "--epochs", epochs, "epochs", whole(0, 1'000'000));
+    option(app, "--warmup-epochs", warmup_epochs, "epochs of linear warm-up", whole(0, 1'000'000));
+    choice(app, "--schedule", schedule_kind, "by-step: warm-up and cosine; by-epoch: cosine to 0 in epochs",
+           names_of(schedules));
+    option(app, "--eval-interval", eval_interval, "epochs between evaluations; each writes a checkpoint",
+           whole(1, 1'000'000));
+    declare_run(app);
+}
+
+void ImageRunOptions::load_origin(const Common& common) {
+    if (origin().empty()) return;
+    const std::string file = read_origin(common);
+    const ModelConfig there = read_config_json(file);
+    const std::int64_t its_size = there.size(Dimension::image_size);
+    std::int64_t side = image_size > 0 ? image_size : its_size;  // side of the data; open if image_size is 0
+    adopt("--image-size", side, its_size, file);
+    adopt(there, file);
+    origin_processor_ = find_image_processor(origin(), its_size);
+    if (!resume && !given("--statistics") && origin_processor_) statistics = "model";
+    note_changes(common);
+}
+
+void ImageRunOptions::check() {
+    const bool by_step = schedule_kind == "by-step";
+    require(!by_step || warmup_epochs <= epochs, "--warmup-epochs ", warmup_epochs, " is more than --epochs ", epochs);
+    check_run((epochs + eval_interval - 1) / eval_interval);
+    require_effect("--warmup-epochs", schedule.decay_lr || warmup_epochs == 0, "beside --no-decay-lr");
+    for (const char* name : {"--warmup-epochs", "--min-lr"})
+        require_effect(name, by_step, "on --schedule by-epoch, wanted --schedule by-step with it");
+}
+
+ImageSet ImageRunOptions::images(const Common& common, const std::string& path) const {
+    require(!path.empty(), "--data is missing: a directory of images");
+    return open_noted_images(common, path,
+                             {.side = static_cast<std::size_t>(image_size),
+                              .coarse = coarse_labels,
+                              .max_pixels = max_pixels,
+                              .fit = processor().fit});
+}
+
+ModelConfig ImageRunOptions::fresh_model(std::int64_t side, std::int64_t classes) const {
+    ModelConfig made = model;
+    made.set(Dimension::image_size, side);
+    made.set(Dimension::classes, classes);
+    made.attention() = attention_config();
+    return made;
+}
+
+ImageProcessor ImageRunOptions::processor() const {
+    ImageProcessor made = origin_processor_.value_or(ImageProcessor());
+    if (statistics != "model") {
+        made.statistics = statistics_named(statistics);
+        return made;
+    }
+    require(!origin().empty(), "--statistics is model, but there is none: wanted --init-from beside it");
+    require(origin_processor_.has_value(), "--statistics is model, but ", origin(), " has no ", image_processor_file);
+    return made;
+}
+
+ImageBatchOptions ImageRunOptions::batches() const {
+    return {.batch = static_cast<std::size_t>(batch_size),
+            .passes = static_cast<std::size_t>(passes),
+            .drop_last = drop_last,
+            .augmentation = augmentation_named(augment),
+            .statistics = processor().statistics,
+            .mix_probability = mix,
+            .label_smoothing = label_smoothing,
+            .seed = seed,
+            .workers = static_cast<std::size_t>(workers)};
+}
+
+EpochSchedule ImageRunOptions::epoch_schedule(std::int64_t steps_per_epoch) const {
+    return {.kind = named("--schedule", schedule_kind, schedules),
+            .learning_rate = schedule.learning_rate,
+            .min_lr = schedule.min_lr,
+            .decay_lr = schedule.decay_lr,
+            .epochs = epochs,
+            .warmup_epochs = warmup_epochs,
+            .steps_per_epoch = steps_per_epoch};
+}
+
+}  // namespace vkf

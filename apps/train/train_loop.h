@@ -1,0 +1,47 @@
+// Loop of every training run.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/cli/common.h"
+#include "models/train/run_directory.h"
+#include "models/train/trainer.h"
+
+namespace vkf {
+
+/// Result of an evaluation.
+struct Evaluation {
+    nlohmann::ordered_json metrics;  // members of metrics.jsonl, after "step"
+    std::vector<std::string> lines;  // lines for people, one for each set
+    double score = 0;                // the model with the lowest score is the best
+};
+
+/// Wraps an evaluation's feed so that it shows the evaluation's progress, and stops at Ctrl-C.
+using Watch = std::function<Feed(Feed)>;
+
+struct TrainLoop {
+    std::int64_t steps = 0;          // steps of the whole run
+    const char* steps_option = "";   // option that sets the number of steps, in some unit
+    std::int64_t eval_interval = 1;  // steps between evaluations, each of which writes a checkpoint
+    std::int64_t log_interval = 1;
+    RunLimits limits;
+    const char* items = "tokens";  // unit of a step's speed
+    double items_per_step = 0;
+    std::function<double(std::int64_t step)> learning_rate;
+    Feed feed;
+    std::int64_t eval_batches = 0;  // batches of an evaluation
+    std::function<Evaluation(const Watch& watch)> evaluate;
+};
+
+/// Runs steps until the end, or until a limit ends the run earlier, evaluating and keeping the best model on the way;
+/// returns the run's progress. Throws Interrupted within a micro-batch of Ctrl-C, after writing a checkpoint from which
+/// the run continues as if it had not stopped, and Error naming the first number that is not finite, unless loss
+/// scaling skipped the step and can still lower its scale. Numbers that are not finite are never saved.
+RunProgress run_training(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress at,
+                         const Common& common);
+
+}  // namespace vkf

@@ -1,0 +1,43 @@
+// Keys and values of earlier positions, with which a model continues a text token by token.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "models/scope.h"
+#include "ops/movement/kv_cache.h"
+
+namespace vkf {
+
+/// A state in which a layer keeps one tensor of all positions, [B, capacity, width].
+struct CachedState {
+    std::string name;  // its name in a cache of one row
+    std::int64_t width = 0;
+    Format format = Format::f32;
+
+    /// The state of a cache of `rows` rows. Caches of one row and of several have different names and exist together.
+    Tensor in(Graph& graph, std::int64_t rows, std::int64_t capacity) const;
+};
+
+/// Keys and values of earlier positions. They are states of the graph, and belong to the layers: a layer asks for its
+/// own by append(), and the cache lists what layers asked for.
+struct KeyValueCache {
+    Tensor lengths;    // i32 [B]: filled positions of each row, including this call's tokens
+    Tensor positions;  // i32 [T] or [B, T]: positions of this call's tokens
+    std::int64_t capacity = 0;
+    Format format = Format::f32;           // format of activations
+    std::vector<CachedState> states = {};  // what the layers keep, in their order
+
+    /// Appends this call's keys [B, T, N·D] and values [B, T, N·D_V] to those of the layer at `scope`; returns those of
+    /// all positions, [B, capacity, …]. They have the cache's format if D is even, else fp32: attention takes 16 bits
+    /// only of an even width.
+    KeysAndValues append(const Scope& scope, const KeysAndValues& fresh, std::int64_t head_width);
+
+private:
+    Tensor keep(const Scope& scope, std::string_view name, Tensor fresh, std::int64_t head_width);
+};
+
+}  // namespace vkf

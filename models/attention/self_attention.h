@@ -1,0 +1,32 @@
+// The layer of self-attention that all families share: from queries, keys and values to the residual stream.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "models/attention/key_value_cache.h"
+#include "models/attention/variant.h"
+#include "models/image_model.h"
+#include "models/layers.h"
+
+namespace vkf {
+
+/// Heads are next to each other in a row: q [B, T, M·D], k [B, T, N·D], v [B, T, N·D_V].
+struct QueriesKeysValues {
+    Tensor q, k, v;
+};
+
+struct SelfAttention {
+    const AttentionConfig& config;
+    AttentionOptions options;  // heads, mask, …; config's mask_diagonal and a cache's lengths are added
+    std::string_view output;   // the name of the output map; a second one is called `output`_s
+    LinearOptions output_map;
+    KeyValueCache* cache = nullptr;                 // keys and values of earlier positions, also attended to
+    std::vector<AttentionProbe>* probes = nullptr;  // receives the inputs of the weights
+};
+
+/// residual + drop(W^o·main + W^s·extra), [B, T, C], where main and extra are the outputs of the configuration's
+/// variant. With a cache, keys and values are appended to those of earlier positions, and all are attended to.
+Tensor self_attention(const Scope& scope, Tensor residual, const QueriesKeysValues& in, SelfAttention how);
+
+}  // namespace vkf

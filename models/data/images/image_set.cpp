@@ -1,0 +1,72 @@
+#include "models/data/images/image_set.h"
+
+#include "base/error.h"
+#include "base/files/published.h"
+#include "models/data/images/cifar.h"
+#include "models/data/images/image_folder.h"
+
+namespace vkf {
+namespace fs = std::filesystem;
+namespace {
+
+// A single one of the files makes a directory CIFAR's, so that missing files can be named.
+bool holds_any(const fs::path& directory, const CifarFormat& format) {
+    for (const CifarFile& file : format.files) {
+        const fs::path path = directory / file.name;
+        if (file_exists(path) || file_exists(path.string() + ".xz")) return true;
+    }
+    return false;
+}
+
+// An unpacked archive has its files in a folder of its own.
+fs::path unpacked(const fs::path& directory) {
+    std::error_code ignored;
+    for (const CifarFormat* format : {&CIFAR10, &CIFAR100})
+        if (fs::is_directory(directory / format->folder, ignored)) return directory / format->folder;
+    return directory;
+}
+
+// A train.bin next to val.bin holds tokens.
+bool holds_cifar100(const fs::path& directory) {
+    return holds_any(directory, CIFAR100) && !file_exists(directory / "val.bin");
+}
+
+}  // namespace
+
+std::vector<std::size_t> Images::per_class(std::size_t classes) const {
+    std::vector<std::size_t> counts(classes);
+    for (const std::int32_t label : labels_) ++counts.at(static_cast<std::size_t>(label));
+    return counts;
+}
+
+void Images::add(const std::uint8_t* pixels, std::int32_t label) {
+    pixels_.push_back(pixels);
+    labels_.push_back(label);
+}
+
+ImageSet open_images(const fs::path& path, const ImageOptions& options) {
+    std::error_code ignored;
+    require(fs::exists(path, ignored), "images ", path.string(), ": does not exist, wanted a directory");
+    require(fs::is_directory(path, ignored), "images ", path.string(), ": is not a directory");
+    const fs::path directory = unpacked(path);
+    const std::string shown = directory.string();
+    const bool ten = holds_any(directory, CIFAR10);
+    const bool hundred = !ten && holds_cifar100(directory);
+    require(hundred || !options.coarse, shown, ": has no coarse labels, wanted CIFAR-100's train.bin and test.bin");
+    if (ten || hundred) {
+        require(options.side == 0 || options.side == CIFAR_SIDE, shown, ": images have side ", CIFAR_SIDE, ", not ",
+                options.side);
+        return open_cifar(ten ? CIFAR10 : CIFAR100, directory, options.coarse);
+    }
+    require(!file_exists(directory / "val.bin"), shown, ": holds tokens (val.bin), wanted images");
+    return open_image_folder(directory, options);
+}
+
+bool holds_images(const fs::path& path) {
+    std::error_code ignored;
+    const fs::path directory = unpacked(path);
+    if (!fs::is_directory(directory, ignored)) return false;
+    return holds_any(directory, CIFAR10) || holds_cifar100(directory) || holds_class_folders(directory);
+}
+
+}  // namespace vkf

@@ -1,0 +1,98 @@
+// Families of models: the description of a family, and the registry of all. A family is a model file and a line of
+// families.def; every command, checkpoints and tests find it there.
+//
+// The type of a family's graph says which task (task.h) the family has. A language model computes features of tokens,
+// and logits from features by a table; an image model computes logits of classes.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "models/attention/variant.h"
+#include "models/config/model_config.h"
+#include "models/data/batch.h"
+#include "models/families/task.h"
+#include "models/scope.h"
+
+namespace vkf {
+
+class Random;
+struct AttentionProbe;
+struct KeyValueCache;
+
+/// Factors of a language model's logits: logits = features · tableᵀ.
+struct Features {
+    Tensor features;  // [B, T, C]
+    Tensor table;     // [V, C]
+};
+
+/// Graph of a language model: tokens i32 [B, T] → features, only those of the last position if `last_only` is true.
+/// `cache` holds earlier positions and may be null.
+struct LanguageGraph {
+    static const Task& task() { return language_task(); }
+
+    Features (*features)(const Scope&, const ModelConfig&, Tensor tokens, KeyValueCache* cache, bool last_only);
+    /// Training objective if it is not the next token: see Objective. A model with an objective does not continue text,
+    /// and its graph never gets a cache.
+    void (*objective)(const ModelConfig&, Batch&, Random&) = nullptr;
+};
+
+/// Graph of an image model: images f32 [B, channels, side, side], normalised → logits [B, classes]. `attention`, if
+/// given, receives the inputs of every block's attention weights.
+struct ImageGraph {
+    static const Task& task() { return image_task(); }
+
+    Tensor (*logits)(const Scope&, const ModelConfig&, Tensor images, std::vector<AttentionProbe>* attention);
+};
+
+/// Names of tensors in files of other programs, if they differ from the names here.
+struct TensorNames {
+    std::string_view prefix = {};                // optional, before every name
+    std::vector<std::string_view> buffers = {};  // endings of names of tensors that are not parameters
+    std::string_view tied = {}, tied_to = {};    // name of an optional copy, and of the tensor copied
+    std::string_view config = "config.json";     // file that determines the tensors
+    /// Names of a parameter in files in which all names differ: one tensor, or several with rows that, concatenated,
+    /// are the parameter's. Empty if such files do not have the parameter.
+    std::vector<std::string> (*elsewhere)(std::string_view name) = nullptr;
+};
+
+struct Family {
+    std::string_view model_type;    // in config.json
+    std::string_view command;       // `train COMMAND`
+    std::string_view title;         // "GPT-2", for people
+    std::string_view architecture;  // Hugging Face's class
+    std::string_view recipe;        // a file of configs/, for examples
+
+    ModelConfig (*defaults)();  // values of keys that config.json lacks
+    ModelConfig (*fresh)();     // trained unless options change it; 0: the data decides
+    /// Throws InputError if fields contradict each other. Each field must be within its own bounds.
+    void (*check)(const ModelConfig&);
+    /// Lower bound of the elements of all matrices; smaller weights cannot be this model's.
+    double (*matrix_elements)(const ModelConfig&);
+
+    /// Renames keys that config.json has in other versions of the family's files to the keys of the fields.
+    void (*rename_keys)(nlohmann::json& config) = nullptr;
+    TensorNames tensors = {};
+    std::vector<std::string_view> lora_targets = {};  // default targets of adapters, as in PEFT
+    std::variant<LanguageGraph, ImageGraph> graph;
+
+    const Task& task() const {
+        return std::visit([](const auto& of_task) -> const Task& { return of_task.task(); }, graph);
+    }
+    /// True if the model continues text token by token.
+    bool generates() const {
+        const auto* language = std::get_if<LanguageGraph>(&graph);
+        return language && !language->objective;
+    }
+};
+
+/// All families, in the order of families.def. A config.json that names no family has the first one.
+std::span<const Family* const> families();
+/// Finds a family by its model_type. Throws InputError listing the known types.
+const Family& family_named(std::string_view model_type);
+
+}  // namespace vkf

@@ -1,0 +1,97 @@
+#include "models/images/augmentation/augment.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "models/images/augmentation/autoaugment.h"
+#include "models/images/augmentation/operations.h"
+#include "models/images/augmentation/randaugment.h"
+#include "models/images/drawing/draw.h"
+
+namespace vkf {
+namespace {
+
+constexpr int padding = 4;
+
+void random_flip(Image& image, Random& random) {
+    if (happens(random, 0.5)) flip(image);
+}
+
+/// Crops to one of the 9 x 9 windows of the padded image.
+void random_crop(Image& image, Random& random) {
+    const int left = index_below(random, 2 * padding + 1), top = index_below(random, 2 * padding + 1);
+    crop(image, left - padding, top - padding, image.width(), image.height());
+}
+
+/// Fills with the means of the data although the values are already normalised, as the recipe was run.
+void random_erasing(std::span<float> planes, int width, int height, std::array<float, 3> fill, Random& random) {
+    const auto box = choose_erasing(random, width, height);
+    if (!box) return;
+    const std::size_t plane = planes.size() / 3;
+    for (std::size_t c = 0; c < 3; ++c) {
+        for (int y = box->top; y < box->top + box->height; ++y) {
+            const std::size_t start = c * plane + static_cast<std::size_t>(y * width + box->left);
+            std::fill_n(planes.begin() + static_cast<std::ptrdiff_t>(start), box->width, fill[c]);
+        }
+    }
+}
+
+}  // namespace
+
+Augmentation augmentation_named(std::string_view word) {
+    if (word == "none") return Augmentation::none;
+    if (word == "crop-flip") return Augmentation::crop_flip;
+    if (word == "randaugment") return Augmentation::randaugment;
+    if (word == "autoaugment") return Augmentation::autoaugment;
+    throw InputError("augmentation: ", word, " is not known, wanted none, crop-flip, randaugment or autoaugment");
+}
+
+std::optional<Box> choose_erasing(Random& random, int width, int height, double probability) {
+    if (!happens(random, probability)) return std::nullopt;
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        const double area = between(random, 0.02, 0.4) * width * height;
+        const double aspect = between(random, 0.3, 1 / 0.3);
+        const int h = static_cast<int>(std::nearbyint(std::sqrt(area * aspect)));
+        const int w = static_cast<int>(std::nearbyint(std::sqrt(area / aspect)));
+        if (w >= width || h >= height) continue;
+        const int top = index_below(random, height - h + 1), left = index_below(random, width - w + 1);
+        return Box{left, top, w, h};
+    }
+    return std::nullopt;
+}
+
+Augmenter::Augmenter(const Options& options)
+    : options_(options), normalise_(options.statistics), image_(options.width, options.height) {}
+
+void Augmenter::train(std::span<const std::uint8_t> planes, std::uint64_t epoch, std::uint64_t place,
+                      std::span<float> out) {
+    Random random = epoch_stream(options_.seed, "augment", epoch, place);
+    read_planes(planes, options_.width, options_.height, image_);
+    switch (options_.augmentation) {
+        case Augmentation::none:
+            return normalise_(image_, out);
+        case Augmentation::crop_flip:
+            random_crop(image_, random);
+            random_flip(image_, random);
+            return normalise_(image_, out);
+        case Augmentation::randaugment:
+            randaugment(image_, random);
+            random_crop(image_, random);
+            random_flip(image_, random);
+            return normalise_(image_, out);
+        case Augmentation::autoaugment:
+            random_flip(image_, random);
+            random_crop(image_, random);
+            autoaugment(image_, random);
+            normalise_(image_, out);
+            return random_erasing(out, options_.width, options_.height, normalise_.mean(), random);
+    }
+}
+
+void Augmenter::evaluate(std::span<const std::uint8_t> planes, std::span<float> out) {
+    read_planes(planes, options_.width, options_.height, image_);
+    normalise_(image_, out);
+}
+
+}  // namespace vkf

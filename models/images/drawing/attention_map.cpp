@@ -1,0 +1,99 @@
+#include "models/images/drawing/attention_map.h"
+
+#include <algorithm>
+#include <cmath>
+#include <glm/glm.hpp>
+
+#include "base/error.h"
+#include "models/images/drawing/drawing.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr double OPACITY = 0.6;  // share of the colours over the image
+
+/// Turns scores into weights that sum to one; scores of −∞ get the weight 0.
+void softmax_row(std::span<double> row) {
+    const double most = std::ranges::max(row);
+    if (!std::isfinite(most)) {
+        std::ranges::fill(row, 0.0);
+        return;
+    }
+    double sum = 0;
+    for (double& x : row) sum += x = std::exp(x - most);
+    for (double& x : row) x /= sum;
+}
+
+/// Position of a point between the centres of n cells along a side: the cell before, the cell after, and the share of
+/// the way.
+struct Between {
+    std::size_t low, high;
+    double share;
+};
+
+Between between(double at, std::size_t n) {
+    const double centre = std::clamp(at * static_cast<double>(n) - 0.5, 0.0, static_cast<double>(n - 1));
+    const auto low = static_cast<std::size_t>(centre);
+    return {low, std::min(low + 1, n - 1), centre - static_cast<double>(low)};
+}
+
+}  // namespace
+
+AttentionWeights attention_weights(std::span<const float> q, std::span<const float> k, std::size_t heads,
+                                   std::size_t tokens, double scale, const AttentionMask& mask) {
+    const auto length = static_cast<std::int64_t>(tokens);
+    const MaskRow seen = mask.row(length, length);
+    AttentionWeights made{heads, tokens, std::vector<double>(heads * tokens * tokens)};
+    const std::size_t pitch = q.size() / tokens, width = pitch / heads;
+    for (std::size_t h = 0; h < heads; ++h)
+        for (std::size_t i = 0; i < tokens; ++i) {
+            const std::span row = std::span(made.values).subspan((h * tokens + i) * tokens, tokens);
+            for (std::size_t j = 0; j < tokens; ++j) {
+                double sum = 0;
+                for (std::size_t d = h * width; d < (h + 1) * width; ++d)
+                    sum += static_cast<double>(q[i * pitch + d]) * static_cast<double>(k[j * pitch + d]);
+                row[j] =
+                    seen.visible(static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)) ? scale * sum : -INFINITY;
+            }
+            softmax_row(row);
+        }
+    return made;
+}
+
+std::vector<double> rollout(std::span<const AttentionWeights> blocks) {
+    const std::size_t tokens = blocks.front().tokens;
+    std::vector<double> reached(tokens), before(tokens);  // for the class token, from the last block down
+    reached[0] = 1;
+    for (std::size_t block = blocks.size(); block-- > 0;) {
+        const AttentionWeights& weights = blocks[block];
+        std::swap(reached, before);
+        for (std::size_t j = 0; j < tokens; ++j) reached[j] = 0.5 * before[j];
+        const double share = 0.5 / static_cast<double>(weights.heads);
+        for (std::size_t h = 0; h < weights.heads; ++h)
+            for (std::size_t i = 0; i < tokens; ++i)
+                for (std::size_t j = 0; j < tokens; ++j) reached[j] += share * before[i] * weights.row(h, i)[j];
+    }
+    return {reached.begin() + 1, reached.end()};
+}
+
+Image overlay(const Image& image, std::span<const double> map) {
+    const auto n = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(map.size()))));
+    require(n > 0 && n * n == map.size(), "a map of ", map.size(), " patches is no square");
+    const auto [least, most] = std::ranges::minmax(map);
+    const double range = most > least ? most - least : 1;
+    Image made(image.width(), image.height());
+    for (int y = 0; y < made.height(); ++y)
+        for (int x = 0; x < made.width(); ++x) {
+            const Between row = between((y + 0.5) / made.height(), n), column = between((x + 0.5) / made.width(), n);
+            const auto along = [&](std::size_t line) {
+                return std::lerp(map[line * n + column.low], map[line * n + column.high], column.share);
+            };
+            const double value = (std::lerp(along(row.low), along(row.high), row.share) - least) / range;
+            const Rgb colour = scale_colour(value);
+            made.at(x, y) = Rgb(glm::round(glm::mix(glm::dvec3(image.at(x, y)), glm::dvec3(colour), OPACITY)));
+        }
+    return made;
+}
+
+}  // namespace vkf

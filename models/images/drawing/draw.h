@@ -1,0 +1,42 @@
+// Random draws of the image recipes: streams by epoch and place, and the few distributions that they use.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace vkf {
+
+/// Stream of number `place` (of an image or a batch) in an epoch: a function of the four arguments alone.
+/// Throws: InputError unless epoch and place are below 2^32.
+inline Random epoch_stream(std::uint64_t seed, std::string_view name, std::uint64_t epoch, std::uint64_t place) {
+    constexpr std::uint64_t limit = std::uint64_t{1} << 32;
+    require(epoch < limit && place < limit, name, ": number ", place, " of epoch ", epoch, ", wanted both below ",
+            limit);
+    return Random(seed, name, epoch << 32 | place);
+}
+
+/// True with this probability.
+inline bool happens(Random& random, double probability) {
+    return static_cast<double>(random.uniform()) < probability;
+}
+
+/// Uniform in [low, high), in steps of 2^-24 of the distance.
+inline double between(Random& random, double low, double high) {
+    return low + (high - low) * static_cast<double>(random.uniform());
+}
+
+/// Uniform in 0 … n-1.
+inline int index_below(Random& random, int n) {
+    require(n > 0, "random: a number below ", n, ", wanted at least one to choose from");
+    return static_cast<int>(random.below(static_cast<std::uint64_t>(n)));
+}
+
+/// Random sign, -1 or 1.
+inline int sign(Random& random) {
+    return (random.bits() & 0x80000000u) ? -1 : 1;
+}
+
+}  // namespace vkf

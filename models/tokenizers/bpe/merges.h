@@ -1,0 +1,59 @@
+// Byte-pair merging: joins the pair of neighbours with the lowest rank until no pair can be joined.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "models/tokenizers/tokenizer.h"
+
+namespace vkf {
+
+/// Two tokens that are joined if they are neighbours, and the resulting token.
+struct Merge {
+    std::int32_t left, right, token;
+};
+
+/// Merges by their pair, each with its rank, which is its index in the list.
+class MergeTable {
+public:
+    /// No two merges may have the same pair.
+    explicit MergeTable(const std::vector<Merge>& merges);
+
+    struct Entry {
+        std::uint64_t pair;
+        std::int32_t rank, token;
+    };
+    /// The entry of a pair, or null.
+    const Entry* find(std::int32_t left, std::int32_t right) const;
+
+private:
+    std::size_t slot(std::uint64_t pair) const;
+
+    std::vector<Entry> entries_;  // open addressing; their number is a power of two, at most half are used
+    int shift_;
+};
+
+/// Joins the tokens of words; keeps its memory from word to word.
+class Merger {
+public:
+    /// Joins neighbours in `tokens` until no pair can be joined; of pairs of equal rank the leftmost is joined first.
+    /// Takes n log n steps for n tokens.
+    void merge(const MergeTable& merges, Tokens& tokens);
+
+private:
+    struct Neighbours {
+        std::int32_t previous, next;  // places; −1 is none
+    };
+    struct Candidate {
+        std::int32_t rank, at;
+    };
+    /// Order of the heap: its front has the lowest rank, and of these is the leftmost.
+    static bool later(Candidate a, Candidate b);
+    void consider(const MergeTable& merges, const Tokens& tokens, std::int32_t at);
+
+    std::vector<Neighbours> neighbours_;
+    std::vector<Candidate> heap_;
+};
+
+}  // namespace vkf

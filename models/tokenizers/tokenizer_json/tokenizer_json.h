@@ -1,0 +1,23 @@
+// Hugging Face's tokenizer.json, of byte-pair models.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "models/tokenizers/bpe/bpe.h"
+#include "models/tokenizers/token_settings.h"
+
+namespace vkf {
+
+/// The model that a tokenizer.json describes: byte-level (pre-tokenizers ByteLevel, Split and Digits), or characters
+/// with SentencePiece's spaces (normalizers Prepend and Replace, byte_fallback); added and special tokens. The tokens
+/// that its post-processor puts around a text begin and close it; the file does not say which token ends texts. The
+/// settings have priority over the file. Its truncation and padding are ignored.
+/// Throws: InputError naming file and key, what was found and what was wanted, for broken parts and for every feature
+/// that is not supported.
+BpeModel read_tokenizer_json(const std::filesystem::path& path, const TokenSettings& settings = {});
+
+/// Text of the file for a byte-level model.
+std::string tokenizer_json(const BpeModel& model);
+
+}  // namespace vkf

@@ -1,0 +1,148 @@
+// Rows appended to a state in place: the keys and values of generation.
+#include "ops/movement/kv_cache.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ops/rows/policy.h"
+#include "ops/vector_layout.h"
+
+namespace vkf {
+
+namespace {
+
+enum Operand : std::size_t { key_cache, value_cache, key_rows, value_rows, row_lengths };
+
+class KvCacheAppendOp : public Op {
+public:
+    std::string_view name() const override { return "kv_cache_append"; }
+
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override {
+        const Shape& keys = in[key_cache].shape;
+        for (const std::size_t k : {key_cache, value_cache}) {
+            const TensorType &cache = in[k], &rows = in[k + key_rows];
+            require(cache.dtype == DType::f32 && rows.dtype == DType::f32 && cache.shape.rank() == 3 &&
+                        rows.shape.rank() == 3 && cache.shape[0] == rows.shape[0] && cache.shape[2] == rows.shape[2] &&
+                        rows.shape[1] <= cache.shape[1],
+                    "cannot append ", rows.shape, " to a cache of ", cache.shape);
+            require(cache.shape[0] == keys[0] && cache.shape[1] == keys[1] && rows.shape[1] == in[key_rows].shape[1],
+                    "keys are ", in[key_rows].shape, " of ", keys, ", values ", rows.shape, " of ", cache.shape);
+        }
+        const TensorType each{DType::i32, {keys[0]}}, one{DType::i32, {1}};
+        require(in[row_lengths] == each || in[row_lengths] == one, "lengths are ", in[row_lengths], ", wanted ", each,
+                " or ", one);
+        return {in[key_cache], in[value_cache]};
+    }
+
+    bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        for (const std::size_t k : {key_cache, value_cache}) append(in[k], in[k + key_rows], in[row_lengths], out[k]);
+        return true;
+    }
+
+    void lower(Lowering& lowering) const override {
+        const Tensor keys = lowering.out[key_cache], values = lowering.out[value_cache], k = lowering.in[key_rows],
+                     v = lowering.in[value_rows];
+        const Tensor lengths = lowering.in[row_lengths];
+        lowering.dispatch(
+            {.kernel = "kv_cache_append",
+             .constants = {{"GROUP", row_group(lowering.device, (std::max(k.width(), v.width()) + 1) / 2)},
+                           {"LAYOUT_KEYS", vector_layout(keys)},
+                           {"LAYOUT_VALUES", vector_layout(values)},
+                           {"LAYOUT_K", vector_layout(k)},
+                           {"LAYOUT_V", vector_layout(v)}},
+             .args = {{"keys", keys},
+                      {"values", values},
+                      {"k", k},
+                      {"v", v},
+                      {"lengths", lengths},
+                      {"length_count", checked_u32(lengths.elements())},
+                      {"row_count", checked_u32(k.rows())},
+                      {"fresh", checked_u32(k.shape()[1])},
+                      {"capacity", checked_u32(keys.shape()[1])},
+                      {"k_width", checked_u32(k.width())},
+                      {"v_width", checked_u32(v.width())},
+                      {"k_pitch", checked_u32(k.pitch())},
+                      {"v_pitch", checked_u32(v.pitch())}},
+             .groups = 2 * static_cast<std::uint64_t>(k.rows()),
+             .flops = 0,
+             .bytes = 8.0 * static_cast<double>(k.elements() + v.elements())});
+    }
+
+    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b1111, .half_out = 0b11}; }
+
+    std::optional<std::size_t> updates(std::size_t output) const override { return output; }
+
+private:
+    static void append(const Array& cache, const Array& rows, const Array& lengths, Array& out) {
+        out = cache;
+        const std::int64_t capacity = cache.shape[1], width = cache.shape[2], fresh = rows.shape[1];
+        for (std::int64_t row = 0; row < rows.shape.rows(); ++row) {
+            const double length = lengths.at[static_cast<std::size_t>(row / fresh) % lengths.at.size()];
+            const std::int64_t place = static_cast<std::int64_t>(length) - fresh + row % fresh;
+            if (place < 0 || place >= capacity) continue;
+            std::copy_n(rows.at.begin() + row * width, width,
+                        out.at.begin() + (row / fresh * capacity + place) * width);
+        }
+    }
+};
+
+class KvCacheCopyOp : public Op {
+public:
+    std::string_view name() const override { return "kv_cache_copy"; }
+
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override {
+        const Shape &whole = in[0].shape, &one = in[1].shape;
+        require(in[0].dtype == DType::f32 && in[1].dtype == DType::f32 && whole.rank() == 3 &&
+                    one == Shape{1, whole[1], whole[2]},
+                "cannot copy ", one, " to a sequence of ", whole);
+        require(in[2] == TensorType{DType::i32, {2}}, "the place is ", in[2], ", wanted i32[2]");
+        return {in[0]};
+    }
+
+    bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        out[0] = in[0];
+        const Shape& whole = in[0].shape;
+        const auto row = static_cast<std::int64_t>(in[2].at[0]);
+        const std::int64_t count = std::clamp<std::int64_t>(static_cast<std::int64_t>(in[2].at[1]), 0, whole[1]);
+        if (row < 0 || row >= whole[0]) return true;
+        std::copy_n(in[1].at.begin(), count * whole[2], out[0].at.begin() + row * whole[1] * whole[2]);
+        return true;
+    }
+
+    void lower(Lowering& lowering) const override {
+        const Tensor whole = lowering.out[0], one = lowering.in[1];
+        const RowSweep grid = row_sweep(lowering.device, one.rows(), (one.width() + 1) / 2);
+        lowering.dispatch(
+            {.kernel = "kv_cache_copy",
+             .constants = {{"GROUP", grid.group}, {"LAYOUT", vector_layout(whole)}, {"ONE_LAYOUT", vector_layout(one)}},
+             .args = {{"whole", whole},
+                      {"one", one},
+                      {"place", lowering.in[2]},
+                      {"batches", checked_u32(whole.shape()[0])},
+                      {"capacity", checked_u32(whole.shape()[1])},
+                      {"width", checked_u32(whole.width())},
+                      {"one_pitch", checked_u32(one.pitch())},
+                      {"per_group", grid.per_group}},
+             .groups = grid.groups,
+             .flops = 0,
+             .bytes = 8.0 * static_cast<double>(one.elements())});
+    }
+
+    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b11, .half_out = 0b1}; }
+
+    std::optional<std::size_t> updates(std::size_t) const override { return 0; }
+};
+
+}  // namespace
+
+KeysAndValues kv_cache_append(const KeysAndValues& cache, const KeysAndValues& rows, Tensor lengths) {
+    const std::vector<Tensor> whole = cache.keys.graph().add(
+        std::make_shared<const KvCacheAppendOp>(), {cache.keys, cache.values, rows.keys, rows.values, lengths});
+    return {whole[key_cache], whole[value_cache]};
+}
+
+Tensor kv_cache_copy(Tensor whole, Tensor one, Tensor place) {
+    return add_one(whole.graph(), KvCacheCopyOp(), {whole, one, place});
+}
+
+}  // namespace vkf

@@ -1,0 +1,6 @@
+#version 460
+//! requires GL_KHR_cooperative_matrix
+// attention.comp with cooperative matrices of fp16: see attention/coopmat/attention_coopmat_forward.glsl.
+#include "lib/args.glsl"
+#include "lib/matrix_fp16.glsl"
+#include "attention/coopmat/attention_coopmat_forward.glsl"

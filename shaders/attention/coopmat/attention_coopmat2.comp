@@ -1,0 +1,6 @@
+#version 460
+//! requires GL_KHR_cooperative_matrix GL_NV_cooperative_matrix2
+// attention.comp with workgroup matrices of fp16: see attention/coopmat/attention_coopmat2_forward.glsl.
+#include "lib/args.glsl"
+#include "lib/matrix_fp16.glsl"
+#include "attention/coopmat/attention_coopmat2_forward.glsl"

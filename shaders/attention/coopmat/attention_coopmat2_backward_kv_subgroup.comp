@@ -1,0 +1,7 @@
+#version 460
+//! requires GL_KHR_cooperative_matrix GL_NV_cooperative_matrix2
+// attention_coopmat2_backward_kv.comp with a single subgroup and loads by shared memory, for tests.
+#define OF_SUBGROUP
+#include "lib/args.glsl"
+#include "lib/matrix_fp16.glsl"
+#include "attention/coopmat/attention_coopmat2_backward_kv.glsl"

@@ -1,0 +1,7 @@
+#version 460
+//! requires GL_KHR_cooperative_matrix
+// attention_backward_kv.comp with cooperative matrices of fp16: see
+// attention/coopmat/attention_coopmat_backward_kv.glsl.
+#include "lib/args.glsl"
+#include "lib/matrix_fp16.glsl"
+#include "attention/coopmat/attention_coopmat_backward_kv.glsl"

@@ -1,0 +1,8 @@
+#version 460
+//! requires GL_KHR_cooperative_matrix
+//! spirv-val 2025.2
+// attention_backward_kv.comp with cooperative matrices of bfloat16: see
+// attention/coopmat/attention_coopmat_backward_kv.glsl.
+#include "lib/args.glsl"
+#include "lib/matrix_bf16.glsl"
+#include "attention/coopmat/attention_coopmat_backward_kv.glsl"

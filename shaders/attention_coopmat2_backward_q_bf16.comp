@@ -1,7 +1,0 @@
-#version 460
-//! requires GL_KHR_cooperative_matrix GL_NV_cooperative_matrix2
-//! spirv-val 2025.2
-// attention_backward_q.comp by matrices of bfloat16 that a workgroup holds: see lib/attention_coopmat2_backward_q.glsl.
-#include "lib/args.glsl"
-#include "lib/matrix_bf16.glsl"
-#include "lib/attention_coopmat2_backward_q.glsl"

@@ -1,7 +1,0 @@
-#version 460
-//! requires GL_KHR_cooperative_matrix
-//! spirv-val 2025.2
-// attention_backward_q.comp by cooperative matrices of bfloat16: see lib/attention_coopmat_backward_q.glsl.
-#include "lib/args.glsl"
-#include "lib/matrix_bf16.glsl"
-#include "lib/attention_coopmat_backward_q.glsl"

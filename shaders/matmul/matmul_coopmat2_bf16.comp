@@ -1,0 +1,6 @@
+#version 460
+//! requires GL_KHR_cooperative_matrix GL_NV_cooperative_matrix2
+//! spirv-val 2025.2
+// matmul.comp with workgroup matrices of bfloat16: see matmul/matmul_coopmat2.glsl.
+#include "lib/matrix_bf16.glsl"
+#include "matmul/matmul_coopmat2.glsl"

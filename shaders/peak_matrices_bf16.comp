@@ -1,6 +1,0 @@
-#version 460
-//! requires GL_KHR_cooperative_matrix
-//! spirv-val 2025.2
-// The peak of cooperative matrices of bfloat16.
-#include "lib/matrix_bf16.glsl"
-#include "lib/peak_matrices.glsl"

@@ -1,0 +1,102 @@
+"""The attention variants from their papers' equations, in PyTorch, for the programs in this folder; independent of the
+C++ code. Each variant is an entry of VARIANTS. make_golden.py makes a case for a variant that has none, with the
+variant's name."""
+import math
+from dataclasses import dataclass
+from typing import Callable
+
+import torch
+
+
+@dataclass
+class Attention:
+    """A layer's input to its attention variant: q, k, v [B, M, T, D] and the mask, [T, T]. `p` has the model's
+    parameters, the layer's with names that begin with `prefix`; `turn` applies rotary positions to queries or keys;
+    `spec` is the attention object of the configuration."""
+    q: torch.Tensor
+    k: torch.Tensor
+    v: torch.Tensor
+    seen: torch.Tensor
+    p: dict
+    prefix: str
+    layer: int
+    spec: dict
+    turn: Callable = lambda x: x
+    scale: object = None  # None: 1 / sqrt(D)
+
+    def own(self, name):
+        return self.p[self.prefix + name]
+
+    def map(self, q, k):
+        """softmax over the keys that a query sees; zero for a query that sees none."""
+        scale = 1 / math.sqrt(q.shape[-1]) if self.scale is None else self.scale
+        weight = torch.exp(torch.einsum("bmid,bmjd->bmij", self.turn(q), self.turn(k)) * scale) * self.seen
+        total = weight.sum(-1, keepdim=True)
+        return weight / torch.where(total > 0, total, torch.ones_like(total))
+
+    @property
+    def o(self):
+        return torch.einsum("bmij,bmjd->bmid", self.map(self.q, self.k), self.v)
+
+
+@dataclass
+class AttentionVariant:
+    """signals: inputs of the first output map and, if there is one, of the second, [B, M, T, D] or [B, T, M·D].
+    parameters: shapes of the variant's parameters by name, as a function of the number of heads and a head's width."""
+    signals: Callable
+    parameters: Callable = lambda heads, width: {}
+    second: bool = False
+
+
+def rows(x):
+    """Concatenates the heads of [B, M, T, D]: [B, T, M·D]."""
+    return x.permute(0, 2, 1, 3).flatten(2) if x.ndim == 4 else x
+
+
+def perpendicular(o, v):
+    return o - (o * v).sum(-1, keepdim=True) / (v * v).sum(-1, keepdim=True) * v
+
+
+def difference(at):
+    gamma = at.spec.get("gamma", 1.0)
+    return at.v - gamma * at.o if at.spec["gamma_on"] == "sum" else gamma * at.v - at.o
+
+
+def differential(at):
+    """Difference of two attention maps of half heads over the same values, normalised (arXiv 2410.05258, eq 1-3)."""
+    start = 0.8 - 0.6 * math.exp(-0.3 * at.layer)
+    dots = [(at.own(f"lambda_q{i}") * at.own(f"lambda_k{i}")).sum() for i in (1, 2)]
+    scale = torch.exp(dots[0]) - torch.exp(dots[1]) + start
+    maps = [at.map(q, k) for q, k in zip(at.q.chunk(2, -1), at.k.chunk(2, -1))]
+    o = torch.einsum("bmij,bmjd->bmid", maps[0] - scale * maps[1], at.v)
+    return (1 - start) * o / torch.sqrt((o * o).mean(-1, keepdim=True) + 1e-5) * at.own("subln.weight")
+
+
+def differential_parameters(_, width):
+    lambdas = {f"lambda_{name}": (width // 2,) for name in ("q1", "k1", "q2", "k2")}
+    return {**lambdas, "subln.weight": (width,)}
+
+
+VARIANTS = {
+    "standard": AttentionVariant(lambda at: (at.o,)),
+    "attentionx": AttentionVariant(lambda at: (difference(at),)),
+    "belief": AttentionVariant(lambda at: (perpendicular(rows(at.o), rows(at.v)),)),
+    "belief-head": AttentionVariant(lambda at: (perpendicular(at.o, at.v),)),
+    "belief-star": AttentionVariant(lambda at: (perpendicular(rows(at.o), rows(at.v)), perpendicular(at.o, at.v)),
+                                    second=True),
+    "concat": AttentionVariant(lambda at: (at.o, at.v), second=True),
+    "differential": AttentionVariant(lambda at: (differential(at),), differential_parameters),
+}
+
+
+def variant_of(config):
+    return VARIANTS[config["attention"]["variant"]]
+
+
+def causal(length):
+    return torch.tril(torch.ones(length, length, dtype=torch.bool))
+
+
+def signals(config, attention):
+    """Inputs of the output maps, [B, T, M·D] each: one tensor or two."""
+    return [rows(x) for x in variant_of(config).signals(attention)]

@@ -1,0 +1,311 @@
+// Matrix products by cooperative matrices: the checks of matmul_test.cpp, with operands of 16 bits. Skipped if the
+// device has no such matrices; tools/mesa26 runs these tests without a GPU.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "device_fixture.h"
+#include "op_check.h"
+#include "ops/elementwise/activation.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/group_matrices.h"
+#include "ops/matmul/matmul.h"
+#include "program/program.h"
+
+namespace vkf::test {
+namespace {
+
+using Inputs = std::span<const Tensor>;
+
+enum class Layout { nn, nt, tn };
+
+MatmulOptions options(Layout layout) {
+    return {.transpose_a = layout == Layout::tn, .transpose_b = layout == Layout::nt};
+}
+
+OpCase plain(Layout layout, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t padding = 0) {
+    const char* names[] = {"NN", "NT", "TN"};
+    const Shape a = layout == Layout::tn ? Shape{k, m} : Shape{m, k};
+    const Shape b = layout == Layout::nt ? Shape{n, k} : Shape{k, n};
+    return {text(names[static_cast<int>(layout)], " ", m, " ", n, " ", k, padding > 0 ? text(" padded ", padding) : ""),
+            {padded(a, padding), padded(b, padding)},
+            [layout](Inputs x) { return std::vector{matmul(x[0], x[1], options(layout))}; }};
+}
+
+OpCase batch(const char* name, Layout layout, Operand a, Operand b) {
+    return {name, {std::move(a), std::move(b)}, [layout](Inputs x) {
+                return std::vector{matmul(x[0], x[1], options(layout))};
+            }};
+}
+
+/// A branch of a model with stochastic depth: factors of samples, which scale terms in the weight's gradient.
+OpCase branch(const char* name, Operand x, std::int64_t out) {
+    const std::int64_t in = x.type.shape.width();
+    const Shape y = x.type.shape.with_width(out);
+    return {name, {std::move(x), normal({out, in}), normal({out}), normal(y), fixed({y[0], 1, 1})}, [](Inputs given) {
+                return std::vector{
+                    matmul(given[0], given[1],
+                           {.transpose_b = true, .bias = given[2], .addend = given[3], .row_scale = given[4]})};
+            }};
+}
+
+/// Gradient of an activation's argument, which is not differentiated again. No activation's derivative is larger at x
+/// than at |x|, so magnitudes give its limits as they give those of sums.
+OpCase slope(const char* name, Layout layout, std::int64_t rows, std::int64_t n, std::int64_t k,
+             Activation activation = Activation::gelu) {
+    OpCase made = plain(layout, rows, n, k);
+    made.name = name;
+    made.operands.push_back(normal({rows, n}));
+    for (Operand& operand : made.operands) operand.differentiate = false;
+    made.build = [=](Inputs x) {
+        MatmulOptions how = options(layout);
+        how.activation = activation;
+        how.pre_activation = scale(x[2], 1.0f);  // dies here: y may take its memory
+        return std::vector{matmul(x[0], x[1], how)};
+    };
+    return made;
+}
+
+/// slope() with alpha, bias and row factors.
+OpCase slope_of_branch(const char* name, Shape a, std::int64_t n) {
+    const Shape y = a.with_width(n);
+    OpCase made{name, {fixed(a), fixed({a.width(), n}), fixed({n}), fixed(y), fixed({y[0], 1, 1})}, [](Inputs x) {
+                    return std::vector{matmul(x[0], x[1],
+                                              {.alpha = 0.7f,
+                                               .bias = x[2],
+                                               .activation = Activation::gelu_tanh,
+                                               .pre_activation = x[3],
+                                               .row_scale = x[4]})};
+                }};
+    return made;
+}
+
+std::vector<OpCase> mixed_cases() {
+    std::vector<OpCase> cases;
+    for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
+        cases.push_back(plain(layout, 1, 1, 1));
+        cases.push_back(plain(layout, 1, 300, 67));  // decoding: uses the kernels of fp32
+        cases.push_back(plain(layout, 7, 16, 32));   // few rows and short sums do so too
+        cases.push_back(plain(layout, 16, 16, 31));
+        cases.push_back(plain(layout, 16, 16, 32));
+        cases.push_back(plain(layout, 17, 19, 43));  // primes
+        cases.push_back(plain(layout, 64, 64, 32));  // one tile, one slice
+        cases.push_back(plain(layout, 63, 65, 33));
+        cases.push_back(plain(layout, 66, 62, 70, 2));
+        cases.push_back(plain(layout, 71, 61, 37, 3));
+        cases.push_back(plain(layout, 64, 128, 96, 8));  // aligned slices
+        cases.push_back(plain(layout, 68, 76, 100, 4));  // aligned, but tiles and the last slice are cut off
+        cases.push_back(plain(layout, 40, 24, 771));     // k split in chunks, the last one short
+        cases.push_back(plain(layout, 40, 24, 776));
+        cases.push_back(plain(layout, 256, 128, 64));  // large tiles
+        cases.push_back(plain(layout, 257, 131, 61));
+        cases.push_back(plain(layout, 260, 132, 100, 4));
+    }
+    cases.push_back(batch("batch of products", Layout::nn, normal({3, 20, 37}), normal({3, 37, 39})));
+    cases.push_back(batch("batch of heads NT", Layout::nt, normal({2, 3, 49, 40}), normal({2, 3, 51, 40})));
+    cases.push_back(batch("batch TN", Layout::tn, normal({4, 36, 25}), normal({4, 36, 33})));
+    cases.push_back(batch("batch of slices", Layout::nn, padded({3, 25, 32}, 4), padded({3, 32, 19}, 1)));
+    cases.push_back(batch("shared weight", Layout::nn, normal({3, 25, 37}), normal({37, 70})));
+    cases.push_back(batch("wide spread", Layout::nt, normal({33, 40}, 1e-4), normal({35, 40}, 1e3)));
+    cases.push_back(
+        {"alpha bias addend", {normal({79, 46}), normal({46, 50}), normal({50}), padded({79, 50}, 3)}, [](Inputs x) {
+             return std::vector{matmul(x[0], x[1], {.alpha = 0.3f, .bias = x[2], .addend = x[3]})};
+         }});
+    cases.push_back(
+        {"split with everything", {normal({20, 600}), normal({600, 22}), normal({22}), normal({20, 22})}, [](Inputs x) {
+             return std::vector{matmul(x[0], x[1], {.alpha = 0.7f, .bias = x[2], .addend = x[3]})};
+         }});
+    cases.push_back({"addend in place", {normal({70, 46}), normal({46, 41}), normal({70, 41})}, [](Inputs x) {
+                         const Tensor addend = scale(x[2], 0.5f);  // dies here: y may take its memory
+                         return std::vector{matmul(x[0], x[1], {.addend = addend})};
+                     }});
+    cases.push_back(branch("row scale", normal({3, 35, 40}), 50));
+    cases.push_back(branch("row scale of a split", normal({3, 9, 600}), 36));
+    cases.push_back(slope("slope", Layout::nn, 79, 50, 46));
+    cases.push_back(slope("slope of odd rows", Layout::nn, 71, 61, 37));
+    cases.push_back(slope("slope NT", Layout::nt, 66, 68, 70, Activation::silu));
+    cases.push_back(slope("slope TN", Layout::tn, 66, 68, 70, Activation::relu));
+    cases.push_back(slope("slope of large tiles", Layout::nn, 257, 136, 64));
+    cases.push_back(slope("slope of a split", Layout::nn, 40, 24, 776));
+    cases.push_back(slope("slope of a split of odd rows", Layout::nn, 40, 23, 771));
+    cases.push_back(slope_of_branch("slope with everything", {3, 35, 40}, 50));
+    cases.push_back(slope_of_branch("slope of a split with everything", {3, 9, 600}, 36));
+    cases.push_back({"row scale TN", {normal({77, 40}), normal({77, 36}), fixed({77, 1})}, [](Inputs x) {
+                         return std::vector{matmul(x[0], x[1], {.transpose_a = true, .row_scale = x[2]})};
+                     }});
+    return cases;
+}
+
+/// Length of a case's longest sum, forward or backward, plus a few steps of an epilogue.
+double terms(const OpCase& c) {
+    std::int64_t longest = 0;
+    for (const Operand& operand : c.operands)
+        for (const std::int64_t extent : operand.type.shape.extents()) longest = std::max(longest, extent);
+    return static_cast<double>(longest) * (c.operands[0].type.shape.rank() > 2 ? 3 : 1) + 4;
+}
+
+class DeviceCooperativeMatmul : public ::testing::TestWithParam<OpCase> {};
+
+TEST_P(DeviceCooperativeMatmul, Kernels) {
+    check_mixed_kernels(GetParam(), terms(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeMatmul, ::testing::ValuesIn(mixed_cases()), case_name);
+
+/// Chooses one kernel wherever it is a candidate, and counts these choices.
+class Wherever : public Autotuner {
+public:
+    explicit Wherever(std::string name) : name_(std::move(name)) {}
+    std::size_t choose(const DeviceTraits&, const TuningProblem& problem) override {
+        const auto at = std::ranges::find(problem.candidates, name_);
+        if (at == problem.candidates.end()) return 0;
+        ++chosen;
+        return static_cast<std::size_t>(at - problem.candidates.begin());
+    }
+
+    int chosen = 0;
+
+private:
+    std::string name_;
+};
+
+class DeviceCooperativeMatmulLayouts : public ::testing::TestWithParam<Layout> {};
+
+/// With few registers, 256 invocations share a small tile, and each of them loads a part of a or of b per slice.
+TEST_P(DeviceCooperativeMatmulLayouts, WithFewRegisters) {
+    DeviceTraits lowering = traits_with_matrices(shared_device());
+    if (!lowering.matrices || lowering.max_group < 256)
+        GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices or too small workgroups";
+    lowering.registers = 128;
+    for (const OpCase& of : {plain(GetParam(), 68, 76, 100, 4), plain(GetParam(), 66, 62, 70, 2)})
+        check_mixed_kernels(of, terms(of), lowering);
+}
+
+/// Slices of a large tile are short if longer ones do not fit.
+TEST_P(DeviceCooperativeMatmulLayouts, WithLittleSharedMemory) {
+    DeviceTraits lowering = traits_with_matrices(shared_device());
+    if (!lowering.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
+    Wherever large("coopmat 128");
+    lowering.autotuner = &large;
+    lowering.shared_bytes = 32768;
+    const OpCase of = plain(GetParam(), 132, 140, 84, 4);
+    check_mixed_kernels(of, terms(of), lowering);
+    EXPECT_GT(large.chosen, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeMatmulLayouts, ::testing::Values(Layout::nn, Layout::nt, Layout::tn));
+
+class DeviceCooperativeGroupMatmul : public ::testing::TestWithParam<OpCase> {};
+
+TEST_P(DeviceCooperativeGroupMatmul, Kernels) {
+    DeviceTraits lowering = traits_with_group_matrices(shared_device());
+    if (lowering.workgroup_matrices == 0)
+        GTEST_SKIP() << shared_device().info().name << " has no flexible matrices that kernels can use";
+    GroupMatricesFirst autotuner;
+    lowering.autotuner = &autotuner;
+    check_mixed_kernels(GetParam(), terms(GetParam()), lowering);
+    if (autotuner.chosen == 0 && lowering.workgroup_matrices > lowering.subgroup_size)
+        GTEST_SKIP() << "the case is too small for a workgroup's matrices, of which a subgroup's have the same kernels";
+    EXPECT_GT(autotuner.chosen, 0);
+}
+
+/// Fewer cases than mixed_cases(): Mesa's CPU device takes seconds to compile each set of constants.
+std::vector<OpCase> group_cases() {
+    std::vector<OpCase> cases;
+    for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
+        cases.push_back(plain(layout, 75, 71, 31));
+        cases.push_back(plain(layout, 32, 48, 80, 8));   // nothing is cut off: two slices at a time, then one
+        cases.push_back(plain(layout, 66, 68, 770, 2));  // k split in chunks, the last one short
+    }
+    for (OpCase& c : mixed_cases())
+        if (c.name == "batch of slices" || c.name == "alpha bias addend" || c.name == "addend in place" ||
+            c.name == "row scale" || c.name == "slope" || c.name == "slope of odd rows" ||
+            c.name == "slope of a split with everything")
+            cases.push_back(std::move(c));
+    return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeGroupMatmul, ::testing::ValuesIn(group_cases()), case_name);
+
+/// y = act(a · b + bias) + addend for a graph of one product, lowered for a GPU in mixed precision.
+std::vector<float> run_product(const std::vector<float>& a, const std::vector<float>& b, const Shape& a_shape,
+                               const Shape& b_shape, const MatmulOptions& how) {
+    Device& device = shared_device();
+    const DeviceTraits lowering = traits_with_matrices(device);
+    if (!lowering.matrices) return {};
+    Graph graph;
+    const Tensor left = graph.input("a", {DType::f32, a_shape}), right = graph.input("b", {DType::f32, b_shape});
+    graph.output("y", matmul(left, right, how));
+    State state(device);
+    Program program(device, graph, state, {.traits = lowering});
+    program.write("a", a);
+    program.write("b", b);
+    program.run();
+    return program.read("y");
+}
+
+/// Multiplies a 32 · 32 matrix, whose diagonal begins with `x`, by the identity. A number that is not finite, times
+/// zero, affects only its row.
+std::vector<float> through_sixteen_bits(const std::vector<float>& x) {
+    std::vector<float> a(32 * 32, 0.0f), b(32 * 32, 0.0f);
+    for (std::size_t i = 0; i < 32; ++i) b[i * 33] = 1.0f;
+    for (std::size_t i = 0; i < x.size(); ++i) a[i * 33] = x[i];
+    const std::vector<float> y = run_product(a, b, {32, 32}, {32, 32}, {});
+    std::vector<float> diagonal;
+    for (std::size_t i = 0; i < x.size() && !y.empty(); ++i) diagonal.push_back(y[i * 33]);
+    return diagonal;
+}
+
+TEST(DeviceCooperativeRounding, IsToNearestEvenAndToInfinity) {
+    const DeviceTraits has = traits_with_matrices(shared_device());
+    if (!has.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
+    const bool fp16 = has.matrices->element == MatrixElement::fp16;
+    const float infinity = std::numeric_limits<float>::infinity();
+    const float step = fp16 ? 0x1p-10f : 0x1p-7f;  // distance between neighbours above 1
+    const std::vector<float> given{1 + step / 2,
+                                   1 + 1.5f * step,
+                                   1 + 0.51f * step,
+                                   -1 - 0.49f * step,
+                                   fp16 ? 65519.0f : 0x1.fep127f,
+                                   fp16 ? 65520.0f : 0x1.ffp127f,
+                                   -infinity};
+    const std::vector<float> wanted{1, 1 + 2 * step, 1 + step, -1, fp16 ? 65504.0f : 0x1.fep127f, infinity, -infinity};
+    EXPECT_EQ(through_sixteen_bits(given), wanted);
+    EXPECT_TRUE(std::isnan(through_sixteen_bits({std::nanf("")})[0]));
+}
+
+TEST(DeviceCooperativeEpilogue, ActivationsFollowTheProduct) {
+    const DeviceTraits has = traits_with_matrices(shared_device());
+    if (!has.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
+    // Multiples of 1/2 are exact in 16 bits, and so are their products and sums in fp32: only the activation rounds.
+    const Shape a{33, 40}, b{40, 35};
+    std::vector<float> x(33 * 40), z(40 * 35);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0.5f * static_cast<float>(static_cast<int>(i * 7 % 5) - 2);
+    for (std::size_t i = 0; i < z.size(); ++i) z[i] = 0.5f * static_cast<float>(static_cast<int>(i * 11 % 3) - 1);
+    const std::vector<float> plain = run_product(x, z, a, b, {});
+    const std::vector<float> relu = run_product(x, z, a, b, {.activation = Activation::relu});
+    const std::vector<float> silu = run_product(x, z, a, b, {.activation = Activation::silu});
+    for (std::size_t row = 0; row < 33; ++row)
+        for (std::size_t column = 0; column < 35; ++column) {
+            float sum = 0;
+            for (std::size_t t = 0; t < 40; ++t) sum += x[row * 40 + t] * z[t * 35 + column];
+            const std::size_t at = row * 35 + column;
+            EXPECT_EQ(plain[at], sum);
+            EXPECT_EQ(relu[at], std::max(sum, 0.0f));
+            EXPECT_NEAR(silu[at], sum / (1 + std::exp(-sum)), 8 * 0x1p-24 * (1 + std::abs(sum)));
+        }
+}
+
+TEST(DeviceCooperativeChoice, IsForNarrowGraphsOnly) {
+    if (!traits_with_matrices(shared_device()).matrices)
+        GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
+    const Graph whole;
+    EXPECT_FALSE(traits(shared_device()).matrices.has_value());
+    EXPECT_FALSE(traits(shared_device(), whole).matrices.has_value());
+}
+
+}  // namespace
+}  // namespace vkf::test

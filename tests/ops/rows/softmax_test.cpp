@@ -1,0 +1,64 @@
+#include "ops/rows/softmax.h"
+#include "base/error.h"
+#include "op_check.h"
+#include "ops/elementwise/arithmetic.h"
+
+namespace vkf::test {
+namespace {
+
+using Inputs = std::span<const Tensor>;
+
+OpCase softmax_of(std::string name, Shape shape, const AttentionMask& mask = {}) {
+    const bool small = shape.elements() <= 4096;
+    return {.name = std::move(name),
+            .operands = {normal(std::move(shape), 2.0)},
+            .build = [mask](Inputs x) { return std::vector{softmax(x[0], mask)}; },
+            .finite_differences = small};
+}
+
+std::vector<OpCase> softmax_cases() {
+    std::vector<OpCase> cases;
+    for (const std::int64_t width : {1, 2, 3, 7, 8, 16, 17, 31, 64, 65, 129, 768, 4100, 5003})
+        cases.push_back(softmax_of(text("rows of ", width), {3, width}));
+    cases.push_back(softmax_of("one scalar", {}));
+    cases.push_back(softmax_of("one vector", {37}));
+    cases.push_back(softmax_of("many rows", {2053, 19}));
+    cases.push_back(softmax_of("causal", {2, 3, 33, 33}, {.causal = true}));
+    cases.push_back(softmax_of("causal, more keys", {2, 5, 12}, {.causal = true}));
+    // The first rows see no key: their results and gradients are zero.
+    cases.push_back(softmax_of("causal, fewer keys", {2, 12, 5}, {.causal = true}));
+    cases.push_back(softmax_of("causal off the diagonal", {2, 9, 9}, {.causal = true, .diagonal = true}));
+    cases.push_back(softmax_of("off the diagonal", {2, 9, 9}, {.diagonal = true}));
+    cases.push_back(softmax_of("off the diagonal, more keys", {7, 11}, {.diagonal = true}));
+    cases.push_back(softmax_of("off the diagonal, fewer keys", {11, 7}, {.diagonal = true}));
+    cases.push_back(softmax_of("window", {2, 9, 12}, {.window_left = 3, .window_right = 1}));
+    cases.push_back(softmax_of("off the only column", {3, 1, 1}, {.diagonal = true}));
+    cases.push_back({"slices", {padded({7, 21}, 3)}, [](Inputs x) { return std::vector{softmax(x[0])}; }});
+    cases.push_back({"in the memory of its input", {normal({9, 70})}, [](Inputs x) {
+                         return std::vector{softmax(scale(x[0], 3.0f))};
+                     }});
+    // Few columns dominate a row, and the rounding of 1 - y dominates the gradient.
+    cases.push_back({.name = "logits by the thousand",
+                     .operands = {normal({6, 33}, 30.0, 1e4)},
+                     .build = [](Inputs x) { return std::vector{softmax(x[0])}; },
+                     .gradient_ulps = 256,
+                     .finite_differences = false});
+    cases.push_back({.name = "logits far apart",
+                     .operands = {normal({6, 33}, 1e30)},
+                     .build = [](Inputs x) { return std::vector{softmax(x[0])}; },
+                     .finite_differences = false});
+    return cases;
+}
+
+VKF_OP_TABLE(Softmax, softmax_cases());
+
+TEST(HostSoftmaxShapes, RefusesWhatItCannotTake) {
+    Graph graph;
+    EXPECT_THROW(softmax(graph.input("x", {DType::i32, {2, 3}})), InputError);
+    const Tensor y = graph.input("y", {DType::f32, {2, 3}}), lengths = graph.input("lengths", {DType::i32, {1}});
+    EXPECT_THROW(softmax(y, {.window_left = -1}), InputError);
+    EXPECT_THROW(softmax(y, {.key_lengths = lengths}), InputError);
+}
+
+}  // namespace
+}  // namespace vkf::test
