@@ -1,9 +1,9 @@
 // vkformer merge: merges adapters and their base model into one model.
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
 #include "apps/inspect/facts.h"
@@ -47,22 +47,22 @@ void merge(const Common& common, const Options& o) {
 
 }  // namespace
 
-void add_merge(CLI::App& app, Common& common) {
-    CLI::App* command = app.add_subcommand("merge", "Adapters and the model that they stand beside, as one model");
+void add_merge(cli::Command& app, Common& common) {
+    cli::Command& command = app.add_subcommand("merge", "Adapters and the model that they stand beside, as one model");
     auto o = std::make_shared<Options>();
-    command->add_option("adapters", o->adapters, "Directory of adapters")->required()->type_name("DIR");
-    add_base_option(*command, o->base);
-    add_verify_option(*command, o->verify);
-    command->add_option("--out-dir", o->out_dir, "Directory to write to")->required()->type_name("DIR");
-    command->add_flag("--overwrite", o->overwrite, "Replace the run, model or data that is there");
-    add_common(*command, common);
-    command->footer(
+    command.add_option("adapters", o->adapters, "Directory of adapters").required().type_name("DIR");
+    add_base_option(command, o->base);
+    add_verify_option(command, o->verify);
+    command.add_option("--out-dir", o->out_dir, "Directory to write to").required().type_name("DIR");
+    command.add_flag("--overwrite", o->overwrite, "Replace the run, model or data that is there");
+    add_common(command, common);
+    command.footer(
         "Example:\n"
         "  vkformer merge tuned/best --out-dir merged\n"
         "\n"
         "Writes a model directory: config.json, model.safetensors in F32, the tokenizer's files, and\n"
         "generation_config.json where the base says how to generate.\n");
-    command->callback([o, &common] { merge(common, *o); });
+    command.callback([o, &common] { merge(common, *o); });
 }
 
 }  // namespace vkf

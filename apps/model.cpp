@@ -1,8 +1,8 @@
 #include "apps/model.h"
 
-#include <CLI/CLI.hpp>
 #include <utility>
 
+#include "apps/cli/command.h"
 #include "apps/train/image_options.h"
 #include "base/error.h"
 #include "base/files/file.h"
@@ -100,7 +100,7 @@ fs::path base_of(const fs::path& directory) {
 
 }  // namespace
 
-void add_verify_option(CLI::App& command, bool& verify) {
+void add_verify_option(cli::Command& command, bool& verify) {
     command.add_flag("!--no-verify", verify, "Read the model also if its files are not as its manifest.json says");
 }
 
@@ -110,9 +110,9 @@ void require_undamaged(const fs::path& directory) try {
     throw InputError(error.what(), "; --no-verify reads it all the same");
 }
 
-void add_base_option(CLI::App& command, std::string& base) {
+void add_base_option(cli::Command& command, std::string& base) {
     command.add_option("--base", base, "Of adapters: the model they stand beside (where adapter_config.json says)")
-        ->type_name("DIR");
+        .type_name("DIR");
 }
 
 bool holds_adapters(const fs::path& directory) {

@@ -16,8 +16,8 @@
 #include "models/tokenizers/load_tokenizer.h"
 #include "program/state.h"
 
-namespace CLI {
-class App;
+namespace vkf::cli {
+class Command;
 }
 
 namespace vkf {
@@ -33,13 +33,13 @@ struct ModelPath {
 };
 
 /// Adds --no-verify, which reads a model without comparing its files with its manifest.
-void add_verify_option(CLI::App& command, bool& verify);
+void add_verify_option(cli::Command& command, bool& verify);
 
 /// Throws InputError naming a file that differs from the directory's manifest, and the option that reads it anyway.
 void require_undamaged(const std::filesystem::path& directory);
 
 /// Adds --base, the base model of adapters that a command is given.
-void add_base_option(CLI::App& command, std::string& base);
+void add_base_option(cli::Command& command, std::string& base);
 
 struct Model {
     std::filesystem::path path;  // directory of the whole model

@@ -1,10 +1,10 @@
 #include "apps/tasks.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
 
 #include "apps/bench/bench_models.h"
+#include "apps/cli/command.h"
 #include "apps/eval/eval.h"
 #include "apps/eval/forward_case.h"
 #include "apps/inspect/inspect.h"
@@ -44,11 +44,11 @@ std::string option_group(const Task& task) {
     return heading;
 }
 
-void require_options_of(const CLI::App& command, const Task& task, const std::string& model) {
+void require_options_of(const cli::Command& command, const Task& task, const std::string& model) {
     for (const TaskCommands& other : ALL)
-        for (const CLI::Option* option : command.get_options())
-            require(&other.task() == &task || option->count() == 0 || option->get_group() != option_group(other.task()),
-                    option->get_name(), " is for ", other.task().model, "s; ", model, " is none");
+        for (const cli::Option& option : command.options())
+            require(&other.task() == &task || option.count() == 0 || option.group() != option_group(other.task()),
+                    option.name(), " is for ", other.task().model, "s; ", model, " is none");
 }
 
 }  // namespace vkf

@@ -8,8 +8,8 @@
 #include "graph/tensor.h"
 #include "models/config/model_config.h"
 
-namespace CLI {
-class App;
+namespace vkf::cli {
+class Command;
 }
 
 namespace vkf {
@@ -31,11 +31,11 @@ struct TaskCommands {
     const Task& (*task)();
 
     /// Adds `train FAMILY`.
-    void (*add_train)(CLI::App& train, Common& common, const Family& family);
+    void (*add_train)(cli::Command& train, Common& common, const Family& family);
     void (*eval)(const Common& common, const EvalOptions& options);
     ForwardCase (*forward)(const ForwardOptions& options, const Safetensors& file);
     /// Adds `inspect FAMILY`.
-    void (*add_inspect)(CLI::App& inspect, Common& common, const Family& family);
+    void (*add_inspect)(cli::Command& inspect, Common& common, const Family& family);
     /// The model of a directory.
     InspectedModel (*inspect)(const InspectOptions& options, Format activations);
     BenchModel (*bench)(const BenchEntry& entry, const ModelConfig& config, const BatchSize& size);
@@ -46,9 +46,9 @@ const TaskCommands& commands_of(const Task& task);
 /// Heading of the options that only models of a task have: "Vision models".
 std::string option_group(const Task& task);
 /// Throws InputError naming an option that was given under the heading of another task than the model's.
-void require_options_of(const CLI::App& command, const Task& task, const std::string& model);
+void require_options_of(const cli::Command& command, const Task& task, const std::string& model);
 
-void add_train_language(CLI::App& train, Common& common, const Family& family);
-void add_train_images(CLI::App& train, Common& common, const Family& family);
+void add_train_language(cli::Command& train, Common& common, const Family& family);
+void add_train_images(cli::Command& train, Common& common, const Family& family);
 
 }  // namespace vkf

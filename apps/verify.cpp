@@ -1,12 +1,12 @@
 // vkformer verify: checks checkpoints against their manifests.
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
 #include "base/files/published.h"
@@ -54,18 +54,18 @@ void verify(const Common& common, const fs::path& directory) {
 
 }  // namespace
 
-void add_verify(CLI::App& app, Common& common) {
-    CLI::App* command = app.add_subcommand("verify", "A checkpoint's files against its manifest");
+void add_verify(cli::Command& app, Common& common) {
+    cli::Command& command = app.add_subcommand("verify", "A checkpoint's files against its manifest");
     auto directory = std::make_shared<std::string>();
-    command->add_option("directory", *directory, "Directory of a run or of a checkpoint")->required()->type_name("DIR");
-    add_common(*command, common);
-    command->footer(
+    command.add_option("directory", *directory, "Directory of a run or of a checkpoint").required().type_name("DIR");
+    add_common(command, common);
+    command.footer(
         "Example:\n"
         "  vkformer verify out\n"
         "\n"
         "Reads every file that manifest.json lists, also those of best/ and checkpoint-STEP/, and compares size and\n"
         "hash. The first one that is damaged, missing or of another checkpoint is named, with status 2.\n");
-    command->callback([directory, &common] { verify(common, *directory); });
+    command.callback([directory, &common] { verify(common, *directory); });
 }
 
 }  // namespace vkf

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "ops/loss/head_loss.h"
 #include "ops/matmul/matmul.h"
 #include "ops/sampling/sample.h"
 
@@ -61,11 +60,11 @@ Tensor language_logits(const Scope& scope, const ModelConfig& config, Tensor tok
 }
 
 Tensor language_loss(const Scope& scope, const ModelConfig& config, std::int64_t batch, std::int64_t length,
-                     const LanguageLossOptions& options) {
+                     const LossTerms& terms) {
     const TensorType type{DType::i32, {batch, length}};
     const Tensor tokens = scope.graph().input("tokens", type), targets = scope.graph().input("targets", type);
     const Features made = features(scope, config, tokens, nullptr, false);
-    return head_loss(made.features, made.table, targets, {.d_loss = scope.d_loss(), .z_loss = options.z_loss});
+    return head_loss(made.features, made.table, targets, {.d_loss = scope.d_loss(), .terms = terms});
 }
 
 Objective language_objective(const ModelConfig& config) {

@@ -8,6 +8,7 @@
 #include "models/attention/key_value_cache.h"
 #include "models/data/batches.h"
 #include "models/families/family.h"
+#include "ops/loss/head_loss.h"
 
 namespace vkf {
 
@@ -15,13 +16,9 @@ namespace vkf {
 Tensor language_logits(const Scope& scope, const ModelConfig& config, Tensor tokens,
                        KeyValueCache* cache = nullptr, bool last_only = false);
 
-struct LanguageLossOptions {
-    float z_loss = 0;  // see HeadLossOptions
-};
-
 /// Mean loss of a micro-batch; declares its inputs `tokens` and `targets`, i32 [batch, length].
 Tensor language_loss(const Scope& scope, const ModelConfig& config, std::int64_t batch, std::int64_t length,
-                     const LanguageLossOptions& options = {});
+                     const LossTerms& terms = {});
 
 /// Training objective of a model of this configuration, for Batches::Options; empty: the next token.
 Objective language_objective(const ModelConfig& config);

@@ -2,9 +2,9 @@
 
 #include "apps/bench/bench.h"
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/interrupts.h"
 
@@ -38,10 +38,10 @@ Timing time_calls(double seconds, const std::function<void()>& call) {
     return timing_of(std::move(samples));
 }
 
-void add_bench(CLI::App& app, Common& common) {
-    CLI::App* command = app.add_subcommand("bench", "Measure how fast the parts of training are");
-    command->require_subcommand(1);
-    command->footer(
+void add_bench(cli::Command& app, Common& common) {
+    cli::Command& command = app.add_subcommand("bench", "Measure how fast the parts of training are");
+    command.require_subcommand();
+    command.footer(
         "Examples:\n"
         "  vkformer bench kernels\n"
         "  vkformer bench step --model small-gpt --by-op\n"
@@ -49,12 +49,12 @@ void add_bench(CLI::App& app, Common& common) {
         "  vkformer bench images\n"
         "  vkformer bench compile --only matmul\n"
         "  vkformer bench compare a.json b.json");
-    add_bench_kernels(*command, common);
-    add_bench_step(*command, common);
-    add_bench_generate(*command, common);
-    add_bench_images(*command, common);
-    add_bench_compile(*command, common);
-    add_bench_compare(*command, common);
+    add_bench_kernels(command, common);
+    add_bench_step(command, common);
+    add_bench_generate(command, common);
+    add_bench_images(command, common);
+    add_bench_compile(command, common);
+    add_bench_compare(command, common);
 }
 
 }  // namespace vkf

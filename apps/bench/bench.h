@@ -11,18 +11,18 @@
 
 #include "apps/cli/common.h"
 
-namespace CLI {
-class App;
+namespace vkf::cli {
+class Command;
 }
 
 namespace vkf {
 
-void add_bench_images(CLI::App& bench, Common& common);
-void add_bench_kernels(CLI::App& bench, Common& common);
-void add_bench_step(CLI::App& bench, Common& common);
-void add_bench_generate(CLI::App& bench, Common& common);
-void add_bench_compile(CLI::App& bench, Common& common);
-void add_bench_compare(CLI::App& bench, Common& common);
+void add_bench_images(cli::Command& bench, Common& common);
+void add_bench_kernels(cli::Command& bench, Common& common);
+void add_bench_step(cli::Command& bench, Common& common);
+void add_bench_generate(cli::Command& bench, Common& common);
+void add_bench_compile(cli::Command& bench, Common& common);
+void add_bench_compare(cli::Command& bench, Common& common);
 
 /// Seconds.
 struct Timing {

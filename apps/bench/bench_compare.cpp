@@ -1,6 +1,5 @@
 // vkformer bench compare: two saved reports side by side, of two devices, drivers or versions.
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -9,9 +8,11 @@
 
 #include "apps/bench/bench_report.h"
 #include "apps/bench/compile_report.h"
+#include "apps/cli/command.h"
 #include "apps/cli/output_file.h"
 #include "base/files/file.h"
 #include "base/text/json.h"
+#include "vulkan/cpu/lavapipe.h"
 
 namespace vkf {
 
@@ -150,20 +151,23 @@ void compare(const Common& common, const Options& o) {
 
 }  // namespace
 
-void add_bench_compare(CLI::App& bench, Common& common) {
+void add_bench_compare(cli::Command& bench, Common& common) {
     auto o = std::make_shared<Options>();
-    CLI::App* command = bench.add_subcommand("compare", "Two reports side by side, of two devices or drivers");
-    add_common(*command, common);
-    command->add_option("a", o->first, "Report of --out")->required()->type_name("A.json");
-    command->add_option("b", o->second, "Another one")->required()->type_name("B.json");
-    command->add_option("--markdown", o->markdown, "Write the table as Markdown")->type_name("FILE.md");
-    command->footer(
-        "Example:\n"
-        "  vkformer bench kernels --device llvmpipe --out a.json; vkformer bench kernels --out b.json\n"
-        "  vkformer bench compare a.json b.json\n"
-        "\n"
-        "A/B: how many times as fast B is, by medians. Of two reports of bench compile: kernels whose figures differ.");
-    command->callback([o, &common] { compare(common, *o); });
+    cli::Command& command = bench.add_subcommand("compare", "Two reports side by side, of two devices or drivers");
+    add_common(command, common);
+    command.add_option("a", o->first, "Report of --out").required().type_name("A.json");
+    command.add_option("b", o->second, "Another one").required().type_name("B.json");
+    command.add_option("--markdown", o->markdown, "Write the table as Markdown").type_name("FILE.md");
+    command.footer(
+        text("Example:\n"
+             "  vkformer bench kernels --device ",
+             cpu_device_example,
+             " --out a.json; vkformer bench kernels --out b.json\n"
+             "  vkformer bench compare a.json b.json\n"
+             "\n"
+             "A/B: how many times as fast B is, by medians. Of two reports of bench compile: kernels whose figures "
+             "differ."));
+    command.callback([o, &common] { compare(common, *o); });
 }
 
 }  // namespace vkf

@@ -1,6 +1,5 @@
 // vkformer bench compile: compiles every kernel that the device may choose and reports the driver's figures; runs none.
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -10,6 +9,7 @@
 #include "apps/bench/bench_cases.h"
 #include "apps/bench/bench_models.h"
 #include "apps/bench/compile_report.h"
+#include "apps/cli/command.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/progress.h"
 #include "apps/inspect/analysis.h"
@@ -193,20 +193,20 @@ void bench_compile(const Common& common, const Options& o) {
 
 }  // namespace
 
-void add_bench_compile(CLI::App& bench, Common& common) {
+void add_bench_compile(cli::Command& bench, Common& common) {
     auto o = std::make_shared<Options>();
-    CLI::App* command =
+    cli::Command& command =
         bench.add_subcommand("compile", "What the driver makes of every kernel the device may choose: none is run");
-    add_common(*command, common);
-    command->add_option("--only", o->only, "Only cases of bench kernels whose family, name, shape and layout match")
-        ->type_name("PATTERN");
-    command->add_option("--model", o->model, text("A training step of ", listed(bench_model_names()), " instead"))
-        ->type_name("NAME")
-        ->excludes("--only");
-    command->add_option("--isa", o->isa, "Write the machine code into a new directory")->type_name("DIR");
-    command->add_option("--out", o->out, "Write the JSON document here too")->type_name("FILE.json");
-    command->add_option("--markdown", o->markdown, "Write the table as Markdown")->type_name("FILE.md");
-    command->footer(
+    add_common(command, common);
+    command.add_option("--only", o->only, "Only cases of bench kernels whose family, name, shape and layout match")
+        .type_name("PATTERN");
+    command.add_option("--model", o->model, text("A training step of ", listed(bench_model_names()), " instead"))
+        .type_name("NAME")
+        .excludes("--only");
+    command.add_option("--isa", o->isa, "Write the machine code into a new directory").type_name("DIR");
+    command.add_option("--out", o->out, "Write the JSON document here too").type_name("FILE.json");
+    command.add_option("--markdown", o->markdown, "Write the table as Markdown").type_name("FILE.md");
+    command.footer(
         "Examples:\n"
         "  vkformer bench compile --only matmul --kernels tile --isa isa\n"
         "  vkformer bench compile --model vit --precision mixed --out mixed.json --markdown mixed.md\n"
@@ -215,8 +215,8 @@ void add_bench_compile(CLI::App& bench, Common& common) {
         "constants is compiled once, for the first case that may run it. A dash: the driver does not say. Spills "
         "count\n"
         "registers or instructions, as the driver does; cycles are the compiler's estimate.");
-    command->callback([o, command, &common] {
-        o->every_precision = command->get_option("--precision")->count() == 0;
+    command.callback([o, &command, &common] {
+        o->every_precision = command.count("--precision") == 0;
         bench_compile(common, *o);
     });
 }

@@ -1,6 +1,5 @@
 // vkformer bench generate: speed of a language model at reading a prompt and at writing tokens.
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <bit>
 #include <memory>
@@ -10,6 +9,8 @@
 #include "apps/bench/bench_models.h"
 #include "apps/bench/bench_report.h"
 #include "apps/bench/bench_timing.h"
+#include "apps/cli/command.h"
+#include "apps/cli/option_values.h"
 #include "apps/cli/progress.h"
 #include "models/generation/generate.h"
 #include "models/generation/sampling.h"
@@ -156,25 +157,24 @@ void bench_generate(const Common& common, const Options& o) {
 
 }  // namespace
 
-void add_bench_generate(CLI::App& bench, Common& common) {
+void add_bench_generate(cli::Command& bench, Common& common) {
     auto o = std::make_shared<Options>();
-    CLI::App* command = bench.add_subcommand("generate", "Reading a prompt and writing tokens");
-    add_common(*command, common);
-    command->add_option("--model", o->model, listed(bench_model_names(true)) + "; else each in turn")
-        ->type_name("NAME");
-    command->add_option("--prompt", o->prompt, "Length of the prompt in tokens; at most half the context is used")
-        ->type_name("N")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
-        ->capture_default_str();
-    o->size.declare(*command, "Texts that are written at once; else one", "Tokens of a text; else a model's context");
-    command->add_flag("--by-op", o->by_op, "Also the ops that reading and writing consist of, most time first");
-    o->declare(*command);
-    command->footer(
+    cli::Command& command = bench.add_subcommand("generate", "Reading a prompt and writing tokens");
+    add_common(command, common);
+    command.add_option("--model", o->model, listed(bench_model_names(true)) + "; else each in turn").type_name("NAME");
+    command.add_option("--prompt", o->prompt, "Length of the prompt in tokens; at most half the context is used")
+        .type_name("N")
+        .check(whole(1, 1'000'000))
+        .capture_default_str();
+    o->size.declare(command, "Texts that are written at once; else one", "Tokens of a text; else a model's context");
+    command.add_flag("--by-op", o->by_op, "Also the ops that reading and writing consist of, most time first");
+    o->declare(command);
+    command.footer(
         "Examples:\n"
         "  vkformer bench generate\n"
         "  vkformer bench generate --model gpt2 --seconds 5 --json\n"
         "  vkformer bench generate --model small-gpt --batch-size 8 --block-size 32");
-    command->callback([o, &common] { bench_generate(common, *o); });
+    command.callback([o, &common] { bench_generate(common, *o); });
 }
 
 }  // namespace vkf

@@ -1,6 +1,5 @@
 // vkformer bench images: speed of the input pipeline that prepares images for training.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -11,6 +10,7 @@
 #include <thread>
 
 #include "apps/bench/bench.h"
+#include "apps/cli/command.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/progress.h"
 #include "apps/train/image_options.h"
@@ -124,30 +124,30 @@ void bench_images(const Common& common, const Options& o) {
 
 }  // namespace
 
-void add_bench_images(CLI::App& bench, Common& common) {
+void add_bench_images(cli::Command& bench, Common& common) {
     auto o = std::make_shared<Options>();
-    CLI::App* images = bench.add_subcommand("images", "Images per second that the input pipeline prepares");
-    add_common(*images, common);
-    images->add_option("--data", o->data, "Directory of images; else drawn ones")->type_name("DIR");
-    add_max_pixels_option(*images, o->max_pixels);
-    images->add_option("--batch-size", o->batch_size, "Images in a batch")
-        ->type_name("N")
-        ->check(whole(1))
-        ->capture_default_str();
-    images->add_option("--workers", o->workers, "Threads, measured beside one; default: as many as processors")
-        ->type_name("N")
-        ->check(whole(1));
-    images->add_option("--seconds", o->seconds, "Length of each measurement")
-        ->type_name("S")
-        ->check(at_least(0.001))
-        ->capture_default_str();
-    images->footer(
+    cli::Command& images = bench.add_subcommand("images", "Images per second that the input pipeline prepares");
+    add_common(images, common);
+    images.add_option("--data", o->data, "Directory of images; else drawn ones").type_name("DIR");
+    add_max_pixels_option(images, o->max_pixels);
+    images.add_option("--batch-size", o->batch_size, "Images in a batch")
+        .type_name("N")
+        .check(whole(1))
+        .capture_default_str();
+    images.add_option("--workers", o->workers, "Threads, measured beside one; default: as many as processors")
+        .type_name("N")
+        .check(whole(1));
+    images.add_option("--seconds", o->seconds, "Length of each measurement")
+        .type_name("S")
+        .check(at_least(0.001))
+        .capture_default_str();
+    images.footer(
         "Examples:\n"
         "  vkformer bench images\n"
         "  vkformer bench images --data data/cifar10 --workers 8 --json\n"
         "\n"
         "Per core: images by seconds of processor time, whatever else the machine is doing.");
-    images->callback([o, &common] { bench_images(common, *o); });
+    images.callback([o, &common] { bench_images(common, *o); });
 }
 
 }  // namespace vkf

@@ -1,10 +1,10 @@
 // vkformer bench kernels: times every kernel family at the sizes of real models, compared with the device's own peak.
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "apps/bench/bench_cases.h"
 #include "apps/bench/bench_report.h"
+#include "apps/cli/command.h"
 #include "apps/cli/option_values.h"
 #include "apps/cli/progress.h"
 
@@ -34,18 +34,19 @@ void bench_kernels(const Common& common, const Options& o) {
 
 }  // namespace
 
-void add_bench_kernels(CLI::App& bench, Common& common) {
+void add_bench_kernels(cli::Command& bench, Common& common) {
     auto o = std::make_shared<Options>();
-    CLI::App* command = bench.add_subcommand("kernels", "Time, FLOP/s and bytes/s of every kernel, beside the peak");
-    add_common(*command, common);
-    command->add_option("--only", o->only, "Only kernels whose family, name, shape and layout match")
-        ->type_name("PATTERN");
-    command->add_option("--sizes", o->sizes, "Of batches that a CPU trains on, or of such as fill a GPU")
-        ->type_name("small|large")
-        ->check(one_of({"small", "large"}))
-        ->capture_default_str();
-    o->declare(*command);
-    command->footer(
+    cli::Command& command =
+        bench.add_subcommand("kernels", "Time, FLOP/s and bytes/s of every kernel, beside the peak");
+    add_common(command, common);
+    command.add_option("--only", o->only, "Only kernels whose family, name, shape and layout match")
+        .type_name("PATTERN");
+    command.add_option("--sizes", o->sizes, "Of batches that a CPU trains on, or of such as fill a GPU")
+        .type_name("small|large")
+        .check(one_of({"small", "large"}))
+        .capture_default_str();
+    o->declare(command);
+    command.footer(
         "Examples:\n"
         "  vkformer bench kernels\n"
         "  vkformer bench kernels --only 'matmul.*ViT' --seconds 2\n"
@@ -55,7 +56,7 @@ void add_bench_kernels(CLI::App& bench, Common& common) {
         "\n"
         "Of peak: the time that the work takes at least by the device's measured FLOP/s and bytes/s, by the median.\n"
         "FLOP/s of a kernel that uses cooperative matrices are compared with those that matrices reached.");
-    command->callback([o, &common] { bench_kernels(common, *o); });
+    command.callback([o, &common] { bench_kernels(common, *o); });
 }
 
 }  // namespace vkf

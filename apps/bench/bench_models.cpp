@@ -1,8 +1,8 @@
 #include "apps/bench/bench_models.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "apps/cli/command.h"
 #include "apps/cli/option_values.h"
 #include "apps/tasks.h"
 #include "base/random.h"
@@ -108,16 +108,16 @@ std::vector<BenchModel> bench_models(const std::string& attention, const BatchSi
     return models;
 }
 
-void BatchSize::declare(CLI::App& app, const std::string& of_batch, const std::string& of_block) {
-    app.add_option("--batch-size", batch, of_batch)->type_name("N")->check(whole(1, 1 << 20));
-    app.add_option("--block-size", length, of_block)->type_name("N")->check(whole(1, 1 << 20));
+void BatchSize::declare(cli::Command& app, const std::string& of_batch, const std::string& of_block) {
+    app.add_option("--batch-size", batch, of_batch).type_name("N").check(whole(1, 1 << 20));
+    app.add_option("--block-size", length, of_block).type_name("N").check(whole(1, 1 << 20));
 }
 
 std::vector<BenchModel> chosen_models(const std::string& name, const std::string& attention, const BatchSize& size) {
     std::vector<BenchModel> models = bench_models(attention, size);
     if (!name.empty()) {
         std::erase_if(models, [&](const BenchModel& model) { return model.name != name; });
-        require(!models.empty(), "--model is '", name, "', wanted ", CLI::detail::join(bench_model_names(), ", "));
+        require(!models.empty(), "--model is '", name, "', wanted ", joined(bench_model_names(), ", "));
     }
     if (size.length == 0) return models;
     const auto context = [](const BenchModel& model) {

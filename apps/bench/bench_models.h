@@ -1,13 +1,16 @@
 // Whole models that are timed: the recipes that come with the program, and GPT-2 itself.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "models/families/family.h"
 #include "models/train/trainer.h"
+
+namespace vkf::cli {
+class Command;
+}
 
 namespace vkf {
 
@@ -33,7 +36,7 @@ struct BatchSize {
     std::int64_t length = 0;  // tokens per sequence
 
     /// Declares --batch-size and --block-size with their descriptions.
-    void declare(CLI::App& app, const std::string& of_batch, const std::string& of_block);
+    void declare(cli::Command& app, const std::string& of_batch, const std::string& of_block);
 };
 
 /// A model that is timed: its config.json, the sequences or images per batch, and the tokens per sequence.

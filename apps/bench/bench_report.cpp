@@ -1,11 +1,11 @@
 #include "apps/bench/bench_report.h"
 
-#include <CLI/CLI.hpp>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "apps/bench/bench_peak.h"
 #include "apps/bench/roofline.h"
+#include "apps/cli/command.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/version.h"
 #include "apps/inspect/facts_document.h"
@@ -203,14 +203,14 @@ BenchReport read_report(const std::filesystem::path& path) {
     }
 }
 
-void ReportOptions::declare(CLI::App& app) {
+void ReportOptions::declare(cli::Command& app) {
     app.add_option("--seconds", seconds, "Length of each measurement")
-        ->type_name("S")
-        ->check(at_least(0.001))
-        ->capture_default_str();
-    app.add_option("--out", out, "Write the JSON document here too")->type_name("FILE.json");
-    app.add_option("--markdown", markdown, "Write the table as Markdown")->type_name("FILE.md");
-    app.add_option("--plot", plot, "Draw the roofline")->type_name("FILE.svg");
+        .type_name("S")
+        .check(at_least(0.001))
+        .capture_default_str();
+    app.add_option("--out", out, "Write the JSON document here too").type_name("FILE.json");
+    app.add_option("--markdown", markdown, "Write the table as Markdown").type_name("FILE.md");
+    app.add_option("--plot", plot, "Draw the roofline").type_name("FILE.svg");
 }
 
 void run_benchmark(const Common& common, const ReportOptions& o,

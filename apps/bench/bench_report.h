@@ -58,7 +58,7 @@ struct ReportOptions {
     double seconds = 0.5;
     std::string out, markdown, plot;
 
-    void declare(CLI::App& app);
+    void declare(cli::Command& app);
 };
 
 /// Opens the device and measures its peak; `work` adds measurements to the report, which is then printed and written.

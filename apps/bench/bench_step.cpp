@@ -1,6 +1,5 @@
 // vkformer bench step: times whole training steps, and the ops in them.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -11,6 +10,7 @@
 #include "apps/bench/bench_models.h"
 #include "apps/bench/bench_report.h"
 #include "apps/bench/bench_timing.h"
+#include "apps/cli/command.h"
 #include "apps/cli/progress.h"
 #include "ops/optimizer/optimizers.h"
 #include "vulkan/device/device.h"
@@ -98,25 +98,25 @@ void bench_step(const Common& common, const Options& o) {
 
 }  // namespace
 
-void add_bench_step(CLI::App& bench, Common& common) {
+void add_bench_step(cli::Command& bench, Common& common) {
     auto o = std::make_shared<Options>();
-    CLI::App* command = bench.add_subcommand("step", "Whole training steps of real models");
-    add_common(*command, common);
-    command->add_option("--model", o->model, listed(bench_model_names()) + "; else each in turn")->type_name("NAME");
-    command->add_option("--attention", o->attention, "A variant: standard, belief, belief-star, ...")
-        ->type_name("NAME")
-        ->capture_default_str();
-    o->size.declare(*command, "Sequences or images in a batch; else each model's own",
+    cli::Command& command = bench.add_subcommand("step", "Whole training steps of real models");
+    add_common(command, common);
+    command.add_option("--model", o->model, listed(bench_model_names()) + "; else each in turn").type_name("NAME");
+    command.add_option("--attention", o->attention, "A variant: standard, belief, belief-star, ...")
+        .type_name("NAME")
+        .capture_default_str();
+    o->size.declare(command, "Sequences or images in a batch; else each model's own",
                     "Tokens of a sequence; else each model's own");
-    command->add_flag("--by-op", o->by_op, "Also the ops that the step consists of, most time first");
-    o->declare(*command);
-    command->footer(
+    command.add_flag("--by-op", o->by_op, "Also the ops that the step consists of, most time first");
+    o->declare(command);
+    command.footer(
         "Examples:\n"
         "  vkformer bench step\n"
         "  vkformer bench step --model small-gpt --attention belief\n"
         "  vkformer bench step --model gpt2 --batch-size 4 --block-size 128 --precision mixed\n"
         "  vkformer bench step --model vit --by-op --seconds 10 --out step.json");
-    command->callback([o, &common] { bench_step(common, *o); });
+    command.callback([o, &common] { bench_step(common, *o); });
 }
 
 }  // namespace vkf

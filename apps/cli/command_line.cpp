@@ -1,6 +1,5 @@
 #include "apps/cli/command_line.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -12,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
 #include "apps/cli/interrupts.h"
@@ -49,17 +49,17 @@ std::string message_of(const std::filesystem::filesystem_error& error) {
 }
 
 /// Commands with --config check this themselves, since the file may give --precision too.
-void check_common(const CLI::App& app, const Common& common) {
-    const CLI::App* command = &app;
-    while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
-    if (!command->get_option_no_throw("--config")) require_mixed(common);
+void check_common(const cli::Command& program, const Common& common) {
+    const cli::Command* command = &program;
+    while (const cli::Command* chosen = command->chosen_subcommand()) command = chosen;
+    if (!command->find_option("--config")) require_mixed(common);
 }
 
 int run(int argc, const char* const* argv) {
-    CLI::App app("Trains and runs transformers on any Vulkan device.", "vkformer");
+    cli::RootCommand app("vkformer", "Trains and runs transformers on any Vulkan device.");
     Common common;
     add_common(app, common);
-    app.set_version_flag("--version", text("vkformer ", version()));
+    app.version(text("vkformer ", version()));
     app.footer(EXAMPLES);
     app.parse_complete_callback([&] { check_common(app, common); });
     add_commands(app, common);
@@ -67,24 +67,20 @@ int run(int argc, const char* const* argv) {
         std::fputs(app.help().c_str(), stderr);
         return 2;
     }
-    app.require_subcommand(1);
+    app.require_subcommand();
     check_flags(app);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp& help) {
-        if (has_unknown(app)) return complain(usage_message(app, help.what()), 2);
-        print(app.help());
-    } catch (const CLI::CallForVersion& version) {
-        print(std::string(version.what()) + "\n");
-    } catch (const CLI::ParseError& error) {
-        return complain(usage_message(app, error.what()), 2);
-    }
+    const cli::ParseResult result = app.parse(argc, argv);
+    using Kind = cli::ParseResult::Kind;
+    if (result.kind == Kind::error || (result.kind == Kind::help && has_unknown(app)))
+        return complain(usage_message(app, result.message), 2);
+    if (result.kind == Kind::help) print(app.help());
+    if (result.kind == Kind::version) print(result.message + "\n");
     return 0;
 }
 
 }  // namespace
 
-void add_commands(CLI::App& app, Common& common) {
+void add_commands(cli::Command& app, Common& common) {
     add_devices(app, common);
     add_train(app, common);
     add_eval(app, common);

@@ -1,9 +1,8 @@
 #include "apps/cli/command_tree.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "apps/cli/option_values.h"
+#include "apps/cli/command.h"
 #include "apps/help/usage.h"
 
 namespace vkf {
@@ -25,21 +24,20 @@ bool is_word(const std::string& part) {
 }
 
 /// Footer of the command itself, or ""; a command without a footer inherits its parent's.
-std::string own_footer(const CLI::App& app) {
-    const CLI::App* parent = app.get_parent();
-    return parent && parent->get_footer() == app.get_footer() ? "" : app.get_footer();
+std::string own_footer(const cli::Command& command) {
+    const cli::Command* parent = command.parent();
+    return parent && parent->footer() == command.footer() ? "" : command.footer();
 }
 
-CommandOption described(const CLI::Option& option) {
-    CommandOption made{
-        .help = option.get_description(),
-        .standard = option.get_default_str(),
-        .group = option.get_group(),
-        .value = is_flag(option) ? ValueType{ValueType::Kind::flag} : ValueType::of(option.get_type_name()),
-        .required = option.get_required(),
-        .repeats = option.get_items_expected_max() > 1};
-    for (const std::string& name : option.get_snames()) made.names.push_back("-" + name);
-    for (const std::string& name : option.get_lnames()) made.names.push_back("--" + name);
+CommandOption described(const cli::Option& option) {
+    CommandOption made{.help = option.description(),
+                       .standard = option.default_str(),
+                       .group = option.group(),
+                       .value = option.is_flag() ? ValueType{ValueType::Kind::flag} : ValueType::of(option.type_name()),
+                       .required = option.is_required(),
+                       .repeats = option.takes_several()};
+    for (const std::string& name : option.short_names()) made.names.push_back("-" + name);
+    for (const std::string& name : option.long_names()) made.names.push_back("--" + name);
     return made;
 }
 
@@ -62,21 +60,21 @@ std::vector<const CommandPage*> CommandPage::all() const {
     return list;
 }
 
-CommandPage command_tree(const CLI::App& app) {
-    CommandPage made{.path = app.get_parent() ? path_of(app) : "",
-                     .name = app.get_name(),
-                     .about = app.get_description(),
-                     .footer = own_footer(app)};
-    for (const CLI::Option* option : app.get_options()) {
-        const CommandOption one = described(*option);
+CommandPage command_tree(const cli::Command& command) {
+    CommandPage made{.path = command.parent() ? path_of(command) : "",
+                     .name = command.name(),
+                     .about = command.description(),
+                     .footer = own_footer(command)};
+    for (const cli::Option& option : command.options()) {
+        const CommandOption one = described(option);
         if (one.group.empty()) continue;  // hidden
         if (!one.names.empty()) made.options.push_back(one);
-        if (!option->get_positional()) continue;
+        if (!option.is_positional()) continue;
         made.arguments.push_back(one);
         made.arguments.back().names.clear();
     }
-    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-        if (!command->get_group().empty()) made.commands.push_back(command_tree(*command));
+    for (const cli::Command* below : command.subcommands())
+        if (!below->group().empty()) made.commands.push_back(command_tree(*below));
     return made;
 }
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
+namespace vkf::cli {
+class Command;
 }
 
 namespace vkf {
@@ -48,6 +48,6 @@ struct CommandPage {
 inline constexpr std::string_view everywhere = "Everywhere";
 
 /// Everything that --help shows about the program.
-CommandPage command_tree(const CLI::App& app);
+CommandPage command_tree(const cli::Command& command);
 
 }  // namespace vkf

@@ -1,28 +1,28 @@
 // The subcommands: each adds itself to the program, and its callback does the work.
 #pragma once
 
-namespace CLI {
-class App;
+namespace vkf::cli {
+class Command;
 }
 
 namespace vkf {
 
 struct Common;
 
-void add_devices(CLI::App& app, Common& common);
-void add_train(CLI::App& app, Common& common);
-void add_eval(CLI::App& app, Common& common);
-void add_classify(CLI::App& app, Common& common);
-void add_generate(CLI::App& app, Common& common);
-void add_forward(CLI::App& app, Common& common);
-void add_inspect(CLI::App& app, Common& common);
-void add_merge(CLI::App& app, Common& common);
-void add_verify(CLI::App& app, Common& common);
-void add_data(CLI::App& app, Common& common);
-void add_bench(CLI::App& app, Common& common);
+void add_devices(cli::Command& app, Common& common);
+void add_train(cli::Command& app, Common& common);
+void add_eval(cli::Command& app, Common& common);
+void add_classify(cli::Command& app, Common& common);
+void add_generate(cli::Command& app, Common& common);
+void add_forward(cli::Command& app, Common& common);
+void add_inspect(cli::Command& app, Common& common);
+void add_merge(cli::Command& app, Common& common);
+void add_verify(cli::Command& app, Common& common);
+void add_data(cli::Command& app, Common& common);
+void add_bench(cli::Command& app, Common& common);
 /// Adds the subcommand that writes completions for shells and the man page, of all commands.
-void add_completion(CLI::App& app, Common& common);
+void add_completion(cli::Command& app, Common& common);
 /// Adds all subcommands, in the order of --help.
-void add_commands(CLI::App& app, Common& common);
+void add_commands(cli::Command& app, Common& common);
 
 }  // namespace vkf

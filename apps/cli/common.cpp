@@ -1,6 +1,5 @@
 #include "apps/cli/common.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "apps/cli/command.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/option_values.h"
 #include "apps/cli/raw_output.h"
@@ -30,42 +30,42 @@ namespace vkf {
 
 // --- Options -------------------------------------------------------------------------------------
 
-void add_common(CLI::App& app, Common& common) {
+void add_common(cli::Command& app, Common& common) {
     app.add_option("--device", common.device,
                    "Device to work on, see `vkformer devices`; else $VKFORMER_DEVICE, else the best")
-        ->type_name("INDEX|NAME")
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-        ->group("Everywhere");
+        .type_name("INDEX|NAME")
+        .take_last()
+        .group("Everywhere");
     app.add_option("--precision", common.precision,
                    "mixed: activations in 16 bits; sums, norms, weights and the optimizer in fp32")
-        ->type_name("fp32|mixed")
-        ->check(one_of({"fp32", "mixed"}))
-        ->capture_default_str()
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-        ->group("Everywhere");
+        .type_name("fp32|mixed")
+        .check(one_of({"fp32", "mixed"}))
+        .capture_default_str()
+        .take_last()
+        .group("Everywhere");
     app.add_option(
            "--kernels", common.kernels,
            "How products and attention are computed: auto tries what the device has, once, and keeps the fastest")
-        ->type_name("auto|subgroup|tile|coopmat|coopmat2")
-        ->transform([](const std::string& name) { return name == "lanes" ? "subgroup" : name; })  // its former name
-        ->check(one_of({"auto", "subgroup", "tile", "coopmat", "coopmat2"}))
-        ->capture_default_str()
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-        ->group("Everywhere");
+        .type_name("auto|subgroup|tile|coopmat|coopmat2")
+        .transform([](const std::string& name) { return name == "lanes" ? "subgroup" : name; })  // its former name
+        .check(one_of({"auto", "subgroup", "tile", "coopmat", "coopmat2"}))
+        .capture_default_str()
+        .take_last()
+        .group("Everywhere");
     app.add_option("--half", common.half,
                    "The 16 bits of --precision mixed; float16 trains with dynamic loss scaling [bfloat16]")
-        ->type_name("bfloat16|float16")
-        ->check(one_of({"bfloat16", "float16"}))
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-        ->group("Everywhere");
+        .type_name("bfloat16|float16")
+        .check(one_of({"bfloat16", "float16"}))
+        .take_last()
+        .group("Everywhere");
     app.add_option("--seed", common.seed, "Where all random numbers come from")
-        ->type_name("N")
-        ->check(whole(0, std::numeric_limits<std::int64_t>::max()))
-        ->capture_default_str()
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-        ->group("Everywhere");
-    app.add_flag("--json", common.json, "One JSON document on standard output")->group("Everywhere");
-    app.add_flag("--quiet", common.quiet, "No progress, no notes")->group("Everywhere");
+        .type_name("N")
+        .check(whole(0, std::numeric_limits<std::int64_t>::max()))
+        .capture_default_str()
+        .take_last()
+        .group("Everywhere");
+    app.add_flag("--json", common.json, "One JSON document on standard output").group("Everywhere");
+    app.add_flag("--quiet", common.quiet, "No progress, no notes").group("Everywhere");
 }
 
 // --- Device --------------------------------------------------------------------------------------

@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "graph/tensor.h"
 
-namespace CLI {
-class App;
-class Validator;
-}  // namespace CLI
+namespace vkf::cli {
+class Command;
+struct Check;
+}  // namespace vkf::cli
 
 namespace vkf {
 
@@ -38,7 +38,7 @@ struct Common {
     }
 };
 
-void add_common(CLI::App& app, Common& common);
+void add_common(cli::Command& app, Common& common);
 
 /// Opens the wanted device, lets it choose its kernels by --kernels, and calls `work`. Throws Error if the validation
 /// layers complained meanwhile.
@@ -77,9 +77,9 @@ void note(const Common& common, std::string_view text);
 
 // --- Values of options ---------------------------------------------------------------------------
 
-/// Validators for a whole number, and for a number, of at least `least`.
-CLI::Validator whole(std::int64_t least);
-CLI::Validator at_least(double least);
+/// Checks for a whole number, and for a number, of at least `least`.
+cli::Check whole(std::int64_t least);
+cli::Check at_least(double least);
 
 /// Throws InputError unless the directory of the output file exists.
 void require_directory_of(const std::string& output);

@@ -8,19 +8,15 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "apps/cli/command.h"
 #include "apps/cli/config_file.h"
 #include "apps/cli/option_values.h"
 #include "base/error.h"
 #include "models/config/field.h"
-
-namespace CLI {
-class App;
-class Option;
-class Validator;
-}  // namespace CLI
 
 namespace vkf {
 
@@ -50,7 +46,7 @@ public:
 
 protected:
     /// Adds --config.
-    void declare_config(CLI::App& app);
+    void declare_config(cli::Command& app);
     /// Takes options from the files of --config.
     void read_configs();
     /// Takes options that were not given from the configuration of an earlier run.
@@ -59,7 +55,7 @@ protected:
     const ConfigValue* base(const std::string& key) const;
 
     template <class T>
-    CLI::Option* option(CLI::App& app, const char* name, T& value, const char* help, const CLI::Validator& wanted) {
+    cli::Option option(cli::Command& app, const char* name, T& value, const char* help, const cli::Check& wanted) {
         remember(name + 2, [&value] { return value_of(value); });
         return declare(
             app, name, help, wanted, [&value](const std::string& word) { read(word, value); }, shown(value_of(value)),
@@ -70,27 +66,30 @@ protected:
     /// The value as people write it; "" for no value.
     static std::string shown(const std::optional<ConfigValue>& value);
     /// Adds an option that takes one of some words, which --help lists.
-    void choice(CLI::App& app, const char* name, std::string& value, const char* help,
+    void choice(cli::Command& app, const char* name, std::string& value, const char* help,
                 const std::vector<std::string>& known);
-    void choice(CLI::App& app, const char* name, const Choice& value, const char* help);
+    void choice(cli::Command& app, const char* name, const Choice& value, const char* help);
     /// Adds an option for a field of a model's configuration, which stores the value. If the field is 0 now, the option
     /// also takes 0.
-    void field(CLI::App& app, const Field& field);
+    void field(cli::Command& app, const Field& field);
     /// Adds an option that takes a file or directory; kept as an absolute path.
-    void path(CLI::App& app, const char* name, std::string& value, const char* help);
+    void path(cli::Command& app, const char* name, std::string& value, const char* help);
     /// Adds an option NAME=PATH that names files or directories and may be given several times; kept with absolute
     /// paths.
-    void named_paths(CLI::App& app, const char* name, std::vector<NamedPath>& value, const char* help);
-    void flag(CLI::App& app, const char* name, bool& value, const char* help);
+    void named_paths(cli::Command& app, const char* name, std::vector<NamedPath>& value, const char* help);
+    void flag(cli::Command& app, const char* name, bool& value, const char* help);
     /// Adds a flag that has no value, and is not part of the configuration, until it is given.
-    void flag(CLI::App& app, const char* name, std::optional<bool>& value, const char* help);
+    void flag(cli::Command& app, const char* name, std::optional<bool>& value, const char* help);
     // Rules of the option declared last.
 
     /// Keeps the option in TOML only if `meant` returns true.
     void keep_if(std::function<bool()> meant);
-    /// Refuses the option on the command line unless `effective` returns true: "--name has no effect WITHOUT".
+    /// Refuses the option on the command line unless `effective` returns true: "--name has no effect WITHOUT". An
+    /// option may have several conditions, of which the first that fails is reported. With a name, the condition is
+    /// that of the option "--name", which must have been declared.
     void effective_if(std::function<bool()> effective, std::function<std::string()> without);
     void effective_if(std::function<bool()> effective, const char* without);
+    void effective_if(std::string_view name, std::function<bool()> effective, const char* without);
     /// Refuses to resume a run with another value, if `state` differs between both; by default any other value. A run
     /// of an earlier version, which did not have the option, has the value `absent`.
     void fixed_by_run(std::string absent, std::function<std::string(const std::string& value)> state = {});
@@ -113,11 +112,14 @@ private:
         Source source;
         std::string where;
     };
+    struct Condition {
+        std::function<bool()> effective;
+        std::function<std::string()> without;
+    };
     struct Entry {
         std::string key;
         std::function<std::optional<ConfigValue>()> value;  // nothing: left out
-        std::function<bool()> effective = {};
-        std::function<std::string()> without = {};
+        std::vector<Condition> conditions = {};
         std::function<std::string(const std::string&)> state = {};
         std::string absent = {};
     };
@@ -142,17 +144,20 @@ private:
     static std::optional<ConfigValue> value_of(const std::optional<double>& value) {
         return value ? std::optional<ConfigValue>(*value) : std::nullopt;
     }
-    CLI::Option* declare(CLI::App& app, const char* name, const char* help, const CLI::Validator& wanted,
-                         std::function<void(const std::string&)> take, const std::string& standard,
-                         const std::string& type);
+    cli::Option declare(cli::Command& app, const char* name, const char* help, const cli::Check& wanted,
+                        std::function<void(const std::string&)> take, const std::string& standard,
+                        const std::string& type);
     void apply(const std::filesystem::path& file, Source source);
     /// Takes an entry for an option that no source of higher priority gave.
-    void take(CLI::Option& option, const ConfigEntry& entry, Source source);
+    void take(cli::Option option, const ConfigEntry& entry, Source source);
 
-    CLI::App* app_ = nullptr;
+    /// Entry of given_ for the option "--name", or its end.
+    std::map<std::string, Given>::const_iterator given_by_file(const std::string& name) const;
+
+    cli::Command* app_ = nullptr;
     std::vector<std::string> configs_;
     std::vector<Entry> entries_;
-    std::map<const CLI::Option*, Given> given_;  // options given by files
+    std::map<std::string, Given> given_;  // options given by files, by Option::name()
     std::map<std::string, ConfigValue> base_;
 };
 

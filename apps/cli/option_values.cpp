@@ -1,6 +1,5 @@
 #include "apps/cli/option_values.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -8,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "apps/cli/command.h"
 #include "apps/cli/common.h"
 #include "base/error.h"
 #include "base/text/utf8.h"
@@ -80,81 +80,69 @@ double widened(float value) {
     return parsed<double>(words_of(value)).value_or(value);
 }
 
-CLI::Validator whole(std::int64_t least, std::int64_t most) {
-    return CLI::Validator(
-        [=](const std::string& word) -> std::string {
-            const std::optional<std::int64_t> value = read_whole(word);
-            if (value && *value >= least && *value <= most) return {};
-            const bool bounded = most < most_counted || (value && *value > most);
-            const std::string range = bounded ? text("from ", least, " to ", most) : text("of at least ", least);
-            return text("found ", visible(word), ", wanted a whole number ", range);
-        },
-        "", "number");
+cli::Check whole(std::int64_t least, std::int64_t most) {
+    return {.name = "number", .complaint = [=](const std::string& word) -> std::string {
+                const std::optional<std::int64_t> value = read_whole(word);
+                if (value && *value >= least && *value <= most) return {};
+                const bool bounded = most < most_counted || (value && *value > most);
+                const std::string range = bounded ? text("from ", least, " to ", most) : text("of at least ", least);
+                return text("found ", visible(word), ", wanted a whole number ", range);
+            }};
 }
 
-CLI::Validator whole(std::int64_t least) {
+cli::Check whole(std::int64_t least) {
     return whole(least, most_counted);
 }
 
-CLI::Validator number(const Range& range) {
-    return CLI::Validator(
-        [range](const std::string& word) -> std::string {
-            const std::optional<double> value = read_number(word);
-            const auto beyond = [](double a, double b, bool equal_too) { return equal_too ? a >= b : a > b; };
-            if (value && beyond(*value, range.least, range.least_too) && beyond(range.most, *value, range.most_too))
-                return {};
-            const std::string from = text(range.least_too ? "of at least " : "above ", range.least);
-            if (range.most == std::numeric_limits<double>::max())
-                return text("found ", visible(word), ", wanted a number ", from);
-            return text("found ", visible(word), ", wanted a number ", from, " and ",
-                        range.most_too ? "at most " : "below ", range.most);
-        },
-        "", "number");
+cli::Check number(const Range& range) {
+    return {.name = "number", .complaint = [range](const std::string& word) -> std::string {
+                const std::optional<double> value = read_number(word);
+                const auto beyond = [](double a, double b, bool equal_too) { return equal_too ? a >= b : a > b; };
+                if (value && beyond(*value, range.least, range.least_too) && beyond(range.most, *value, range.most_too))
+                    return {};
+                const std::string from = text(range.least_too ? "of at least " : "above ", range.least);
+                if (range.most == std::numeric_limits<double>::max())
+                    return text("found ", visible(word), ", wanted a number ", from);
+                return text("found ", visible(word), ", wanted a number ", from, " and ",
+                            range.most_too ? "at most " : "below ", range.most);
+            }};
 }
 
-CLI::Validator at_least(double least) {
+cli::Check at_least(double least) {
     return number({.least = least, .most = std::numeric_limits<double>::max()});
 }
 
-CLI::Validator one_of(std::vector<std::string> known) {
-    return CLI::Validator(
-        [known = std::move(known)](const std::string& word) -> std::string {
-            if (std::ranges::find(known, word) != known.end()) return {};
-            return text('\'', word, "' is unknown, wanted ", listed(known), did_you_mean(word, known));
-        },
-        "");
+cli::Check one_of(std::vector<std::string> known) {
+    return {.complaint = [known = std::move(known)](const std::string& word) -> std::string {
+        if (std::ranges::find(known, word) != known.end()) return {};
+        return text('\'', word, "' is unknown, wanted ", listed(known), did_you_mean(word, known));
+    }};
 }
 
-CLI::Validator words() {
-    return CLI::Validator(
-        [](const std::string& word) -> std::string {
-            if (word.empty()) return "found '', wanted at least one character";
-            return invalid_utf8(word) ? text("found ", visible(word), ", wanted UTF-8") : "";
-        },
-        "");
+cli::Check words() {
+    return {.complaint = [](const std::string& word) -> std::string {
+        if (word.empty()) return "found '', wanted at least one character";
+        return invalid_utf8(word) ? text("found ", visible(word), ", wanted UTF-8") : "";
+    }};
 }
 
-CLI::Validator named_path() {
-    return CLI::Validator(
-        [](const std::string& word) -> std::string {
-            constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
-            const std::size_t end = word.find_first_not_of(letters);
-            const bool named = end != std::string::npos && end > 0 && word[end] == '=' && end + 1 < word.size();
-            return named && !invalid_utf8(word) ? "" : text("found ", visible(word), ", wanted NAME=PATH");
-        },
-        "");
+cli::Check named_path() {
+    return {.complaint = [](const std::string& word) -> std::string {
+        constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+        const std::size_t end = word.find_first_not_of(letters);
+        const bool named = end != std::string::npos && end > 0 && word[end] == '=' && end + 1 < word.size();
+        return named && !invalid_utf8(word) ? "" : text("found ", visible(word), ", wanted NAME=PATH");
+    }};
 }
 
-bool wants_number(CLI::Option& option) {
-    try {
-        return option.get_validator("number") != nullptr;
-    } catch (const CLI::OptionNotFound&) {
-        return false;
-    }
+bool wants_number(const cli::Option& option) {
+    return option.has_check("number");
 }
 
-bool is_flag(const CLI::Option& option) {
-    return option.get_items_expected_max() == 0;
+std::string joined(std::span<const std::string> words, std::string_view separator) {
+    std::string line;
+    for (const std::string& word : words) line += text(&word == words.data() ? "" : separator, word);
+    return line;
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> known) {

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
+namespace vkf::cli {
 class Option;
-class Validator;
-}  // namespace CLI
+struct Check;
+}  // namespace vkf::cli
 
 namespace vkf {
 
@@ -25,24 +25,26 @@ std::string shortest(double value);
 /// Double whose shortest text is also the float's.
 double widened(float value);
 
-/// Validators, called "number", for numbers between two bounds; whole(least) goes as far as doubles are exact.
-CLI::Validator whole(std::int64_t least, std::int64_t most);
+/// Checks, called "number", for numbers between two bounds; whole(least) goes as far as doubles are exact.
+cli::Check whole(std::int64_t least, std::int64_t most);
 struct Range {
     double least = 0, most = 0;
     bool least_too = true, most_too = true;  // true if the bound is included
 };
-CLI::Validator number(const Range& range);
-/// Validator for one of some words; the message about a misspelt word names the nearest.
-CLI::Validator one_of(std::vector<std::string> words);
-/// Validator for text that is not empty and is UTF-8, the encoding of files that keep it.
-CLI::Validator words();
+cli::Check number(const Range& range);
+/// Check for one of some words; the message about a misspelt word names the nearest.
+cli::Check one_of(std::vector<std::string> words);
+/// Check for text that is not empty and is UTF-8, the encoding of files that keep it.
+cli::Check words();
 
-/// Validator for NAME=PATH; the name has letters, digits, '-' and '_'.
-CLI::Validator named_path();
+/// Check for NAME=PATH; the name has letters, digits, '-' and '_'.
+cli::Check named_path();
 
-/// wants_number(): true if the option takes a number; is_flag(): true if the option is a flag.
-bool wants_number(CLI::Option& option);
-bool is_flag(const CLI::Option& option);
+/// True if the option takes a number.
+bool wants_number(const cli::Option& option);
+
+/// The words with the separator between them.
+std::string joined(std::span<const std::string> words, std::string_view separator);
 
 /// "; did you mean X?" with the nearest of the known words, or "" if none is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);

@@ -1,13 +1,13 @@
 // vkformer data: prepares text, makes synthetic tokens, and describes data sets; images are in data_images.cpp and
 // data_preview.cpp.
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
 #include "apps/cli/interrupts.h"
@@ -153,48 +153,49 @@ void describe(const Common& common, const Options& o) {
 
 }  // namespace
 
-void add_data(CLI::App& app, Common& common) {
-    CLI::App* command = app.add_subcommand("data", "Prepare text and images, make synthetic sets, describe a data set");
-    command->require_subcommand(1);
+void add_data(cli::Command& app, Common& common) {
+    cli::Command& command =
+        app.add_subcommand("data", "Prepare text and images, make synthetic sets, describe a data set");
+    command.require_subcommand();
     auto o = std::make_shared<Options>();
-    const auto add = [&](const char* name, const char* about, const char* example, auto work) {
-        CLI::App* part = command->add_subcommand(name, about);
-        part->footer(text("Example:\n  vkformer data ", example, "\n"));
-        part->callback([o, &common, work] { work(common, *o); });
+    const auto add = [&](const char* name, const char* about, const char* example, auto work) -> cli::Command& {
+        cli::Command& part = command.add_subcommand(name, about);
+        part.footer(text("Example:\n  vkformer data ", example, "\n"));
+        part.callback([o, &common, work] { work(common, *o); });
         return part;
     };
-    CLI::App* words = add("text", "Characters of a UTF-8 file or directory as train.bin, val.bin, chars.json",
-                          "text input.txt --out data/chars", prepare_text);
-    words->add_option("path", o->path, "File, or directory of text files")->required()->type_name("PATH");
-    CLI::App* synthetic = add("synthetic", "A Markov chain's tokens, whose least possible loss is known",
-                              "synthetic --out data/chain --tokens 200000", make_synthetic);
-    synthetic->add_option("--tokens", o->tokens, "How many")->type_name("N")->check(whole(2))->capture_default_str();
-    synthetic->add_option("--vocab-size", o->vocab_size, "Different tokens")
-        ->type_name("N")
-        ->check(whole(1))
-        ->capture_default_str();
-    for (CLI::App* maker : {words, synthetic}) {
-        maker->add_option("--out", o->out, "Directory to write to")->required()->type_name("DIR");
+    cli::Command& words = add("text", "Characters of a UTF-8 file or directory as train.bin, val.bin, chars.json",
+                              "text input.txt --out data/chars", prepare_text);
+    words.add_option("path", o->path, "File, or directory of text files").required().type_name("PATH");
+    cli::Command& synthetic = add("synthetic", "A Markov chain's tokens, whose least possible loss is known",
+                                  "synthetic --out data/chain --tokens 200000", make_synthetic);
+    synthetic.add_option("--tokens", o->tokens, "How many").type_name("N").check(whole(2)).capture_default_str();
+    synthetic.add_option("--vocab-size", o->vocab_size, "Different tokens")
+        .type_name("N")
+        .check(whole(1))
+        .capture_default_str();
+    for (cli::Command* maker : {&words, &synthetic}) {
+        maker->add_option("--out", o->out, "Directory to write to").required().type_name("DIR");
         maker->add_flag("--overwrite", o->overwrite, "Replace the data, model or run that is there");
         add_common(*maker, common);
     }
-    add_data_tokens(*command, common);
-    add_data_bpe(*command, common);
-    add_data_images(*command, common);
-    add_data_preview(*command, common);
-    CLI::App* info =
+    add_data_tokens(command, common);
+    add_data_bpe(command, common);
+    add_data_images(command, common);
+    add_data_preview(command, common);
+    cli::Command& info =
         add("info", "What a token file, text, or directory of data or images holds", "info data/chars", describe);
-    info->add_option("path", o->path, "Token file, text, or directory")->required()->type_name("PATH");
-    add_max_pixels_option(*info, o->max_pixels);
-    add_common(*info, common);
-    CLI::App* finder =
+    info.add_option("path", o->path, "Token file, text, or directory").required().type_name("PATH");
+    add_max_pixels_option(info, o->max_pixels);
+    add_common(info, common);
+    cli::Command& finder =
         add("find", "Where a file or folder of data lies on this machine", "find tinyshakespeare/input.txt", find);
-    finder->footer(text("Example:\n  vkformer data find tinyshakespeare/input.txt\n\nLooks in ", DATA_FOLDERS,
-                        ":\n~/.local/share/vkformer, /usr/local/share/vkformer and /usr/share/vkformer unless "
-                        "$XDG_DATA_HOME\nand $XDG_DATA_DIRS say otherwise.\n"));
-    finder->add_option("name", o->path, "Path below one of these folders")->required()->type_name("NAME");
-    add_common(*finder, common);
-    command->footer(
+    finder.footer(text("Example:\n  vkformer data find tinyshakespeare/input.txt\n\nLooks in ", DATA_FOLDERS,
+                       ":\n~/.local/share/vkformer, /usr/local/share/vkformer and /usr/share/vkformer unless "
+                       "$XDG_DATA_HOME\nand $XDG_DATA_DIRS say otherwise.\n"));
+    finder.add_option("name", o->path, "Path below one of these folders").required().type_name("NAME");
+    add_common(finder, common);
+    command.footer(
         "Examples:\n  vkformer data text input.txt --out data/chars\n"
         "  vkformer data bpe books --vocab-size 4096 --out books-bpe\n"
         "  vkformer data tokens books --tokenizer books-bpe --out data/books\n  vkformer data cifar10\n"

@@ -2,11 +2,11 @@
 
 #include "apps/data/data_bpe.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "apps/cli/command.h"
 #include "apps/cli/common.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/option_values.h"
@@ -88,33 +88,33 @@ void make_tokenizer(const Common& common, const Options& o) {
 
 }  // namespace
 
-void add_data_bpe(CLI::App& data, Common& common) {
-    CLI::App* part = data.add_subcommand("bpe", "Learn a byte-level BPE from texts: tokenizer.json, vocab.json, …");
+void add_data_bpe(cli::Command& data, Common& common) {
+    cli::Command& part = data.add_subcommand("bpe", "Learn a byte-level BPE from texts: tokenizer.json, vocab.json, …");
     auto o = std::make_shared<Options>();
-    part->add_option("input", o->inputs, "Text files, .jsonl and .json files, directories of .txt and .jsonl files")
-        ->required()
-        ->type_name("PATH...");
-    part->add_option("--vocab-size", o->vocab_size, "Tokens, with the 256 bytes and the special ones")
-        ->required()
-        ->type_name("N")
-        ->check(whole(257, std::numeric_limits<std::int32_t>::max()));
-    part->add_option("--out", o->out, "Directory to write to")->required()->type_name("DIR");
-    part->add_option("--special", o->special, "Special tokens; the first one ends texts")
-        ->type_name("TOKEN...")
-        ->check(words())
-        ->capture_default_str();
-    part->add_option("--text-key", o->text_key, "Where an object of a .jsonl or .json file has its text")
-        ->type_name("KEY")
-        ->capture_default_str();
-    part->add_flag("--overwrite", o->overwrite, "Replace the tokenizer, data, model or run that is there");
-    part->footer(
+    part.add_option("input", o->inputs, "Text files, .jsonl and .json files, directories of .txt and .jsonl files")
+        .required()
+        .type_name("PATH...");
+    part.add_option("--vocab-size", o->vocab_size, "Tokens, with the 256 bytes and the special ones")
+        .required()
+        .type_name("N")
+        .check(whole(257, std::numeric_limits<std::int32_t>::max()));
+    part.add_option("--out", o->out, "Directory to write to").required().type_name("DIR");
+    part.add_option("--special", o->special, "Special tokens; the first one ends texts")
+        .type_name("TOKEN...")
+        .check(words())
+        .capture_default_str();
+    part.add_option("--text-key", o->text_key, "Where an object of a .jsonl or .json file has its text")
+        .type_name("KEY")
+        .capture_default_str();
+    part.add_flag("--overwrite", o->overwrite, "Replace the tokenizer, data, model or run that is there");
+    part.footer(
         "Examples:\n"
         "  vkformer data bpe books --vocab-size 4096 --out books-bpe\n"
         "  vkformer data bpe chats.jsonl --vocab-size 8192 --out chats-bpe --special '<|im_end|>' '<|im_start|>'\n"
         "\n"
         "Words are cut as GPT-2's are. The result does not depend on the order of the texts.\n");
-    part->callback([o, &common] { make_tokenizer(common, *o); });
-    add_common(*part, common);
+    part.callback([o, &common] { make_tokenizer(common, *o); });
+    add_common(part, common);
 }
 
 }  // namespace vkf

@@ -1,8 +1,8 @@
 // The part of `vkformer data` that learns a tokenizer.
 #pragma once
 
-namespace CLI {
-class App;
+namespace vkf::cli {
+class Command;
 }
 
 namespace vkf {
@@ -10,6 +10,6 @@ namespace vkf {
 struct Common;
 
 /// Adds bpe to the subcommand `data`.
-void add_data_bpe(CLI::App& data, Common& common);
+void add_data_bpe(cli::Command& data, Common& common);
 
 }  // namespace vkf

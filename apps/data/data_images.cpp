@@ -1,10 +1,10 @@
 // vkformer data cifar10, cifar100, synthetic-images: image sets, official or drawn.
 #include "apps/data/data_images.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "apps/cli/command.h"
 #include "apps/cli/common.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/progress.h"
@@ -104,7 +104,7 @@ void make_synthetic(const Common& common, const Options& o) {
     report(common, "Synthetic images", "", text("seed ", common.seed), o.out, open_cifar(CIFAR10, o.out));
 }
 
-void add_overwrite(CLI::App& part, Options& o) {
+void add_overwrite(cli::Command& part, Options& o) {
     part.add_flag("--overwrite", o.overwrite, "Replace the data, model or run that is there");
 }
 
@@ -118,39 +118,36 @@ nlohmann::ordered_json image_facts(const Common& common, const std::string& dire
     return facts;
 }
 
-void add_data_images(CLI::App& data, Common& common) {
-    const auto add = [&](std::string_view name, const std::string& about, std::string_view examples) {
-        CLI::App* part = data.add_subcommand(std::string(name), about);
-        part->footer(text("Examples:\n", examples));
+void add_data_images(cli::Command& data, Common& common) {
+    const auto add = [&](std::string_view name, const std::string& about, std::string_view examples) -> cli::Command& {
+        cli::Command& part = data.add_subcommand(std::string(name), about);
+        part.footer(text("Examples:\n", examples));
         return part;
     };
     for (const CifarFormat* format : {&CIFAR10, &CIFAR100}) {
         const std::string name(format->name);
-        CLI::App* part =
+        cli::Command& part =
             add(name, text(format->title, ", from this machine or its official address, verified"),
                 text("  vkformer data ", name, "\n  VKFORMER_DATA=/where/the/archive/is vkformer data ", name,
                      " --out data/", name, "\n\nTakes ", format->archive, " or its files, plain or as .xz, from\n",
                      DATA_FOLDERS, ";\nelse downloads the archive, going on where an earlier download ended.\n"));
         auto o = std::make_shared<Options>();
         o->out = "data/" + name;
-        part->add_option("--out", o->out, "Directory to write to")->type_name("DIR")->capture_default_str();
-        add_overwrite(*part, *o);
-        part->callback([format, o, &common] { prepare_cifar(common, *format, o->out, o->overwrite); });
-        add_common(*part, common);
+        part.add_option("--out", o->out, "Directory to write to").type_name("DIR").capture_default_str();
+        add_overwrite(part, *o);
+        part.callback([format, o, &common] { prepare_cifar(common, *format, o->out, o->overwrite); });
+        add_common(part, common);
     }
     auto o = std::make_shared<Options>();
-    CLI::App* part = add("synthetic-images", "Ten classes of drawn shapes and patterns in CIFAR-10's layout",
-                         "  vkformer data synthetic-images --out data/shapes\n"
-                         "  vkformer data synthetic-images --out data/few --count 500 --test-count 100 --seed 7\n");
-    part->add_option("--out", o->out, "Directory to write to")->required()->type_name("DIR");
-    add_overwrite(*part, *o);
-    part->add_option("--count", o->count, "Training images")->type_name("N")->check(whole(10))->capture_default_str();
-    part->add_option("--test-count", o->test_count, "Test images")
-        ->type_name("N")
-        ->check(whole(10))
-        ->capture_default_str();
-    part->callback([o, &common] { make_synthetic(common, *o); });
-    add_common(*part, common);
+    cli::Command& part = add("synthetic-images", "Ten classes of drawn shapes and patterns in CIFAR-10's layout",
+                             "  vkformer data synthetic-images --out data/shapes\n"
+                             "  vkformer data synthetic-images --out data/few --count 500 --test-count 100 --seed 7\n");
+    part.add_option("--out", o->out, "Directory to write to").required().type_name("DIR");
+    add_overwrite(part, *o);
+    part.add_option("--count", o->count, "Training images").type_name("N").check(whole(10)).capture_default_str();
+    part.add_option("--test-count", o->test_count, "Test images").type_name("N").check(whole(10)).capture_default_str();
+    part.callback([o, &common] { make_synthetic(common, *o); });
+    add_common(part, common);
 }
 
 }  // namespace vkf

@@ -1,6 +1,5 @@
 #include "apps/data/data_preview.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -9,6 +8,7 @@
 #include <numeric>
 #include <span>
 
+#include "apps/cli/command.h"
 #include "apps/cli/common.h"
 #include "apps/cli/output_file.h"
 #include "apps/train/image_options.h"
@@ -207,23 +207,23 @@ void preview(const Common& common, Options& o) {
 
 }  // namespace
 
-void add_data_preview(CLI::App& data, Common& common) {
-    CLI::App* part = data.add_subcommand("preview", "A picture of training images as the network gets to see them");
+void add_data_preview(cli::Command& data, Common& common) {
+    cli::Command& part = data.add_subcommand("preview", "A picture of training images as the network gets to see them");
     auto o = std::make_shared<Options>();
-    o->training.declare_images(*part);
-    part->add_option("--out", o->out, "PNG file to write")->required()->type_name("FILE");
+    o->training.declare_images(part);
+    part.add_option("--out", o->out, "PNG file to write").required().type_name("FILE");
     const auto number = [&](const char* name, std::int64_t& value, std::int64_t least, const char* help) {
-        part->add_option(name, value, help)->type_name("N")->check(whole(least))->capture_default_str();
+        part.add_option(name, value, help).type_name("N").check(whole(least)).capture_default_str();
     };
     number("--count", o->count, 1, "Images, if there are as many");
     number("--views", o->views, 1, "Views of each, one from every epoch");
     number("--scale", o->scale, 1, "Side of a pixel");
     number("--epoch", o->epoch, 0, "First epoch");
-    part->footer(
+    part.footer(
         "Examples:\n  vkformer data preview --data data/cifar10 --out preview.png\n"
         "  vkformer data preview --data data/cifar10 --augment randaugment --mix 0 --views 12 --out preview.png\n");
-    part->callback([o, &common] { preview(common, *o); });
-    add_common(*part, common);
+    part.callback([o, &common] { preview(common, *o); });
+    add_common(part, common);
 }
 
 }  // namespace vkf

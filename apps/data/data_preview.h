@@ -1,8 +1,8 @@
 // vkformer data preview: training images next to their augmented views.
 #pragma once
 
-namespace CLI {
-class App;
+namespace vkf::cli {
+class Command;
 }
 
 namespace vkf {
@@ -10,6 +10,6 @@ namespace vkf {
 struct Common;
 
 /// Adds preview to the subcommand `data`.
-void add_data_preview(CLI::App& data, Common& common);
+void add_data_preview(cli::Command& data, Common& common);
 
 }  // namespace vkf

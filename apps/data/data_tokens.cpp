@@ -2,13 +2,13 @@
 
 #include "apps/data/data_tokens.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "apps/cli/command.h"
 #include "apps/cli/common.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/option_values.h"
@@ -227,36 +227,36 @@ void make_tokens(const Common& common, const Options& o) {
 
 }  // namespace
 
-void add_data_tokens(CLI::App& data, Common& common) {
-    CLI::App* part = data.add_subcommand("tokens", "Tokens of texts as train.bin, val.bin and the tokenizer's files");
+void add_data_tokens(cli::Command& data, Common& common) {
+    cli::Command& part =
+        data.add_subcommand("tokens", "Tokens of texts as train.bin, val.bin and the tokenizer's files");
     auto o = std::make_shared<Options>();
-    part->add_option("input", o->inputs, "Text files, .jsonl and .json files, directories of .txt and .jsonl files")
-        ->required()
-        ->type_name("PATH...");
-    part->add_option("--tokenizer", o->tokenizer, "File of a tokenizer, or a directory that has one")
-        ->required()
-        ->type_name("PATH");
-    part->add_option("--out", o->out, "Directory to write to")->required()->type_name("DIR");
-    part->add_option("--text-key", o->text_key, "Where an object of a .jsonl or .json file has its text")
-        ->type_name("KEY")
-        ->capture_default_str();
-    auto* separator =
-        part->add_option("--separator", o->separator, "Added token that ends documents (the one that ends texts)")
-            ->type_name("TOKEN");
-    part->add_flag("--no-separator", o->no_separator, "Nothing between documents, before or behind them")
-        ->excludes(separator);
-    part->add_flag("--parse-special", o->parse_special,
-                   "Names of special tokens in the texts, such as <|endoftext|>, are these tokens");
-    auto* documents = part->add_option("--val-documents", o->val_documents, "Documents for validation, drawn at random")
-                          ->type_name("N")
-                          ->check(whole(1));
-    part->add_option("--val-fraction", o->val_fraction, "The same as a share of the documents; 0: no val.bin")
-        ->type_name("X")
-        ->check(number({.least = 0, .most = 1, .most_too = false}))
-        ->capture_default_str()
-        ->excludes(documents);
-    part->add_flag("--overwrite", o->overwrite, "Replace the data, model or run that is there");
-    part->footer(
+    part.add_option("input", o->inputs, "Text files, .jsonl and .json files, directories of .txt and .jsonl files")
+        .required()
+        .type_name("PATH...");
+    part.add_option("--tokenizer", o->tokenizer, "File of a tokenizer, or a directory that has one")
+        .required()
+        .type_name("PATH");
+    part.add_option("--out", o->out, "Directory to write to").required().type_name("DIR");
+    part.add_option("--text-key", o->text_key, "Where an object of a .jsonl or .json file has its text")
+        .type_name("KEY")
+        .capture_default_str();
+    part.add_option("--separator", o->separator, "Added token that ends documents (the one that ends texts)")
+        .type_name("TOKEN");
+    part.add_flag("--no-separator", o->no_separator, "Nothing between documents, before or behind them")
+        .excludes("--separator");
+    part.add_flag("--parse-special", o->parse_special,
+                  "Names of special tokens in the texts, such as <|endoftext|>, are these tokens");
+    part.add_option("--val-documents", o->val_documents, "Documents for validation, drawn at random")
+        .type_name("N")
+        .check(whole(1));
+    part.add_option("--val-fraction", o->val_fraction, "The same as a share of the documents; 0: no val.bin")
+        .type_name("X")
+        .check(number({.least = 0, .most = 1, .most_too = false}))
+        .capture_default_str()
+        .excludes("--val-documents");
+    part.add_flag("--overwrite", o->overwrite, "Replace the data, model or run that is there");
+    part.footer(
         "Examples:\n"
         "  vkformer data tokens input.txt --tokenizer bpe --out data/shakespeare\n"
         "  vkformer data tokens web.jsonl books --tokenizer bpe/tokenizer.json --out data/web --val-fraction 0.01\n"
@@ -266,8 +266,8 @@ void add_data_tokens(CLI::App& data, Common& common) {
         "separator. Where --val-fraction of the documents is less than one, that share of each document's end is for\n"
         "validation instead. Texts may be larger than memory. Tokens are uint16 where the vocabulary fits (nanoGPT's\n"
         "layout), else uint32 (llm.c's).\n");
-    part->callback([o, &common] { make_tokens(common, *o); });
-    add_common(*part, common);
+    part.callback([o, &common] { make_tokens(common, *o); });
+    add_common(part, common);
 }
 
 }  // namespace vkf

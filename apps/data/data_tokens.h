@@ -1,8 +1,8 @@
 // The part of `vkformer data` that turns texts into tokens.
 #pragma once
 
-namespace CLI {
-class App;
+namespace vkf::cli {
+class Command;
 }
 
 namespace vkf {
@@ -10,6 +10,6 @@ namespace vkf {
 struct Common;
 
 /// Adds tokens to the subcommand `data`.
-void add_data_tokens(CLI::App& data, Common& common);
+void add_data_tokens(cli::Command& data, Common& common);
 
 }  // namespace vkf

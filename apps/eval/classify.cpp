@@ -1,6 +1,5 @@
 // vkformer classify: classes of pictures by a vision model, and maps of its attention.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <numeric>
 #include <optional>
 
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
 #include "apps/cli/interrupts.h"
@@ -231,25 +231,22 @@ void run(const Common& common, const Options& o) {
 
 }  // namespace
 
-void add_classify(CLI::App& app, Common& common) {
-    CLI::App* command = app.add_subcommand("classify", "Name what pictures show, and where the model looks");
+void add_classify(cli::Command& app, Common& common) {
+    cli::Command& command = app.add_subcommand("classify", "Name what pictures show, and where the model looks");
     auto options = std::make_shared<Options>();
-    command->add_option("--model", options->model, "Model directory of a vision model")->required()->type_name("DIR");
-    add_verify_option(*command, options->verify);
-    command->add_option("images", options->images, "PNG, JPEG or WebP files")->required()->type_name("IMAGE");
-    command->add_option("--top", options->top, "Classes to name")
-        ->type_name("N")
-        ->check(whole(1))
-        ->capture_default_str();
+    command.add_option("--model", options->model, "Model directory of a vision model").required().type_name("DIR");
+    add_verify_option(command, options->verify);
+    command.add_option("images", options->images, "PNG, JPEG or WebP files").required().type_name("IMAGE");
+    command.add_option("--top", options->top, "Classes to name").type_name("N").check(whole(1)).capture_default_str();
     command
-        ->add_option("--attention-maps", options->maps,
-                     "Directory for IMAGE.rollout.png and IMAGE.heads.png: attention over the picture")
-        ->type_name("DIR");
-    command->add_flag("--overwrite", options->overwrite, "Replace maps that are there");
-    add_statistics_option(*command, options->statistics);
-    add_max_pixels_option(*command, options->max_pixels);
-    add_common(*command, common);
-    command->footer(
+        .add_option("--attention-maps", options->maps,
+                    "Directory for IMAGE.rollout.png and IMAGE.heads.png: attention over the picture")
+        .type_name("DIR");
+    command.add_flag("--overwrite", options->overwrite, "Replace maps that are there");
+    add_statistics_option(command, options->statistics);
+    add_max_pixels_option(command, options->max_pixels);
+    add_common(command, common);
+    command.footer(
         "Examples:\n"
         "  vkformer classify --model out/best cat.jpg\n"
         "  vkformer classify --model out/best --top 3 --attention-maps maps *.png\n"
@@ -258,7 +255,7 @@ void add_classify(CLI::App& app, Common& common) {
         "the attention weights from the class token back through all blocks; heads shows what the class token attends\n"
         "to, a row for every block. Pictures that cannot be read are said, and the status is 2 when the others are "
         "done.\n");
-    command->callback([options, &common] { run(common, *options); });
+    command.callback([options, &common] { run(common, *options); });
 }
 
 }  // namespace vkf

@@ -2,10 +2,10 @@
 
 #include "apps/eval/eval.h"
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <initializer_list>
 
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
 #include "apps/cli/option_values.h"
@@ -17,7 +17,7 @@ namespace vkf {
 
 namespace {
 
-void run(const CLI::App& command, const Common& common, const EvalOptions& o) {
+void run(const cli::Command& command, const Common& common, const EvalOptions& o) {
     const int subjects = !o.data.empty() + !o.text.empty() + !o.hellaswag.empty();
     require(subjects == 1, "eval: ", subjects == 0 ? "--data is missing" : "what to judge the model by is given twice",
             ", wanted one of --data, --text and --hellaswag");
@@ -26,60 +26,57 @@ void run(const CLI::App& command, const Common& common, const EvalOptions& o) {
     commands_of(task).eval(common, o);
 }
 
-void add_options(CLI::App& command, EvalOptions& o) {
-    command.add_option("--model,model", o.model, "Model directory")->required()->type_name("DIR");
+void add_options(cli::Command& command, EvalOptions& o) {
+    command.add_option("--model,model", o.model, "Model directory").required().type_name("DIR");
     add_base_option(command, o.base);
     add_verify_option(command, o.verify);
     command.add_option("--data", o.data, "Text, token file, or a directory of either; a directory of images")
-        ->type_name("PATH");
+        .type_name("PATH");
     command
         .add_option("--split", o.split,
                     "Part of the data [val]. Of images, val chooses the best checkpoint in training and test is\n"
                     "reported; all is the default for a folder without splits")
-        ->check(one_of({"train", "val", "test", "all"}))
-        ->type_name("train|val|test|all");
+        .check(one_of({"train", "val", "test", "all"}))
+        .type_name("train|val|test|all");
     command.add_option("--batch-size", o.batch_size, "Sequences (12) or images (128) at a time")
-        ->type_name("N")
-        ->check(whole(1));
+        .type_name("N")
+        .check(whole(1));
     command.add_flag("--allow-nonfinite", o.allow_nonfinite, "Report a loss that is nan or infinite too");
 
     const std::string text = option_group(language_task()), vision = option_group(image_task());
     command.add_option("--block-size", o.block_size, "Tokens of a sequence (the model's n_positions)")
-        ->type_name("N")
-        ->check(whole(1))
-        ->group(text);
+        .type_name("N")
+        .check(whole(1))
+        .group(text);
     command.add_option("--text", o.text, "Instead of --data: a text, or a directory of texts, as one whole")
-        ->type_name("PATH")
-        ->group(text);
+        .type_name("PATH")
+        .group(text);
     command
         .add_flag("--parse-special", o.parse_special,
                   "Names of special tokens in --text, such as <|endoftext|>, are these tokens")
-        ->needs(command.get_option("--text"))
-        ->group(text);
+        .needs("--text")
+        .group(text);
     command.add_option("--stride", o.stride, "Tokens between windows that slide, with --all or --text (--block-size)")
-        ->type_name("N")
-        ->check(whole(1))
-        ->group(text);
-    auto* iters = command.add_option("--iters", o.iters, "Batches drawn at random (200)")
-                      ->type_name("N")
-                      ->check(whole(1))
-                      ->group(text);
+        .type_name("N")
+        .check(whole(1))
+        .group(text);
+    command.add_option("--iters", o.iters, "Batches drawn at random (200)").type_name("N").check(whole(1)).group(text);
     command.add_flag("--all", o.all, "Instead read the whole split once, in order; images always are")
-        ->excludes(iters)
-        ->group(text);
+        .excludes("--iters")
+        .group(text);
     command
         .add_option("--hellaswag", o.hellaswag, "Instead of --data: HellaSwag's tasks, .jsonl or groups of six lines")
-        ->type_name("FILE")
-        ->group(text);
-    command.add_option("--limit", o.limit, "HellaSwag's first N tasks")->type_name("N")->check(whole(1))->group(text);
+        .type_name("FILE")
+        .group(text);
+    command.add_option("--limit", o.limit, "HellaSwag's first N tasks").type_name("N").check(whole(1)).group(text);
     command.add_option("--confusion-matrix", o.confusion_matrix, "Picture to write: what is taken for what")
-        ->type_name("FILE.png")
-        ->group(vision);
-    add_statistics_option(command, o.statistics)->group(vision);
-    add_max_pixels_option(command, o.max_pixels)->group(vision);
-    command.add_flag("--coarse-labels", o.coarse_labels, "CIFAR-100's 20 coarse labels")->group(vision);
+        .type_name("FILE.png")
+        .group(vision);
+    add_statistics_option(command, o.statistics).group(vision);
+    add_max_pixels_option(command, o.max_pixels).group(vision);
+    command.add_flag("--coarse-labels", o.coarse_labels, "CIFAR-100's 20 coarse labels").group(vision);
     const auto no_effect = [&](const char* beside, std::initializer_list<const char*> options) {
-        for (const char* option : options) command.get_option(beside)->excludes(command.get_option(option));
+        for (const char* option : options) command.option(beside).excludes(option);
     };
     no_effect("--text", {"--split", "--iters", "--all"});
     no_effect("--hellaswag", {"--split", "--batch-size", "--block-size", "--stride", "--iters", "--all"});
@@ -94,20 +91,20 @@ void require_finite(const EvalOptions& o, const char* name, double value, const 
                 "; --allow-nonfinite reports it all the same");
 }
 
-void add_eval(CLI::App& app, Common& common) {
-    CLI::App* command =
+void add_eval(cli::Command& app, Common& common) {
+    cli::Command& command =
         app.add_subcommand("eval", "Loss of a model on data, HellaSwag; accuracy and confusions on images");
     auto options = std::make_shared<EvalOptions>();
-    add_options(*command, *options);
-    add_common(*command, common);
-    command->footer(
+    add_options(command, *options);
+    add_common(command, common);
+    command.footer(
         "Examples:\n"
         "  vkformer eval --model out --data input.txt\n"
         "  vkformer eval --model out --data data/ --all --json\n"
         "  vkformer eval --model out --text input.txt --stride 8\n"
         "  vkformer eval --model out --hellaswag hellaswag_val.jsonl --limit 500\n"
         "  vkformer eval --model vit/best --data data/cifar10 --confusion-matrix confusion.png\n");
-    command->callback([command, options, &common] { run(*command, common, *options); });
+    command.callback([&command, options, &common] { run(command, common, *options); });
 }
 
 }  // namespace vkf

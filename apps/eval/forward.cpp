@@ -1,11 +1,11 @@
 // vkformer forward: logits, and on request the loss and every gradient, for tensors in a file.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
 #include "apps/cli/output_file.h"
@@ -115,29 +115,29 @@ void run(Device& device, const Common& common, const ForwardOptions& options, co
 
 }  // namespace
 
-void add_forward(CLI::App& app, Common& common) {
-    CLI::App* command =
+void add_forward(cli::Command& app, Common& common) {
+    cli::Command& command =
         app.add_subcommand("forward", "Logits, and with --grads the loss and every gradient, for tensors in a file");
     auto options = std::make_shared<ForwardOptions>();
-    command->add_option("--model", options->model, "Model directory")->required()->type_name("DIR");
-    add_base_option(*command, options->base);
-    add_verify_option(*command, options->verify);
+    command.add_option("--model", options->model, "Model directory").required().type_name("DIR");
+    add_base_option(command, options->base);
+    add_verify_option(command, options->verify);
     command
-        ->add_option("--input", options->input,
-                     "safetensors file: tokens I64 or I32 [B, T] and targets, or images F32 [B, C, H, W] and labels")
-        ->required()
-        ->type_name("FILE");
-    command->add_option("--output", options->output, "safetensors file to write")->required()->type_name("FILE");
-    command->add_flag("--grads", options->grads, "Also grad.NAME for every parameter; of adapters, for theirs");
-    command->add_flag("--allow-nonfinite", options->allow_nonfinite, "Write results that are nan or infinite too");
-    add_common(*command, common);
-    command->footer(
+        .add_option("--input", options->input,
+                    "safetensors file: tokens I64 or I32 [B, T] and targets, or images F32 [B, C, H, W] and labels")
+        .required()
+        .type_name("FILE");
+    command.add_option("--output", options->output, "safetensors file to write").required().type_name("FILE");
+    command.add_flag("--grads", options->grads, "Also grad.NAME for every parameter; of adapters, for theirs");
+    command.add_flag("--allow-nonfinite", options->allow_nonfinite, "Write results that are nan or infinite too");
+    add_common(command, common);
+    command.footer(
         "Example:\n"
         "  vkformer forward --model out --input in.safetensors --output out.safetensors --grads\n"
         "\n"
         "Writes logits F32 [B, T, V] or [B, classes]; with targets or labels (negative: ignored) loss F32 []; with\n"
         "--grads every parameter's gradient in the layout it is stored in.\n");
-    command->callback([options, &common] {
+    command.callback([options, &common] {
         const ForwardCase input = read_case(common, *options);
         with_device(common, [&](Device& device) { run(device, common, *options, input); });
     });

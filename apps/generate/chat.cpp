@@ -1,10 +1,10 @@
 #include "apps/generate/chat.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
 
+#include "apps/cli/command.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/option_values.h"
 #include "apps/cli/raw_output.h"
@@ -45,14 +45,14 @@ RecognisedTemplate chosen_template(const Common& common, const ChatOptions& opti
 
 }  // namespace
 
-void ChatOptions::declare(CLI::App& command) {
+void ChatOptions::declare(cli::Command& command) {
     command.add_flag("--interactive", interactive, "A conversation: a turn on every line of standard input");
     command.add_option("--chat-template", chat_template, "How it is written down, if not as the model's files say")
-        ->type_name("chatml|llama3|llama2|none")
-        ->check(one_of(chat_template_names()));
+        .type_name("chatml|llama3|llama2|none")
+        .check(one_of(chat_template_names()));
     command.add_option("--system", system, "System message, before the conversation, if not the chat template's own")
-        ->type_name("TEXT")
-        ->check(words());
+        .type_name("TEXT")
+        .check(words());
 }
 
 void chat(Device& device, const Common& common, const ChatOptions& options, const ContinuationOptions& settings,

@@ -7,8 +7,8 @@
 #include "apps/model.h"
 #include "models/generation/continuation.h"
 
-namespace CLI {
-class App;
+namespace vkf::cli {
+class Command;
 }
 
 namespace vkf {
@@ -19,7 +19,7 @@ struct ChatOptions {
     std::string chat_template;  // empty: the model's own
     std::string system;
 
-    void declare(CLI::App& command);
+    void declare(cli::Command& command);
 };
 
 /// Reads one turn per line until standard input ends or says /exit. Ctrl-C ends an answer, or else the conversation.

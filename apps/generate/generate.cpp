@@ -1,12 +1,12 @@
 // vkformer generate: writes text after a prompt, token by token, as it is generated.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
 #include "apps/cli/interrupts.h"
@@ -158,59 +158,59 @@ void run(Device& device, const Common& common, const Options& options, const Lan
     stop_if_interrupted();
 }
 
-void add_options(CLI::App& command, Options& o) {
-    command.add_option("--model,model", o.model, "Model directory")->required()->type_name("DIR");
+void add_options(cli::Command& command, Options& o) {
+    command.add_option("--model,model", o.model, "Model directory").required().type_name("DIR");
     add_base_option(command, o.base);
     add_verify_option(command, o.verify);
     o.prompts.declare(command);
     o.chat.declare(command);
     command.add_option("--max-new-tokens", o.how.max_new_tokens, "Tokens to add")
-        ->type_name("N")
-        ->check(whole(0))
-        ->capture_default_str();
+        .type_name("N")
+        .check(whole(0))
+        .capture_default_str();
     command.add_option("--num-samples", o.num_samples, "Continuations to write")
-        ->type_name("N")
-        ->check(whole(1))
-        ->capture_default_str();
+        .type_name("N")
+        .check(whole(1))
+        .capture_default_str();
     command
         .add_option("--batch-size", o.batch_size,
                     "Texts written at once; up to 4 at once, each is what it is alone to the last bit")
-        ->type_name("N")
-        ->check(whole(1))
-        ->capture_default_str();
+        .type_name("N")
+        .check(whole(1))
+        .capture_default_str();
     command
         .add_option("--temperature", o.how.sampling.temperature, "Below 1: bolder choices fade; 0: the likeliest token")
-        ->type_name("X")
-        ->check(at_least(0))
-        ->capture_default_str();
+        .type_name("X")
+        .check(at_least(0))
+        .capture_default_str();
     command.add_option("--top-k", o.how.sampling.top_k, "Choose among the K likeliest tokens; 0: all")
-        ->type_name("K")
-        ->check(whole(0))
-        ->capture_default_str();
+        .type_name("K")
+        .check(whole(0))
+        .capture_default_str();
     command.add_option("--top-p", o.how.sampling.top_p, "Choose among the likeliest tokens that sum to P")
-        ->type_name("P")
-        ->check(number({.least = 0, .most = 1, .least_too = false}))
-        ->capture_default_str();
+        .type_name("P")
+        .check(number({.least = 0, .most = 1, .least_too = false}))
+        .capture_default_str();
     command
         .add_option("--min-p", o.how.sampling.min_p, "Choose among tokens at least P times as likely as the likeliest")
-        ->type_name("P")
-        ->check(number({.least = 0, .most = 1}))
-        ->capture_default_str();
+        .type_name("P")
+        .check(number({.least = 0, .most = 1}))
+        .capture_default_str();
     command
         .add_option("--repetition-penalty", o.how.sampling.repetition_penalty,
                     "Above 1: what was there comes again less")
-        ->type_name("X")
-        ->check(number({.least = 0, .most = 1e6, .least_too = false}))
-        ->capture_default_str();
+        .type_name("X")
+        .check(number({.least = 0, .most = 1e6, .least_too = false}))
+        .capture_default_str();
     command.add_option("--stop", o.how.stop, "End before this text; may be given several times")
-        ->type_name("TEXT")
-        ->allow_extra_args(false)
-        ->check(words());
+        .type_name("TEXT")
+        .one_word_each()
+        .check(words());
     command.add_flag("--ignore-eos", o.ignore_eos, "Go on after the token that ends texts");
 }
 
 /// Throws InputError if a conversation is impossible, or if options have no effect on it.
-void require_conversation(const CLI::App& command, const LanguageModel& model) {
+void require_conversation(const cli::Command& command, const LanguageModel& model) {
     for (const char* name : {"--prompt", "--prompts", "--file", "--prompt-tokens", "--num-samples", "--batch-size"})
         require(command.count(name) == 0, name, " has no effect beside --interactive");
     require(command.count("--json") == 0, "--json has no effect beside --interactive");
@@ -220,12 +220,12 @@ void require_conversation(const CLI::App& command, const LanguageModel& model) {
 
 }  // namespace
 
-void add_generate(CLI::App& app, Common& common) {
-    CLI::App* command = app.add_subcommand("generate", "Text from a prompt, as it comes");
+void add_generate(cli::Command& app, Common& common) {
+    cli::Command& command = app.add_subcommand("generate", "Text from a prompt, as it comes");
     auto options = std::make_shared<Options>();
-    add_options(*command, *options);
-    add_common(*command, common);
-    command->footer(
+    add_options(command, *options);
+    add_common(command, common);
+    command.footer(
         "Examples:\n"
         "  vkformer generate --model out --prompt 'To be' --max-new-tokens 200\n"
         "  vkformer generate --model out --temperature 0 --file prompt.txt\n"
@@ -246,24 +246,24 @@ void add_generate(CLI::App& app, Common& common) {
         "\n"
         "In a conversation Ctrl-C ends an answer, or else the conversation, as do /exit and the end of the input.\n"
         "Where the context is full, the oldest turns are left out; the system message stays.\n");
-    command->callback([options, command, &common] {
+    command.callback([options, &command, &common] {
         const auto start = Clock::now();
         validate(options->how.sampling);
         const LanguageModel model = open_language_model({options->model, options->base, options->verify});
         require(model.family().generates(), "model ", options->model, ": a ", model.family().title,
                 " does not continue text");
-        take_generation_defaults(*command, common, model, options->how);
+        take_generation_defaults(command, common, model, options->how);
         require(options->how.stop.empty() || model.tokenizer, "--stop is for models with a tokenizer; ", options->model,
                 " has none");
         catch_interrupts();
         if (options->chat.interactive) {
-            require_conversation(*command, model);
+            require_conversation(command, model);
             const ContinuationOptions how = continuation_options(*options, model, false);
             with_device(common, [&](Device& device) { chat(device, common, options->chat, how, model); });
             return;
         }
         for (const char* name : {"--chat-template", "--system"})
-            require(command->count(name) == 0, name, " has no effect without --interactive");
+            require(command.count(name) == 0, name, " has no effect without --interactive");
         const std::vector<Prompt> prompts = read_prompts(options->prompts, model);
         with_device(common, [&](Device& device) { run(device, common, *options, model, prompts, start); });
     });

@@ -1,14 +1,14 @@
 #include "apps/generate/generation_defaults.h"
 
-#include <CLI/CLI.hpp>
 #include <optional>
 
+#include "apps/cli/command.h"
 #include "base/error.h"
 #include "models/files/generation_config.h"
 
 namespace vkf {
 
-void take_generation_defaults(const CLI::App& command, const Common& common, const Model& model,
+void take_generation_defaults(const cli::Command& command, const Common& common, const Model& model,
                               ContinuationOptions& settings) {
     const GenerationConfig said = read_generation_config(model.path);
     settings.end_tokens = said.end_tokens;

@@ -5,8 +5,8 @@
 #include "apps/model.h"
 #include "models/generation/continuation.h"
 
-namespace CLI {
-class App;
+namespace vkf::cli {
+class Command;
 }
 
 namespace vkf {
@@ -14,7 +14,7 @@ namespace vkf {
 /// Takes settings that the command's options do not give from the model's generation_config.json or config.json, lists
 /// them in a note, and adds the tokens that end the model's texts. Throws: InputError naming the file and its setting
 /// that is unsupported or out of bounds.
-void take_generation_defaults(const CLI::App& command, const Common& common, const Model& model,
+void take_generation_defaults(const cli::Command& command, const Common& common, const Model& model,
                               ContinuationOptions& settings);
 
 }  // namespace vkf

@@ -1,10 +1,10 @@
 #include "apps/generate/prompts.h"
 
-#include <CLI/CLI.hpp>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "apps/cli/command.h"
 #include "apps/cli/common.h"
 #include "apps/cli/option_values.h"
 #include "base/error.h"
@@ -70,22 +70,24 @@ Prompt encode(const Tokenizer& tokenizer, const GivenText& words) try {
 
 }  // namespace
 
-void PromptOptions::declare(CLI::App& command) {
-    auto* given = command.add_option("--prompt", texts, "Text to continue (a line end); may be given several times")
-                      ->type_name("TEXT")
-                      ->allow_extra_args(false);
-    auto* many = command
-                     .add_option("--prompts", list,
-                                 "File with a text to continue on every line; .jsonl: objects with a \"prompt\"")
-                     ->type_name("FILE");
-    auto* whole_file =
-        command.add_option("--file", file, "File with the text to continue; - is standard input")->type_name("FILE");
-    auto* numbers = command.add_option("--prompt-tokens", tokens, "Tokens to continue, as 1,2,3")
-                        ->type_name("N,N,...")
-                        ->check(whole(0, std::numeric_limits<std::int32_t>::max()))
-                        ->delimiter(',');
-    whole_file->excludes(given)->excludes(many);
-    numbers->excludes(given)->excludes(many)->excludes(whole_file);
+void PromptOptions::declare(cli::Command& command) {
+    command.add_option("--prompt", texts, "Text to continue (a line end); may be given several times")
+        .type_name("TEXT")
+        .one_word_each();
+    command
+        .add_option("--prompts", list, "File with a text to continue on every line; .jsonl: objects with a \"prompt\"")
+        .type_name("FILE");
+    command.add_option("--file", file, "File with the text to continue; - is standard input")
+        .type_name("FILE")
+        .excludes("--prompt")
+        .excludes("--prompts");
+    command.add_option("--prompt-tokens", tokens, "Tokens to continue, as 1,2,3")
+        .type_name("N,N,...")
+        .check(whole(0, std::numeric_limits<std::int32_t>::max()))
+        .delimiter(',')
+        .excludes("--prompt")
+        .excludes("--prompts")
+        .excludes("--file");
 }
 
 std::vector<Prompt> read_prompts(const PromptOptions& options, const LanguageModel& model) {

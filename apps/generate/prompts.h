@@ -7,8 +7,8 @@
 
 #include "apps/model.h"
 
-namespace CLI {
-class App;
+namespace vkf::cli {
+class Command;
 }
 
 namespace vkf {
@@ -20,7 +20,7 @@ struct PromptOptions {
     std::string file;                  // a file that is one prompt; - is standard input
     std::vector<std::int32_t> tokens;  // one prompt in tokens
 
-    void declare(CLI::App& command);
+    void declare(cli::Command& command);
     bool given() const { return !texts.empty() || !list.empty() || !file.empty() || !tokens.empty(); }
 };
 

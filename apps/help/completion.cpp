@@ -1,7 +1,6 @@
 // vkformer completion and vkformer manpage: print completions for shells, and the man page.
 
-#include <CLI/CLI.hpp>
-
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
 #include "apps/cli/option_values.h"
@@ -25,22 +24,22 @@ void print_page(const Common& common, const std::string& page) {
 
 }  // namespace
 
-void add_completion(CLI::App& app, Common& common) {
-    CLI::App* completions = app.add_subcommand("completion", "Print what lets a shell complete vkformer's words");
+void add_completion(cli::Command& app, Common& common) {
+    cli::Command& completions = app.add_subcommand("completion", "Print what lets a shell complete vkformer's words");
     const std::vector<std::string> shells{"bash", "zsh", "fish"};
     auto shell = std::make_shared<std::string>();
-    completions->add_option("shell", *shell, "The shell")
-        ->required()
-        ->type_name(CLI::detail::join(shells, "|"))
-        ->check(one_of(shells));
-    completions->footer(
+    completions.add_option("shell", *shell, "The shell")
+        .required()
+        .type_name(joined(shells, "|"))
+        .check(one_of(shells));
+    completions.footer(
         "Examples:\n  vkformer completion bash >vkformer.bash && . ./vkformer.bash\n"
         "  vkformer completion zsh >_vkformer\n  vkformer completion fish >vkformer.fish\n");
-    completions->callback([shell, &app, &common] { print_page(common, completion(command_tree(app), *shell)); });
+    completions.callback([shell, &app, &common] { print_page(common, completion(command_tree(app), *shell)); });
 
-    CLI::App* manual = app.add_subcommand("manpage", "Print the man page");
-    manual->footer("Example:\n  vkformer manpage >vkformer.1\n");
-    manual->callback([&app, &common] { print_page(common, man_page(command_tree(app), version())); });
+    cli::Command& manual = app.add_subcommand("manpage", "Print the man page");
+    manual.footer("Example:\n  vkformer manpage >vkformer.1\n");
+    manual.callback([&app, &common] { print_page(common, man_page(command_tree(app), version())); });
 }
 
 }  // namespace vkf

@@ -1,8 +1,8 @@
 #include "apps/help/usage.h"
 
-#include <CLI/CLI.hpp>
 #include <vector>
 
+#include "apps/cli/command.h"
 #include "apps/cli/option_values.h"
 #include "base/error.h"
 
@@ -11,18 +11,17 @@ namespace vkf {
 namespace {
 
 /// Words known at this position: options, or subcommands.
-std::vector<std::string> known_words(const CLI::App& command, bool options) {
+std::vector<std::string> known_words(const cli::Command& command, bool options) {
     std::vector<std::string> known;
     if (!options)
-        for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
-            known.push_back(sub->get_name());
+        for (const cli::Command* below : command.subcommands()) known.push_back(below->name());
     else
-        for (const CLI::Option* option : command.get_options())
-            for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+        for (const cli::Option& option : command.options())
+            for (const std::string& name : option.long_names()) known.push_back("--" + name);
     return known;
 }
 
-std::string unknown_message(const CLI::App& command, const std::string& argument) {
+std::string unknown_message(const cli::Command& command, const std::string& argument) {
     const std::string word = argument.substr(0, argument.find('='));
     const bool option = word.starts_with('-');
     const std::vector<std::string> known = known_words(command, option);
@@ -48,35 +47,38 @@ std::string in_our_words(const std::string& complaint) {
 
 }  // namespace
 
-void check_flags(CLI::App& app) {
-    for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; }))
-        if (is_flag(*option)) option->check(one_of({"true", "false"}));
-    for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) check_flags(*sub);
+void check_flags(cli::Command& command) {
+    for (cli::Option& option : command.options())
+        if (option.is_flag()) option.check(one_of({"true", "false"}));
+    for (cli::Command* below : command.subcommands()) check_flags(*below);
 }
 
-std::string path_of(const CLI::App& app) {
-    const CLI::App* parent = app.get_parent();
-    return parent && parent->get_parent() ? path_of(*parent) + " " + app.get_name() : app.get_name();
+std::string path_of(const cli::Command& command) {
+    const cli::Command* parent = command.parent();
+    return parent && parent->parent() ? path_of(*parent) + " " + command.name() : command.name();
 }
 
-std::string who_has(const CLI::App& app, const std::string& name) {
-    const CLI::App* group = app.get_parent();
-    if (!group || !group->get_parent()) return "";  // commands of different kinds
-    for (const CLI::App* other : group->get_subcommands([](const CLI::App*) { return true; }))
-        if (other != &app && other->get_option_no_throw(name)) return "; `" + path_of(*other) + "` has one";
+std::string who_has(const cli::Command& command, const std::string& name) {
+    const cli::Command* group = command.parent();
+    if (!group || !group->parent()) return "";  // commands of different kinds
+    for (const cli::Command* other : group->subcommands())
+        if (other != &command && other->find_option(name)) return "; `" + path_of(*other) + "` has one";
     return "";
 }
 
-bool has_unknown(const CLI::App& app) {
-    return !app.remaining(true).empty();
+bool has_unknown(const cli::RootCommand& program) {
+    return !program.unknown_words().empty();
 }
 
-std::string usage_message(const CLI::App& app, const std::string& complaint) {
+std::string usage_message(const cli::RootCommand& program, const std::string& complaint) {
     std::string path = "vkformer";
-    const CLI::App* at = &app;
-    for (; !at->get_subcommands().empty(); path += " " + at->get_name()) at = at->get_subcommands().front();
-    const std::vector<std::string> unknown = app.remaining(true);
-    return text(unknown.empty() ? in_our_words(complaint) : unknown_message(*at, unknown.front()), " (see ", path,
+    const cli::Command* command = &program;
+    while (const cli::Command* chosen = command->chosen_subcommand()) {
+        command = chosen;
+        path += " " + command->name();
+    }
+    const std::vector<std::string> unknown = program.unknown_words();
+    return text(unknown.empty() ? in_our_words(complaint) : unknown_message(*command, unknown.front()), " (see ", path,
                 " --help)");
 }
 

@@ -1,16 +1,17 @@
 // vkformer devices: lists devices, their features, the reasons of refusals, and the default.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
 #include "apps/inspect/facts_document.h"
 #include "program/autotuner.h"
+#include "vulkan/cpu/lavapipe.h"
 #include "vulkan/device/device.h"
 
 namespace vkf {
@@ -135,7 +136,7 @@ ordered_json describe(const DeviceInfo& d, bool chosen) {
 
 void run(const Common& common) {
     const std::vector<DeviceInfo> list = list_devices();
-    if (list.empty()) throw Error("no Vulkan device: install a driver (Mesa's lavapipe runs on any processor)");
+    if (list.empty()) throw Error("no Vulkan device: install a driver (", cpu_driver_advice, ')');
     // The default is found by opening a device, with the code of every other subcommand.
     std::uint32_t chosen = 0;
     std::string none_usable;
@@ -177,18 +178,18 @@ void run(const Common& common) {
 
 }  // namespace
 
-void add_devices(CLI::App& app, Common& common) {
-    CLI::App* command =
+void add_devices(cli::Command& app, Common& common) {
+    cli::Command& command =
         app.add_subcommand("devices", "Every Vulkan device, what it can do, why one was refused; * is the default");
-    add_common(*command, common);
-    command->footer(
+    add_common(command, common);
+    command.footer(
         "Examples:\n"
         "  vkformer devices\n"
         "  vkformer devices --json\n"
         "\n"
         "The JSON document also has what drivers list: every cooperative matrix, with why it is not used, queue\n"
         "families, memory, limits, extensions.");
-    command->callback([&common] { run(common); });
+    command.callback([&common] { run(common); });
 }
 
 }  // namespace vkf

@@ -2,9 +2,9 @@
 
 #include "apps/inspect/inspect.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
 #include "apps/cli/option_values.h"
@@ -27,20 +27,20 @@ InspectedModel inspected_directory(const InspectOptions& o, Format activations) 
     return model;
 }
 
-void add_model_options(CLI::App& command, InspectOptions& o) {
-    command.add_option("--model,model", o.model, "Model directory")->type_name("DIR");
+void add_model_options(cli::Command& command, InspectOptions& o) {
+    command.add_option("--model,model", o.model, "Model directory").type_name("DIR");
     add_base_option(command, o.base);
     command.add_option("--batch-size", o.batch_size, "Sequences or images at a time")
-        ->type_name("N")
-        ->check(whole(1))
-        ->capture_default_str();
+        .type_name("N")
+        .check(whole(1))
+        .capture_default_str();
     command.add_option("--block-size", o.block_size, "Tokens of a sequence (n_positions)")
-        ->type_name("N")
-        ->check(whole(1));
+        .type_name("N")
+        .check(whole(1));
     command.add_option("--optimizer", o.optimizer, "How parameters are updated")
-        ->check(one_of({"adamw", "setadam", "sgd"}))
-        ->type_name("adamw|setadam|sgd")
-        ->capture_default_str();
+        .check(one_of({"adamw", "setadam", "sgd"}))
+        .type_name("adamw|setadam|sgd")
+        .capture_default_str();
     add_view_options(command, o.view);
 }
 
@@ -52,13 +52,13 @@ InspectedModel inspected(ModelConfig config, std::int64_t batch) {
     return {.config_text = config_json_text(config), .batch_size = batch};
 }
 
-void add_view_options(CLI::App& command, InspectView& view) {
+void add_view_options(cli::Command& command, InspectView& view) {
     command.add_flag("--plan", view.plan, "The memory plan of a training step: its largest tensors");
     command.add_option("--top", view.top, "Tensors that --plan lists")
-        ->type_name("N")
-        ->check(whole(1))
-        ->needs("--plan")
-        ->capture_default_str();
+        .type_name("N")
+        .check(whole(1))
+        .needs("--plan")
+        .capture_default_str();
     command.add_flag("--by-op", view.by_op, "The launches of a training step, op by op");
     command.add_flag("--types", view.types, "What a training step keeps in fp32 with --precision mixed, and why");
     command.add_flag("--graph", view.graph, "Instead every node of the training step");
@@ -86,19 +86,19 @@ void inspect(const Common& common, const InspectView& view, const InspectedModel
     });
 }
 
-void add_inspect(CLI::App& app, Common& common) {
-    CLI::App* command = app.add_subcommand("inspect", "Parameters, FLOPs and memory per part; the memory plan");
+void add_inspect(cli::Command& app, Common& common) {
+    cli::Command& command = app.add_subcommand("inspect", "Parameters, FLOPs and memory per part; the memory plan");
     auto options = std::make_shared<InspectOptions>();
-    add_model_options(*command, *options);
-    add_common(*command, common);
-    for (const Family* family : families()) commands_of(family->task()).add_inspect(*command, common, *family);
-    command->footer(
+    add_model_options(command, *options);
+    add_common(command, common);
+    for (const Family* family : families()) commands_of(family->task()).add_inspect(command, common, *family);
+    command.footer(
         "Examples:\n"
         "  vkformer inspect --model out --batch-size 8\n"
         "  vkformer inspect gpt --n-layer 12 --n-head 12 --n-embd 768 --attention belief-star --plan\n"
         "  vkformer inspect vit --config configs/sl-cifar10.toml\n");
-    command->callback([command, options, &common] {
-        if (!command->get_subcommands().empty()) return;
+    command.callback([&command, options, &common] {
+        if (command.chosen_subcommand()) return;
         std::vector<std::string> commands;
         for (const Family* family : families()) commands.emplace_back(family->command);
         require(!options->model.empty(), "--model is missing: a model directory; or ", listed(commands),

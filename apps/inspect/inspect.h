@@ -8,8 +8,8 @@
 #include "apps/inspect/inspect_report.h"
 #include "models/config/model_config.h"
 
-namespace CLI {
-class App;
+namespace vkf::cli {
+class Command;
 }
 
 namespace vkf {
@@ -25,8 +25,8 @@ struct InspectOptions {
 };
 
 /// Adds `inspect FAMILY`: what a run with these options would train.
-void add_inspect_language(CLI::App& inspect, Common& common, const Family& family);
-void add_inspect_images(CLI::App& inspect, Common& common, const Family& family);
+void add_inspect_language(cli::Command& inspect, Common& common, const Family& family);
+void add_inspect_images(cli::Command& inspect, Common& common, const Family& family);
 
 /// The model of a directory.
 InspectedModel inspect_language(const InspectOptions& options, Format activations);
@@ -35,7 +35,7 @@ InspectedModel inspect_images(const InspectOptions& options, Format activations)
 /// Begins a description with the parts that are the same for all tasks. Throws InputError if the configuration cannot
 /// be built.
 InspectedModel inspected(ModelConfig config, std::int64_t batch);
-void add_view_options(CLI::App& command, InspectView& view);
+void add_view_options(cli::Command& command, InspectView& view);
 /// Throws InputError if a run starts from a model, because that model's size overrides the flags.
 void require_fresh(const RunOptions& options);
 /// An example for the help of `inspect FAMILY`.

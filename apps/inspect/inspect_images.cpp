@@ -1,8 +1,8 @@
 // vkformer inspect on vision models.
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "apps/cli/command.h"
 #include "apps/cli/common.h"
 #include "apps/cli/option_values.h"
 #include "apps/inspect/inspect.h"
@@ -34,25 +34,23 @@ InspectedModel inspect_images(const InspectOptions& o, Format) {
     return inspected_model(open_image_model({o.model}, false).config, o.batch_size);
 }
 
-void add_inspect_images(CLI::App& inspect_command, Common& common, const Family& family) {
+void add_inspect_images(cli::Command& inspect_command, Common& common, const Family& family) {
     struct Options : ImageRunOptions {
         using ImageRunOptions::ImageRunOptions;
         InspectView view;
         std::int64_t num_labels = 10;
     };
     const std::string name(family.command);
-    CLI::App* command = inspect_command.add_subcommand(name, "What `train " + name + "` would make with these options");
+    cli::Command& command =
+        inspect_command.add_subcommand(name, "What `train " + name + "` would make with these options");
     auto o = std::make_shared<Options>(family);
     o->image_size = 32;
-    o->declare(*command);
-    command->add_option("--num-labels", o->num_labels, "Classes")
-        ->type_name("N")
-        ->check(whole(1))
-        ->capture_default_str();
-    add_view_options(*command, o->view);
-    add_common(*command, common);
-    command->footer(inspect_example(family, " --num-labels 100 --attention belief-star"));
-    command->callback([o, &common] {
+    o->declare(command);
+    command.add_option("--num-labels", o->num_labels, "Classes").type_name("N").check(whole(1)).capture_default_str();
+    add_view_options(command, o->view);
+    add_common(command, common);
+    command.footer(inspect_example(family, " --num-labels 100 --attention belief-star"));
+    command.callback([o, &common] {
         o->resolve(common);
         require_fresh(*o);
         o->check();

@@ -1,8 +1,8 @@
 // vkformer inspect on language models.
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "apps/cli/command.h"
 #include "apps/cli/common.h"
 #include "apps/inspect/inspect.h"
 #include "apps/model.h"
@@ -34,19 +34,20 @@ InspectedModel inspect_language(const InspectOptions& o, Format activations) {
     return inspected_model(config, o.batch_size, block, activations);
 }
 
-void add_inspect_language(CLI::App& inspect_command, Common& common, const Family& family) {
+void add_inspect_language(cli::Command& inspect_command, Common& common, const Family& family) {
     struct Options : LanguageRunOptions {
         using LanguageRunOptions::LanguageRunOptions;
         InspectView view;
     };
     const std::string name(family.command);
-    CLI::App* command = inspect_command.add_subcommand(name, "What `train " + name + "` would make with these options");
+    cli::Command& command =
+        inspect_command.add_subcommand(name, "What `train " + name + "` would make with these options");
     auto o = std::make_shared<Options>(family);
-    o->declare(*command);
-    add_view_options(*command, o->view);
-    add_common(*command, common);
-    command->footer(inspect_example(family, " --vocab-size 65 --attention belief-star --plan"));
-    command->callback([o, &common] {
+    o->declare(command);
+    add_view_options(command, o->view);
+    add_common(command, common);
+    command.footer(inspect_example(family, " --vocab-size 65 --attention belief-star --plan"));
+    command.callback([o, &common] {
         o->resolve(common);
         require_fresh(*o);
         o->check();

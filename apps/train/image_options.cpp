@@ -1,9 +1,9 @@
 #include "apps/train/image_options.h"
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <utility>
 
+#include "apps/cli/command.h"
 #include "apps/cli/common.h"
 #include "base/error.h"
 #include "models/files/config_json.h"
@@ -49,18 +49,18 @@ ImageSet open_noted_images(const Common& common, const std::string& path, const 
     return set;
 }
 
-CLI::Option* add_max_pixels_option(CLI::App& app, std::int64_t& pixels) {
+cli::Option add_max_pixels_option(cli::Command& app, std::int64_t& pixels) {
     return app.add_option("--max-pixels", pixels, "Most pixels of a picture's file; larger ones are refused")
-        ->type_name("N")
-        ->check(whole(1))
-        ->capture_default_str();
+        .type_name("N")
+        .check(whole(1))
+        .capture_default_str();
 }
 
-CLI::Option* add_statistics_option(CLI::App& app, std::string& name) {
+cli::Option add_statistics_option(cli::Command& app, std::string& name) {
     const std::vector<std::string> known = names_of(all_statistics);
     return app.add_option("--statistics", name, "Mean and deviation instead of preprocessor_config.json's")
-        ->check(one_of(known))
-        ->type_name(CLI::detail::join(known, "|"));
+        .check(one_of(known))
+        .type_name(joined(known, "|"));
 }
 
 ImageRunOptions::ImageRunOptions(const Family& family) : RunOptions(family) {
@@ -72,7 +72,7 @@ ImageRunOptions::ImageRunOptions(const Family& family) : RunOptions(family) {
     trainer.optimizer.grad_clip = 0;
 }
 
-void ImageRunOptions::declare_images(CLI::App& app) {
+void ImageRunOptions::declare_images(cli::Command& app) {
     path(app, "--data", data, "CIFAR's binary files, or a directory with a folder of images per class");
     option(app, "--image-size", image_size, "side that images of folders are brought to; 0: as they are",
            whole(0, 65'536));
@@ -89,7 +89,7 @@ void ImageRunOptions::declare_images(CLI::App& app) {
            number({.least = 0, .most = 1, .most_too = false}));
 }
 
-void ImageRunOptions::declare(CLI::App& app) {
+void ImageRunOptions::declare(cli::Command& app) {
     declare_images(app);
     option(app, "--passes", passes, "times that an epoch shows every image", whole(1, 1000));
     flag(app, "--drop-last", drop_last, "leave out the incomplete batch of an epoch");
@@ -102,11 +102,16 @@ void ImageRunOptions::declare(CLI::App& app) {
 
     option(app, "--epochs", epochs, "epochs", whole(0, 1'000'000));
     option(app, "--warmup-epochs", warmup_epochs, "epochs of linear warm-up", whole(0, 1'000'000));
+    const auto by_step = [this] { return schedule_kind == "by-step"; };
+    const char* const by_epoch = "on --schedule by-epoch, wanted --schedule by-step with it";
+    effective_if([this] { return schedule.decay_lr || warmup_epochs == 0; }, "beside --no-decay-lr");
+    effective_if(by_step, by_epoch);
     choice(app, "--schedule", schedule_kind, "by-step: warm-up and cosine; by-epoch: cosine to 0 in epochs",
            names_of(schedules));
     option(app, "--eval-interval", eval_interval, "epochs between evaluations; each writes a checkpoint",
            whole(1, 1'000'000));
     declare_run(app);
+    effective_if("--min-lr", by_step, by_epoch);
 }
 
 void ImageRunOptions::load_origin(const Common& common) {
@@ -123,12 +128,9 @@ void ImageRunOptions::load_origin(const Common& common) {
 }
 
 void ImageRunOptions::check() {
-    const bool by_step = schedule_kind == "by-step";
-    require(!by_step || warmup_epochs <= epochs, "--warmup-epochs ", warmup_epochs, " is more than --epochs ", epochs);
+    require(schedule_kind != "by-step" || warmup_epochs <= epochs, "--warmup-epochs ", warmup_epochs,
+            " is more than --epochs ", epochs);
     check_run((epochs + eval_interval - 1) / eval_interval);
-    require_effect("--warmup-epochs", schedule.decay_lr || warmup_epochs == 0, "beside --no-decay-lr");
-    for (const char* name : {"--warmup-epochs", "--min-lr"})
-        require_effect(name, by_step, "on --schedule by-epoch, wanted --schedule by-step with it");
 }
 
 ImageSet ImageRunOptions::images(const Common& common, const std::string& path) const {

@@ -32,8 +32,8 @@ struct ImageRunOptions : RunOptions {
     std::int64_t eval_interval = 1;  // epochs
 
     /// declare() adds all options; declare_images() adds only options on the choice and processing of images.
-    void declare(CLI::App& app);
-    void declare_images(CLI::App& app);
+    void declare(cli::Command& app);
+    void declare_images(cli::Command& app);
     /// With --init-from or --resume, takes the options of that model and run. Throws InputError if given options
     /// contradict them.
     void load_origin(const Common& common);
@@ -58,8 +58,8 @@ const Statistics& statistics_named(const std::string& name);
 /// Opens images for a command, and notes files in their folders that are not read. Throws as open_images does.
 ImageSet open_noted_images(const Common& common, const std::string& path, const ImageOptions& options);
 /// Adds --max-pixels to a command that reads pictures.
-CLI::Option* add_max_pixels_option(CLI::App& app, std::int64_t& pixels);
+cli::Option add_max_pixels_option(cli::Command& app, std::int64_t& pixels);
 /// Adds --statistics to a command that reads a model.
-CLI::Option* add_statistics_option(CLI::App& app, std::string& name);
+cli::Option add_statistics_option(cli::Command& app, std::string& name);
 
 }  // namespace vkf

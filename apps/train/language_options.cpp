@@ -1,8 +1,9 @@
 #include "apps/train/language_options.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <sstream>
 
+#include "apps/cli/command.h"
 #include "apps/model.h"
 #include "base/error.h"
 #include "models/adapters/adapters.h"
@@ -13,13 +14,16 @@ namespace vkf {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
-    return CLI::detail::join(words, ",");
+std::vector<std::string> split(const std::string& list) {
+    std::vector<std::string> parts;
+    std::istringstream lines(list);
+    for (std::string part; std::getline(lines, part, ',');) parts.push_back(part);
+    return parts;
 }
 
 }  // namespace
 
-void LanguageRunOptions::declare(CLI::App& app) {
+void LanguageRunOptions::declare(cli::Command& app) {
     path(app, "--data", data,
          "directory with train.bin and val.bin or with shards, a token file, or text (file or directory)");
     choice(app, "--order", order, "order of the training windows", {"random", "sequential"});
@@ -47,14 +51,14 @@ void LanguageRunOptions::declare(CLI::App& app) {
            whole(1, most_steps));
     option(app, "--eval-iters", eval_iters, "micro-batches per split in an evaluation", whole(1, most_steps));
     option(
-        app, "--z-loss", z_loss,
+        app, "--z-loss", loss_terms.z_loss,
         "weight of log²Z in the loss that is trained, Z being the sum of a token's exponentials (PaLM: 1e-4); 0: none",
         number({.least = 0, .most = 1}));
     declare_lora(app);
     declare_run(app);
 }
 
-void LanguageRunOptions::declare_lora(CLI::App& app) {
+void LanguageRunOptions::declare_lora(cli::Command& app) {
     const auto adapted = [this] { return lora_rank > 0; };
     const char* const no_adapters = "without --lora-rank";
     option(app, "--lora-rank", lora_rank,
@@ -65,7 +69,7 @@ void LanguageRunOptions::declare_lora(CLI::App& app) {
     effective_if(adapted, no_adapters);
     const std::vector<std::string> usual(family().lora_targets.begin(), family().lora_targets.end());
     option(app, "--lora-targets", lora_targets,
-           text("linear maps that have adapters, as A,B,…, or all-linear; else ", joined(usual)).c_str(), words());
+           text("linear maps that have adapters, as A,B,…, or all-linear; else ", joined(usual, ",")).c_str(), words());
     effective_if(adapted, no_adapters);
     choice(app, "--lora-base-precision", lora_base_precision,
            "what weights beside adapters are kept in, in memory, where products alone read them",
@@ -97,8 +101,8 @@ void LanguageRunOptions::adopt_adapters(const ModelConfig& there, const Common& 
     const std::string file = (std::filesystem::path(origin()) / adapter_config_file).string();
     adopt("--lora-rank", lora_rank, its.rank, file);
     adopt("--lora-alpha", lora_alpha, std::optional(widened(its.alpha)), file);
-    if (given("--lora-targets")) lora_targets = joined(with_adapters(there, adapters()).adapters()->targets);
-    adopt("--lora-targets", lora_targets, joined(its.targets), file);
+    if (given("--lora-targets")) lora_targets = joined(with_adapters(there, adapters()).adapters()->targets, ",");
+    adopt("--lora-targets", lora_targets, joined(its.targets, ","), file);
     if (const float dropout = read_adapter_config(file).dropout; dropout > 0)
         note(common, text(file, ": 'lora_dropout' is ", dropout, "; here adapters are trained without"));
 }
@@ -106,7 +110,7 @@ void LanguageRunOptions::adopt_adapters(const ModelConfig& there, const Common& 
 LoraConfig LanguageRunOptions::adapters() const {
     LoraConfig made{.rank = lora_rank,
                     .alpha = static_cast<float>(lora_alpha.value_or(2.0 * static_cast<double>(lora_rank)))};
-    if (!lora_targets.empty()) made.targets = CLI::detail::split(lora_targets, ',');
+    if (!lora_targets.empty()) made.targets = split(lora_targets);
     return made;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "apps/train/run_options.h"
+#include "ops/loss/head_loss.h"
 
 namespace vkf {
 
@@ -18,7 +19,7 @@ struct LanguageRunOptions : RunOptions {
     std::int64_t max_iters = 600000;
     std::int64_t eval_interval = 2000;
     std::int64_t eval_iters = 200;
-    float z_loss = 0;
+    LossTerms loss_terms;  // of the loss that is trained; evaluations have none
 
     // adapters, which are trained instead of the model
     std::int64_t lora_rank = 0;        // 0: none
@@ -26,7 +27,7 @@ struct LanguageRunOptions : RunOptions {
     std::string lora_targets;          // else the family's
     std::string lora_base_precision = "fp32";
 
-    void declare(CLI::App& app);
+    void declare(cli::Command& app);
     /// With --init-from or --resume, takes the options of that model and run. Throws InputError if given options
     /// contradict them.
     void load_origin(const Common& common);
@@ -39,7 +40,7 @@ struct LanguageRunOptions : RunOptions {
     ModelConfig fresh_model(std::int64_t data_vocabulary) const;
 
 private:
-    void declare_lora(CLI::App& app);
+    void declare_lora(cli::Command& app);
     /// Takes the adapters of an existing model, if it has some.
     void adopt_adapters(const ModelConfig& there, const Common& common);
     LoraConfig adapters() const;

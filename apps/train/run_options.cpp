@@ -1,11 +1,11 @@
 #include "apps/train/run_options.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <utility>
 
+#include "apps/cli/command.h"
 #include "apps/model.h"
 #include "base/error.h"
 #include "base/files/file.h"
@@ -29,12 +29,12 @@ std::string train_examples(const Family& family, const std::string& data) {
                 " --out-dir out --resume");
 }
 
-void RunOptions::declare_model(CLI::App& app) {
+void RunOptions::declare_model(cli::Command& app) {
     for (const Field& of : model.fields())
         if (of.has_option()) field(app, of);
 }
 
-void RunOptions::declare_run(CLI::App& app) {
+void RunOptions::declare_run(cli::Command& app) {
     declare_config(app);
     path(app, "--out-dir", out_dir, "where the run is kept");
     path(app, "--init-from", init_from, "model directory to start from; it says what the model is");

@@ -14,8 +14,8 @@
 #include "models/train/schedule.h"
 #include "models/train/trainer.h"
 
-namespace CLI {
-class App;
+namespace vkf::cli {
+class Command;
 }
 
 namespace vkf {
@@ -70,8 +70,8 @@ public:
 
 protected:
     /// Adds an option for every field of the model that has one.
-    void declare_model(CLI::App& app);
-    void declare_run(CLI::App& app);
+    void declare_model(cli::Command& app);
+    void declare_run(cli::Command& app);
     /// Settles options that depend on others, for a run with `evaluations` evaluations after its first. Throws
     /// InputError naming the option, its value and the wanted values.
     void check_run(std::int64_t evaluations);

@@ -1,7 +1,6 @@
 // vkformer train: one subcommand per family of models.
 
-#include <CLI/CLI.hpp>
-
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
 #include "apps/tasks.h"
@@ -9,9 +8,10 @@
 
 namespace vkf {
 
-void add_train(CLI::App& app, Common& common) {
-    CLI::App* train = app.add_subcommand("train", "Train a model")->require_subcommand(1);
-    for (const Family* family : families()) commands_of(family->task()).add_train(*train, common, *family);
+void add_train(cli::Command& app, Common& common) {
+    cli::Command& train = app.add_subcommand("train", "Train a model");
+    train.require_subcommand();
+    for (const Family* family : families()) commands_of(family->task()).add_train(train, common, *family);
 }
 
 }  // namespace vkf

@@ -1,6 +1,5 @@
 // vkformer train for a vision model: data, model and evaluation; the loop is in train_loop.cpp.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
 #include "apps/eval/image_evaluation.h"
@@ -155,14 +155,14 @@ void train_images(const ImageRunOptions& o, const Common& common) {
 
 }  // namespace
 
-void add_train_images(CLI::App& train, Common& common, const Family& family) {
+void add_train_images(cli::Command& train, Common& common, const Family& family) {
     const std::string command(family.command);
-    CLI::App* app = train.add_subcommand(command, text("Train a ", family.title, " on CIFAR or folders of images"));
-    add_common(*app, common);
+    cli::Command& app = train.add_subcommand(command, text("Train a ", family.title, " on CIFAR or folders of images"));
+    add_common(app, common);
     auto options = std::make_shared<ImageRunOptions>(family);
-    options->declare(*app);
-    app->footer(train_examples(family, "--data data/cifar10"));
-    app->callback([options, &common] {
+    options->declare(app);
+    app.footer(train_examples(family, "--data data/cifar10"));
+    app.callback([options, &common] {
         options->resolve(common);
         options->load_origin(common);
         options->check();

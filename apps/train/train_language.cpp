@@ -1,6 +1,5 @@
 // vkformer train for a language model: data, model and evaluation; the loop is in train_loop.cpp.
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
 #include "apps/model.h"
@@ -134,10 +134,9 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
     const std::vector<EvalSet> sets = eval_sets(o, model, data, others);
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool evaluation) {
-            const LanguageLossOptions options{.z_loss = evaluation ? 0 : o.z_loss};
-            return [&, rows, options](const Scope& scope) {
-                return language_loss(scope, model, rows, o.block_size, options);
-            };
+            const LossTerms terms = evaluation ? LossTerms{} : o.loss_terms;
+            return
+                [&, rows, terms](const Scope& scope) { return language_loss(scope, model, rows, o.block_size, terms); };
         };
         const std::int64_t bytes = require_memory(device, o, loss);
         Trainer trainer(device, loss(o.batch_size, false), loss(o.batch_size, true), o.trainer);
@@ -177,14 +176,14 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
 
 }  // namespace
 
-void add_train_language(CLI::App& train, Common& common, const Family& family) {
+void add_train_language(cli::Command& train, Common& common, const Family& family) {
     const std::string command(family.command);
-    CLI::App* app = train.add_subcommand(command, text("Train a ", family.title, " on text or token files"));
-    add_common(*app, common);
+    cli::Command& app = train.add_subcommand(command, text("Train a ", family.title, " on text or token files"));
+    add_common(app, common);
     auto options = std::make_shared<LanguageRunOptions>(family);
-    options->declare(*app);
-    app->footer(train_examples(family, "--data input.txt"));
-    app->callback([options, &common] {
+    options->declare(app);
+    app.footer(train_examples(family, "--data input.txt"));
+    app.callback([options, &common] {
         options->resolve(common);
         options->load_origin(common);
         options->check();

@@ -27,17 +27,6 @@ VmaAllocationCreateFlags flags_of(Memory intent, bool cpu) {
     return cpu ? VMA_ALLOCATION_CREATE_HOST_ACCESS_RANDOM_BIT : 0;  // backed() reads it
 }
 
-/// True if the allocation has memory. Mesa's CPU device takes memory from an anonymous file, and does not notice if
-/// `ulimit -f` prevents the file from growing or `ulimit -v` prevents its mapping.
-bool backed(VmaAllocator allocator, VmaAllocation allocation, std::uint64_t bytes) {
-    void* data = nullptr;
-    if (vmaMapMemory(allocator, allocation, &data) != VK_SUCCESS) return false;
-    const auto* first = static_cast<const std::byte*>(data);
-    const bool there = data && readable(first) && readable(first + bytes - 1);
-    vmaUnmapMemory(allocator, allocation);
-    return there;
-}
-
 double mebibytes(std::uint64_t bytes) {
     return static_cast<double>(bytes) / (1 << 20);
 }

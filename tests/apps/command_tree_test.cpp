@@ -4,11 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-
+#include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
-#include "apps/cli/option_values.h"
 #include "apps/help/completions.h"
 #include "apps/help/usage.h"
 #include "scratch.h"
@@ -18,7 +16,7 @@ namespace {
 
 /// The program's commands, as main() parses them.
 struct CommandLine {
-    CLI::App app{"A program.", "vkformer"};
+    cli::RootCommand app{"vkformer", "A program."};
     Common common;
 
     CommandLine() {
@@ -27,26 +25,17 @@ struct CommandLine {
     }
 };
 
-/// Message of an option's checks for a word; "" if the option takes the word.
-std::string complaint(CLI::Option& option, std::string word) {
-    for (int i = 0;; ++i) try {
-            if (const std::string found = (*option.get_validator(i))(word); !found.empty()) return found;
-        } catch (const CLI::OptionNotFound&) {
-            return "";
-        }
-}
-
 /// Checks that, for a command and all commands below it, exactly the options that take one of some words list them.
-void expect_words(CLI::App& app) {
-    for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
-        if (is_flag(*option)) continue;
-        const std::string name = path_of(app) + " " + option->get_name();
-        const ValueType type = ValueType::of(option->get_type_name());
-        for (const std::string& word : type.words) EXPECT_EQ(complaint(*option, word), "") << name;
-        const bool one_of_some = complaint(*option, "no-such-word").find("is unknown, wanted") != std::string::npos;
+void expect_words(const cli::Command& command) {
+    for (const cli::Option& option : command.options()) {
+        if (option.is_flag()) continue;
+        const std::string name = path_of(command) + " " + option.name();
+        const ValueType type = ValueType::of(option.type_name());
+        for (const std::string& word : type.words) EXPECT_EQ(option.complaint(word), "") << name;
+        const bool one_of_some = option.complaint("no-such-word").find("is unknown, wanted") != std::string::npos;
         EXPECT_EQ(type.kind == ValueType::Kind::words, one_of_some) << name << " takes " << type.name;
     }
-    for (CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) expect_words(*below);
+    for (const cli::Command* below : command.subcommands()) expect_words(*below);
 }
 
 TEST(HostCommandTree, WordsOfAnOptionAreThoseThatItTakes) {

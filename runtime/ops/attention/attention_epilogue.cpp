@@ -9,6 +9,7 @@
 #include "ops/attention/attention_project_out.h"
 #include "ops/attention/discrepancy_launch.h"
 #include "ops/attention/project_out_launch.h"
+#include "ops/cpu/attention_project_out_launch.h"
 #include "ops/movement/repeat_heads.h"
 #include "ops/movement/view.h"
 

@@ -282,12 +282,6 @@ AttentionTile attention_tile(const DeviceTraits& device, std::string_view implem
     return in_registers(device, pass, own);
 }
 
-bool takes_all_heads(const DeviceTraits& device, const AttentionTile& tile, std::int64_t heads) {
-    const bool in_registers = tile.kernel == "attention" || tile.kernel == "attention_backward_q";
-    return device.cpu && in_registers &&
-           tile.groups / static_cast<std::uint64_t>(heads) >= std::uint64_t{device.compute_units} * 8;
-}
-
 std::int64_t heads_abreast(const DeviceTraits& device, std::uint32_t group, std::int64_t pairs, std::int64_t heads) {
     return device.cpu ? std::clamp<std::int64_t>(group / pairs, 1, heads) : heads;
 }

@@ -39,10 +39,6 @@ std::vector<std::string> attention_implementations(const DeviceTraits& device, c
 AttentionTile attention_tile(const DeviceTraits& device, std::string_view implementation, AttentionPass pass,
                              const AttentionSize& size);
 
-/// True if a subgroup keeps a device busy that computes all heads of its rows, so that it has whole rows: on CPUs,
-/// whose subgroups are workgroups, if enough workgroups remain to be shared out evenly.
-bool takes_all_heads(const DeviceTraits& device, const AttentionTile& tile, std::int64_t heads);
-
 /// Heads that an invocation of shaders/attention/rope.comp rotates for each angle that it loads: on a CPU as many as
 /// leave no lane idle.
 std::int64_t heads_abreast(const DeviceTraits& device, std::uint32_t group, std::int64_t pairs, std::int64_t heads);

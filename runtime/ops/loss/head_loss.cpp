@@ -28,7 +28,8 @@ enum Result : std::size_t { loss, d_input, d_table };
 /// given, they are gradients of upstream · loss.
 class HeadLossOp : public Op {
 public:
-    HeadLossOp(std::optional<std::int64_t> logits_bytes, float z_loss) : logits_bytes_(logits_bytes), z_loss_(z_loss) {}
+    HeadLossOp(std::optional<std::int64_t> logits_bytes, const LossTerms& terms)
+        : logits_bytes_(logits_bytes), terms_(terms) {}
 
     std::string_view name() const override { return "head_loss"; }
 
@@ -46,9 +47,9 @@ public:
         return {{DType::f32, {}}, in[input], in[table]};
     }
 
-    /// With z_loss, which plain ops do not express.
+    /// With terms, which plain ops do not express.
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
-        if (z_loss_ == 0) return false;
+        if (terms_ == LossTerms{}) return false;
         const auto width = static_cast<std::size_t>(in[table].shape[0]);
         const auto channels = static_cast<std::size_t>(in[table].shape.width());
         const std::vector<double>&x = in[input].at, &w = in[table].at, &targets = in[target].at;
@@ -67,9 +68,9 @@ public:
             double sum = 0;
             for (const double logit : logits) sum += std::exp(logit - top);
             const double log_z = top + std::log(sum);
-            out[loss].at[0] += (log_z - logits[chosen] + z_loss_ * log_z * log_z) / count;
+            out[loss].at[0] += (log_z - logits[chosen] + terms_.z_loss * log_z * log_z) / count;
             for (std::size_t v = 0; v < width; ++v) {
-                const double p = std::exp(logits[v] - log_z) * (1 + 2 * z_loss_ * log_z);
+                const double p = std::exp(logits[v] - log_z) * (1 + 2 * terms_.z_loss * log_z);
                 const double d_logit = (p - (v == chosen ? 1 : 0)) * upstream_gradient / count;
                 for (std::size_t c = 0; c < channels; ++c) {
                     out[d_input].at[first + c] += d_logit * w[v * channels + c];
@@ -81,7 +82,7 @@ public:
     }
 
     std::vector<Tensor> expand(std::span<const Tensor> in) const override {
-        if (z_loss_ != 0) return {};
+        if (terms_ != LossTerms{}) return {};
         const Tensor x = reshape(in[input], {in[input].rows(), in[input].width()});
         const Tensor logits = matmul(x, in[table], {.transpose_b = true});
         const Tensor mean = cross_entropy(logits, reshape(in[target], {x.rows()}));
@@ -238,7 +239,7 @@ private:
                                     {"width", checked_u32(width)},
                                     {"pitch", checked_u32(logits.pitch)},
                                     {"per_group", grid.per_group},
-                                    {"z_loss", z_loss_}},
+                                    {"z_loss", terms_.z_loss}},
                            .groups = grid.groups,
                            .flops = (differentiates ? 40.0 : 20.0) * elements,
                            .bytes = (!differentiates    ? 4.0
@@ -248,7 +249,7 @@ private:
     }
 
     std::optional<std::int64_t> logits_bytes_;
-    float z_loss_;
+    LossTerms terms_;
 };
 
 }  // namespace
@@ -257,7 +258,7 @@ Tensor head_loss(Tensor x, Tensor w, Tensor targets, const HeadLossOptions& opti
     std::vector<Tensor> in{contiguous(x), contiguous(w), contiguous(targets)};
     if (options.d_loss) in.push_back(options.d_loss);
     return x.graph()
-        .add(std::make_shared<const HeadLossOp>(options.logits_bytes, options.z_loss), std::move(in))
+        .add(std::make_shared<const HeadLossOp>(options.logits_bytes, options.terms), std::move(in))
         .front();
 }
 

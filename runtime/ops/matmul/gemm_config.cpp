@@ -5,7 +5,8 @@
 #include <optional>
 
 #include "base/error.h"
-#include "ops/matmul/unrolled_matmul.h"
+#include "ops/cpu/decode_config.h"
+#include "ops/cpu/unrolled_matmul.h"
 
 namespace vkf {
 
@@ -13,8 +14,6 @@ namespace {
 
 constexpr std::uint32_t subgroup_step = 4;  // terms of k at a time, in a subgroup's registers
 constexpr std::uint32_t matrix_slice = 32;  // terms of k at a time, in shared memory for a subgroup's matrices
-constexpr std::uint32_t cache_line = 16;    // of a CPU, in 32-bit words
-constexpr std::int64_t out_of_cache_elements = 1 << 19;  // from this size on a matrix comes from memory
 
 std::int64_t up(std::int64_t a, std::int64_t b) {
     return (a + b - 1) / b;
@@ -48,64 +47,11 @@ void split_k_for_tlb(KernelConfig& made, const GemmShape& shape, std::int64_t st
     made.splits = up(shape.k, made.chunk);
 }
 
-/// Number of stretches of `columns` columns of b per workgroup: one, or up to three if b comes from memory, where
-/// longer reads are faster; chosen so that the fewest columns are past b's edge.
-std::uint32_t stretches(const GemmShape& shape, std::uint32_t columns) {
-    if (shape.k * shape.n < out_of_cache_elements) return 1;
-    const auto width = [&](std::uint32_t count) { return up(shape.n, count * columns) * count; };
-    std::uint32_t best = 3;
-    for (const std::uint32_t count : {2U, 1U})
-        if (width(count) < width(best)) best = count;
-    return best;
-}
-
-/// Number of columns of b per workgroup in decoding. On a CPU each lane reads cache lines of its own: across columns,
-/// or, if b is transposed, down one column, or down four columns if there are as many as in a vocabulary.
-std::uint32_t decode_stripe(const DeviceTraits& device, const GemmShape& shape) {
-    const std::uint32_t lanes = device.subgroup_size;
-    if (!device.cpu) return 4 * lanes;
-    if (!shape.transpose_b) return cache_line * lanes * stretches(shape, cache_line * lanes);
-    constexpr std::int64_t many = 16384;
-    return shape.n >= many ? 4 * lanes : lanes;
-}
-
-/// Decoding by straight-line code, for a CPU that loads vectors by shaders/lib/uniform_loads.glsl; empty if unsuitable.
-/// The code must not become so long that compiling takes seconds: with a transposed b, a workgroup has all of k and
-/// some columns; otherwise k is cut, which pays for the pass over the parts only if b comes from memory. Small models
-/// do not use the kernel: faster loads save less time than each start spends on longer code.
-std::optional<KernelConfig> unrolled_decode(const DeviceTraits& device, const GemmShape& shape) {
-    constexpr std::int64_t longest = 6144;  // elements of b per workgroup
-    constexpr std::int64_t deepest = 64, vectors = 4, sums = 32;
-    constexpr std::int64_t least = 100000;  // elements of the whole b
-    if (!device.uniform_loads || shape.batches != 1 || shape.packed_factors || shape.k * shape.n < least)
-        return std::nullopt;
-    const std::int64_t lanes = device.subgroup_size;
-    std::int64_t stripe = vectors * lanes, terms = shape.k;
-    if (shape.transpose_b) {
-        stripe = std::min({lanes, sums / shape.m, std::int64_t{8}});
-        while (stripe > 4 && stripe * terms > longest) stripe /= 2;
-    } else if (terms > deepest && shape.k * shape.n >= out_of_cache_elements) {
-        for (terms = deepest; shape.k % terms != 0;) --terms;
-    }
-    const std::int64_t groups = up(shape.n, stripe) * (shape.k / terms);
-    if (stripe * terms > longest || (!shape.transpose_b && terms > deepest) || terms < lanes) return std::nullopt;
-    if (stripe > shape.n || groups >= 1 << 16) return std::nullopt;
-    KernelConfig made{"decode",
-                      "matmul_decode_unrolled",
-                      {{"GROUP", device.subgroup_size},
-                       {"ROWS", static_cast<std::uint32_t>(shape.m)},
-                       {"STRIPE", static_cast<std::uint32_t>(stripe)},
-                       {"TERMS", static_cast<std::uint32_t>(terms)}}};
-    made.tiles = up(shape.n, stripe);
-    made.chunk = terms;
-    made.splits = shape.k / terms;
-    return made;
-}
-
 /// Configuration for a few rows times b, as in decoding.
 KernelConfig decode(const DeviceTraits& device, const GemmShape& shape) {
-    if (auto made = unrolled_decode(device, shape)) return std::move(*made);
-    const std::uint32_t lanes = device.subgroup_size, stripe = decode_stripe(device, shape);
+    if (auto made = unrolled_decode_config(device, shape)) return std::move(*made);
+    const std::uint32_t lanes = device.subgroup_size;
+    const std::uint32_t stripe = device.cpu ? cpu_decode_stripe(device, shape) : 4 * lanes;
     KernelConfig made{"decode",
                       "matmul_decode",
                       {{"GROUP", lanes},

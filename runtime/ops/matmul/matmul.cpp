@@ -5,12 +5,12 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "ops/cpu/unrolled_matmul.h"
 #include "ops/elementwise/activation.h"
 #include "ops/elementwise/arithmetic.h"
 #include "ops/elementwise/broadcast.h"
 #include "ops/matmul/gemm.h"
 #include "ops/matmul/matmul_tuning.h"
-#include "ops/matmul/unrolled_matmul.h"
 #include "ops/movement/view.h"
 #include "ops/rows/policy.h"
 #include "ops/rows/reduce.h"

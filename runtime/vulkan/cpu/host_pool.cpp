@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "base/os/memory.h"
+
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -65,6 +67,17 @@ HostPool::HostPool(VkDevice device, VmaAllocator allocator, std::uint64_t bytes)
 
 HostPool::~HostPool() {
     if (pool_) vmaDestroyPool(allocator_, pool_);
+}
+
+// --- Check ---------------------------------------------------------------------------------------
+
+bool backed(VmaAllocator allocator, VmaAllocation allocation, std::uint64_t bytes) {
+    void* data = nullptr;
+    if (vmaMapMemory(allocator, allocation, &data) != VK_SUCCESS) return false;
+    const auto* first = static_cast<const std::byte*>(data);
+    const bool there = data && readable(first) && readable(first + bytes - 1);
+    vmaUnmapMemory(allocator, allocation);
+    return there;
 }
 
 }  // namespace vkf

@@ -1,4 +1,4 @@
-// Memory of a CPU device in huge pages.
+// Memory of a CPU device: huge pages, and a check that an allocation has memory.
 #pragma once
 
 #include <volk.h>
@@ -53,5 +53,10 @@ private:
     VmaAllocator allocator_;
     VmaPool pool_ = VK_NULL_HANDLE;
 };
+
+/// True if an allocation of `bytes` bytes, which the host may read, has memory. Mesa's CPU device takes memory from an
+/// anonymous file, and does not notice if `ulimit -f` prevents the file from growing or `ulimit -v` prevents its
+/// mapping.
+bool backed(VmaAllocator allocator, VmaAllocation allocation, std::uint64_t bytes);
 
 }  // namespace vkf

@@ -5,8 +5,8 @@
 #include <cctype>
 
 #include "base/error.h"
-#include "base/os/memory.h"
 #include "vulkan/commands.h"
+#include "vulkan/cpu/lavapipe.h"
 #include "vulkan/cpu/workers.h"
 #include "vulkan/device/instance.h"
 #include "vulkan/device/matrices.h"
@@ -21,8 +21,8 @@ void check(VkResult result, const char* call) {
         case VK_ERROR_DEVICE_LOST:
             throw Error("the device was lost during ", call, " (a reset or a driver's watchdog)");
         case VK_ERROR_INCOMPATIBLE_DRIVER:
-            throw Error("no Vulkan driver on this machine: install one (Mesa's lavapipe runs on any CPU; "
-                        "NVIDIA's driver finds no GPU without libEGL.so.1)");
+            throw Error("no Vulkan driver on this machine: install one (", cpu_driver_advice,
+                        "; NVIDIA's driver finds no GPU without libEGL.so.1)");
         case VK_ERROR_OUT_OF_DEVICE_MEMORY:
             throw Error("out of device memory in ", call);
         case VK_ERROR_OUT_OF_HOST_MEMORY:
@@ -70,8 +70,7 @@ std::string one_line(const std::vector<Candidate>& list) {
 
 /// Returns the wanted device, or the first usable one. Throws Error or InputError as Device does.
 const Candidate& choose(const std::vector<Candidate>& list, const std::string& wanted) {
-    if (list.empty())
-        throw Error("no Vulkan device on this machine: install a driver (Mesa's lavapipe runs on any CPU)");
+    if (list.empty()) throw Error("no Vulkan device on this machine: install a driver (", cpu_driver_advice, ')');
     const Candidate* chosen = nullptr;
     for (const Candidate& candidate : list) {
         const bool match = wanted.empty()      ? candidate.info.refusal.empty()
@@ -275,10 +274,7 @@ std::uint64_t Device::free_bytes() const {
             const std::uint64_t all = handles_->memory_budget ? heaps[i].budget : memory->memoryHeaps[i].size;
             most = std::max(most, all - std::min(all, heaps[i].usage));
         }
-    if (info_.kind != DeviceKind::cpu) return most;
-    constexpr std::uint64_t compiler = 256 << 20;  // more than Mesa takes to compile a model's kernels
-    const std::uint64_t here = free_memory();
-    return std::min(most, here - std::min(here, compiler));
+    return info_.kind == DeviceKind::cpu ? std::min(most, free_cpu_bytes()) : most;
 }
 
 void Device::wait_idle() const {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "vulkan/cpu/lavapipe.h"
 #include "vulkan/device/compute_units.h"
 #include "vulkan/device/instance.h"
 #include "vulkan/device/matrices.h"
@@ -109,20 +110,19 @@ Candidate judge(VkPhysicalDevice physical) {
     info.max_buffer_bytes = has.properties13.maxBufferSize;
     info.buffer_bytes = std::min(has.properties13.maxBufferSize, has.properties11.maxMemoryAllocationSize) / 256 * 256;
     info.timestamp_ns = has.timestamp_bits ? static_cast<double>(limits.timestampPeriod) : 0.0;
-    info.uniform_loads = loads_vectors(has) && info.subgroup_size <= 16;
-    info.checked_pushes = checks_pushes(has);
+    const CpuDriverTraits of_driver = cpu_driver_traits(has, info.subgroup_size);
+    info.uniform_loads = of_driver.loads_vectors && info.subgroup_size <= 16;
+    info.checked_pushes = of_driver.checks_pushes;
     info.fp16 = has.features12.shaderFloat16;
     info.storage16 = has.features11.storageBuffer16BitAccess;
     info.int64 = has.features.shaderInt64;
     info.cooperative_matrix = has.extensions.contains("VK_KHR_cooperative_matrix");
     info.cooperative_matrix2 = has.extensions.contains("VK_NV_cooperative_matrix2");
-    // Only full subgroups of a known size can hold a matrix together. Mesa 26.1's CPU device lists matrices for
-    // subgroups of 16, but crashes when it compiles them.
-    const bool crashes = has.properties12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE && info.subgroup_size > 8;
-    const std::string no_matrices = !info.refusal.empty()   ? "the device is refused"
-                                    : !made.subgroups.known ? "subgroups may differ in size"
-                                    : crashes               ? "its driver cannot compile them for subgroups of 16"
-                                                            : "";
+    // Only full subgroups of a known size can hold a matrix together.
+    const std::string no_matrices = !info.refusal.empty()      ? "the device is refused"
+                                    : !made.subgroups.known    ? "subgroups may differ in size"
+                                    : of_driver.matrices_crash ? "its driver cannot compile them for subgroups of 16"
+                                                               : "";
     made.matrices = listed_matrices(physical, has.extensions,
                                     matrix_abilities(physical, has.extensions, info.subgroup_size, no_matrices));
     info.matrices = matrix_shapes(made.matrices);

@@ -4,12 +4,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <thread>
 
 #include "base/error.h"
-#include "base/os/memory.h"
-#include "base/os/os.h"
 #include "base/text/plain_text.h"
+#include "vulkan/cpu/lavapipe.h"
 #include "vulkan/handles.h"
 
 namespace vkf {
@@ -21,29 +19,6 @@ constexpr const char* LOADER = "vulkan-1.dll";
 #else
 constexpr const char* LOADER = "libvulkan.so.1";
 #endif
-
-/// Sets the vector width of Mesa's CPU device, which reads it from the environment when the instance is made.
-void widen_cpu_device() {
-#if defined(__x86_64__)
-    constexpr const char* width = "LP_NATIVE_VECTOR_WIDTH";
-    if (__builtin_cpu_supports("avx512f") && !os::environment(width)) os::set_environment(width, "512");
-#endif
-}
-
-/// Throws Error unless there is address space for the memory that Mesa's CPU device reserves before a model is loaded:
-/// the device and its compiler end the process if an allocation fails, which a caller cannot prevent. 750 MiB were
-/// measured on two processors; each further processor, and each thread that makes pipelines, adds a thread's stack and
-/// heap. Device::free_bytes leaves memory free for compiling later.
-void require_address_space() {
-    constexpr std::uint64_t base = 768 << 20, of_thread = 128 << 20, most_threads = 32;
-    const std::uint64_t workers = std::max(1u, std::thread::hardware_concurrency());
-    const std::uint64_t wanted = base + of_thread * (std::min(most_threads, workers) + compiling_threads(true) -
-                                                     1);  // the calling thread is one of them
-    const std::uint64_t left = free_address_space();
-    if (left < wanted)
-        throw Error("not enough memory for Vulkan's drivers: ", wanted >> 10, " KiB wanted, ", left >> 10, " KiB left",
-                    memory_limits());
-}
 
 VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
                                           const VkDebugUtilsMessengerCallbackDataEXT* data, void* counter) {
@@ -102,8 +77,8 @@ bool validation_wanted() {
 }
 
 Instance::Instance(std::atomic<std::uint64_t>* messages) {
-    widen_cpu_device();
-    require_address_space();
+    widen_cpu_subgroups();
+    require_driver_address_space();
     if (volkInitialize() != VK_SUCCESS) throw Error("no Vulkan loader (", LOADER, ") on this machine");
     if (volkGetInstanceVersion() < VK_API_VERSION_1_3) throw Error("the Vulkan loader is older than 1.3");
 

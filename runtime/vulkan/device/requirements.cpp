@@ -1,10 +1,9 @@
 #include "vulkan/device/requirements.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 
 #include "base/error.h"
+#include "vulkan/cpu/lavapipe.h"
 #include "vulkan/device/matrices.h"
 #include "vulkan/device/queue_family.h"
 
@@ -113,36 +112,10 @@ std::string refusal(const PhysicalDevice& device) {
     for (const MissingFeature& feature : missing_required(device))
         lacks += text(lacks.empty() ? "lacks " : ", ", feature.name, " (", feature.cost, ')');
     if (!lacks.empty()) return lacks;
-    // Mesa's CPU device accepts other widths, for which it has no registers: it computes wrongly or compiles forever.
-    const char* width = std::getenv("LP_NATIVE_VECTOR_WIDTH");
-    if (device.properties12.driverID == VK_DRIVER_ID_MESA_LLVMPIPE && width && *width)
-        if (const std::string bits = width; bits != "128" && bits != "256" && bits != "512")
-            return text("has LP_NATIVE_VECTOR_WIDTH=", bits, ", wanted 128, 256 or 512");
+    if (std::string width = vector_width_refusal(device); !width.empty()) return width;
     if (device.properties11.subgroupSize < 4)
         return text("has subgroups of ", device.properties11.subgroupSize, ", wanted at least 4");
     return {};
-}
-
-namespace {
-
-/// Major version of lavapipe's Mesa; 0 for other drivers.
-int lavapipe_version(const PhysicalDevice& device) {
-    constexpr std::string_view mesa = "Mesa ";  // its driverVersion is always 1
-    const std::string_view info = device.properties12.driverInfo;
-    if (device.properties12.driverID != VK_DRIVER_ID_MESA_LLVMPIPE || !info.starts_with(mesa)) return 0;
-    int version = 0;
-    std::from_chars(info.data() + mesa.size(), info.data() + info.size(), version);
-    return version;
-}
-
-}  // namespace
-
-bool loads_vectors(const PhysicalDevice& device) {
-    return lavapipe_version(device) >= 25;
-}
-
-bool checks_pushes(const PhysicalDevice& device) {
-    return lavapipe_version(device) == 25;
 }
 
 std::vector<const char*> wanted_extensions(const std::set<std::string>& listed, const DeviceInfo& info) {

@@ -21,14 +21,6 @@ std::vector<MissingFeature> missing_optional(const PhysicalDevice& device);
 /// Reason why a device cannot be used, in one line; empty if it can.
 std::string refusal(const PhysicalDevice& device);
 
-/// True for a CPU device whose driver turns the loads of shaders/lib/uniform_loads.glsl into vector loads: lavapipe
-/// since Mesa 25. Observed with 25.0 and 26.1; earlier versions were not examined.
-bool loads_vectors(const PhysicalDevice& device);
-
-/// True for a CPU device whose driver bounds-checks reads of push constants by branches, which
-/// shaders/matmul/matmul_unrolled.comp needs: lavapipe of Mesa 25. Observed with 25.0 (LLVM 15 and 19), not with 26.1.
-bool checks_pushes(const PhysicalDevice& device);
-
 /// Listed extensions to enable. Without VK_KHR_portability_subset a device that does not fully conform to Vulkan, such
 /// as Apple's GPUs under MoltenVK, may not be opened. `info` names the matrices that kernels use.
 std::vector<const char*> wanted_extensions(const std::set<std::string>& listed, const DeviceInfo& info);

@@ -83,7 +83,8 @@ std::vector<OpCase> head_loss_cases() {
     cases.push_back({"nothing to differentiate", {fixed({9, 6}), fixed({7, 6}), integers({9}, 0, 7)}, in_chunks(100)});
     for (const float z : {1e-4f, 0.25f})
         cases.push_back({text("z-loss ", z), {normal({9, 6}), normal({13, 6}), integers({9}, -2, 13)}, [=](Inputs x) {
-                             return std::vector{head_loss(x[0], x[1], x[2], {.logits_bytes = 200, .z_loss = z})};
+                             return std::vector{
+                                 head_loss(x[0], x[1], x[2], {.logits_bytes = 200, .terms = {.z_loss = z}})};
                          }});
     const double nan = std::nan("");
     cases.push_back({"NaN in a row without a target",

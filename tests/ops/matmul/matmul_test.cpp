@@ -137,7 +137,7 @@ OpCase in_place(const char* name, Layout layout, std::int64_t m, std::int64_t n,
 }
 
 /// Products so large that a CPU device computes them by straight-line code, if its driver suits that
-/// (ops/matmul/unrolled_matmul.h).
+/// (ops/cpu/unrolled_matmul.h).
 std::vector<OpCase> unrolled_cases() {
     std::vector<OpCase> cases;
     for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {

@@ -1,4 +1,4 @@
-#include "ops/matmul/unrolled_matmul.h"
+#include "ops/cpu/unrolled_matmul.h"
 
 #include <algorithm>
 #include <array>
