@@ -202,7 +202,7 @@ void OptionSet::apply(const std::filesystem::path& file, Source source) {
         const cli::Option option = app_->find_option(name);
         require(!command_line_only(entry.key), entry.where, ": stands on the command line only");
         require(bool(option), entry.where, ": `", path_of(*app_), "` has no such option", hint(*app_, entry.key));
-        const std::string& key = option.long_names().front();
+        const std::string key = option.long_names().front();
         require(key == entry.key, entry.where, ": found ", entry.key, ", wanted ", key, " = true or false");
         if (source == Source::base) base_.insert_or_assign(entry.key, entry.value);
         if (!on_line(app_, name) && option.count() == 0) take(option, entry, source);

@@ -38,6 +38,8 @@ struct DeviceTraits {
     // Invocations of a workgroup that hold matrices of this element type together; 0: none. If equal to
     // subgroup_size, for tests: each subgroup holds its own.
     std::uint32_t workgroup_matrices = 0;
+    // Matrices load from shared memory as fast if their columns are contiguous instead of their rows, or the reverse.
+    bool transposing_loads = false;
     Autotuner* autotuner = nullptr;  // tries kernels out; null: a model of the device chooses
 
     /// True if a GPU has matrix instructions, which round factors of products to 16 bits.

@@ -84,6 +84,8 @@ DeviceTraits traits(const Device& device, const Graph& graph) {
         for (const GroupMatrices& at : info.workgroup_matrices)
             if (at.element == kept && at.group <= most)
                 made.workgroup_matrices = std::max(made.workgroup_matrices, at.group);
+    // NVIDIA's GPUs transpose while they load, and their driver is the only one with matrices of a workgroup.
+    made.transposing_loads = made.workgroup_matrices > 0;
     return made;
 }
 

@@ -61,7 +61,9 @@ void main() {
     const uint row0 = group_index() % tiles / across * TILE_M;
     const uint column0 = group_index() % tiles % across * TILE_N;
     const uint batch = part / splits;
-    const uint k_begin = part_k_begin(part), k_end = part_k_end(part);
+    // Splits begin at slices. The driver must know it: NVIDIA's loads numbers one by one otherwise, which takes six
+    // times as long as words of eight (docs/lab/nvidia-h200.md).
+    const uint k_begin = part_k_begin(part) & ~7u, k_end = part_k_end(part);
     const uint a_begin = batch * a_batch, b_begin = batch * b_batch, y_begin = part * y_batch;
 
     SUM(TILE_M, TILE_N) sum = SUM(TILE_M, TILE_N)(0.0);

@@ -120,14 +120,15 @@ double distance(const Arrays& x, const Arrays& wanted, const std::vector<std::st
 /// values, which no implementation can avoid. The share of weights is subtracted if a GPU's matrices take them in 16
 /// bits.
 double excess(const Gpt2Config& model) {
-    const DeviceTraits device = traits(shared_device());
+    const DeviceInfo& device = shared_device().info();
+    const bool rounds_weights = device.kind != DeviceKind::cpu && !device.matrices.empty();
     double mixed = 0, inevitable = 0, weights = 0;
     for (const std::uint64_t seed : {1, 2, 3}) {
         const MapGradients exact(model), rounded(model, Format::bf16);
         const Arrays wanted = exact.interpreted(seed);
         const double least = distance(rounded.interpreted(seed), wanted, exact.names);
         inevitable += least;
-        if (device.matrices && !device.cpu)
+        if (rounds_weights)
             weights += distance(rounded.interpreted(seed, true), wanted, exact.names) - least;
         mixed += distance(MapGradients(model).computed(seed, Format::bf16), wanted, exact.names);
     }

@@ -115,8 +115,8 @@ std::optional<KernelConfig> in_shared_memory(const DeviceTraits& device, const G
 
 /// The kernel "coopmat". A tile's subgroups form a grid, each with a block of matrices: a tile of 128 by 128 has blocks
 /// of 64 by 64 if subgroups have 32 invocations or more. A workgroup has more invocations if 128 registers cannot hold
-/// a block and the fetched part of the next slices. Shared memory holds two slices of both operands in 16 bits: of 32
-/// terms, or of 16 if these do not fit; empty if 16 do not fit either.
+/// a block and the fetched next slices. Shared memory holds a slice of both operands in 16 bits, and at the end a
+/// matrix of sums per subgroup. Slices have 32 terms, or 16 if 32 do not fit; empty if 16 do not fit either.
 std::optional<KernelConfig> in_matrices(const DeviceTraits& device, const GemmShape& shape, std::uint32_t tile) {
     const MatrixShape& of = *device.matrices;
     std::uint32_t most = tile == 128 ? std::clamp(4 * device.subgroup_size, 128U, 256U) : 128;  // invocations
@@ -124,7 +124,9 @@ std::optional<KernelConfig> in_matrices(const DeviceTraits& device, const GemmSh
     std::uint32_t down = 1, across = 1;
     while (2 * down * across * device.subgroup_size <= most) (down <= across ? down : across) *= 2;
     const std::uint32_t group = down * across * device.subgroup_size;
-    const auto room = [&](std::uint32_t slice) { return 2 * 2 * tile * (slice + 8) * 2; };
+    const auto room = [&](std::uint32_t slice) {
+        return std::max(2 * tile * (slice + 8) * 2, down * across * of.m * of.n * 4);
+    };
     const std::uint32_t slice = room(matrix_slice) <= device.shared_bytes ? matrix_slice : matrix_slice / 2;
     const std::uint32_t patches = 2 * tile * slice / 16 / group;  // fetched by an invocation per slice
     if (room(slice) > device.shared_bytes || patches == 0) return std::nullopt;
@@ -139,35 +141,27 @@ std::optional<KernelConfig> in_matrices(const DeviceTraits& device, const GemmSh
                          {"ROWS", tile / (down * of.m)},
                          {"COLUMNS", tile / (across * of.n)},
                          {"STEPS", slice / of.k},
-                         {"PARTS", std::min({2U, patches, slice / of.k})}},
+                         {"TURN", !device.transposing_loads}},
                         tiles_of(shape, tile, tile)};
 }
 
-/// The kernels "coopmat2": with a workgroup's matrices, or, for tests, with a subgroup's, whose tiles are small because
-/// Mesa compiles them slowly. Leaves out tiles that would be half padding or more; empty if terms are scaled, because
+/// The kernel "coopmat2": with a workgroup's matrices, or, for tests, with a subgroup's, whose tile is small because
+/// Mesa compiles it slowly. Empty if half of a tile or more would be padding, or if terms are scaled, because
 /// invocations do not see single operands.
-std::vector<KernelConfig> in_group_matrices(const DeviceTraits& device, const GemmShape& shape) {
-    struct Tile {
-        std::uint32_t m, n;
-    };
-    std::vector<KernelConfig> list;
-    if (!device.matrices || device.workgroup_matrices == 0 || shape.scales_terms()) return list;
+std::optional<KernelConfig> in_group_matrices(const DeviceTraits& device, const GemmShape& shape) {
+    if (!device.matrices || device.workgroup_matrices == 0 || shape.scales_terms()) return std::nullopt;
     const bool of_subgroup = device.workgroup_matrices == device.subgroup_size;
     const char* of = of_subgroup ? "_subgroup" : device.matrices->element == MatrixElement::bf16 ? "_bf16" : "";
-    const std::vector<Tile> tiles =
-        of_subgroup ? std::vector<Tile>{{16, 16}} : std::vector<Tile>{{128, 128}, {128, 256}};
-    for (const auto& [m, n] : tiles) {
-        if (2 * shape.m <= m || 2 * shape.n <= n) continue;
-        list.push_back({text("coopmat2 ", m, 'x', n),
+    const std::uint32_t tile = of_subgroup ? 16 : 128;
+    if (2 * shape.m <= tile || 2 * shape.n <= tile) return std::nullopt;
+    return KernelConfig{text("coopmat2 ", tile),
                         text("matmul_coopmat2", of),
                         {{"GROUP", device.workgroup_matrices},
-                         {"TILE_M", m},
-                         {"TILE_N", n},
+                         {"TILE_M", tile},
+                         {"TILE_N", tile},
                          {"SLICE", of_subgroup ? 16U : 64U},
                          {"UNROLLED", of_subgroup ? 2U : 4U}},
-                        tiles_of(shape, m, n)});
-    }
-    return list;
+                        tiles_of(shape, tile, tile)};
 }
 
 /// True if cooperative matrices pay despite their padding. With fewer than 8 lanes a tile would have more subgroups
@@ -242,7 +236,7 @@ std::vector<KernelConfig> gemm_configs(const DeviceTraits& device, const GemmSha
     if (suits_matrices(device, shape))
         add(list, device, with_cut(in_matrices(device, shape, 64)),
             large ? with_cut(in_matrices(device, shape, 128)) : std::nullopt);
-    for (KernelConfig& made : in_group_matrices(device, shape)) list.push_back(*with_cut(std::move(made)));
+    if (auto made = with_cut(in_group_matrices(device, shape))) list.push_back(std::move(*made));
     add(list, device, with_cut(in_shared_memory(device, shape, 64)),
         large ? with_cut(in_shared_memory(device, shape, 128)) : std::nullopt);
     // A CPU has neither shared memory nor matrix units: kernels that use them are the slowest there.

@@ -29,7 +29,7 @@ bool is_decode(const GemmShape& shape);
 /// One kernel with its constants and its grid. All kernels that compute in fp32, except the unrolled one, cut k in the
 /// same way and give the same bits. Memory is planned for `most_splits` parts, whichever kernel is chosen.
 struct KernelConfig {
-    std::string name;  // implementation, and tile if it has several: "tile 64", "coopmat2 128x256"
+    std::string name;  // implementation, and tile if it has several: "tile 64", "coopmat 128"
     std::string kernel;
     std::vector<std::pair<std::string, ConstantValue>> constants;
     std::int64_t tiles = 0;  // in all batches

@@ -190,7 +190,7 @@ TEST_P(DeviceCooperativeMatmulLayouts, WithLittleSharedMemory) {
     if (!lowering.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
     Wherever large("coopmat 128");
     lowering.autotuner = &large;
-    lowering.shared_bytes = 32768;
+    lowering.shared_bytes = 16384;
     const OpCase of = plain(GetParam(), 132, 140, 84, 4);
     check_mixed_kernels(of, terms(of), lowering);
     EXPECT_GT(large.chosen, 0);
@@ -229,6 +229,27 @@ std::vector<OpCase> group_cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeGroupMatmul, ::testing::ValuesIn(group_cases()), case_name);
+
+/// Operands keep their order in shared memory, as on devices that transpose while they load.
+class DeviceCooperativeMatmulInOrder : public ::testing::TestWithParam<OpCase> {};
+
+TEST_P(DeviceCooperativeMatmulInOrder, Kernels) {
+    DeviceTraits lowering = traits_with_matrices(shared_device());
+    if (!lowering.matrices) GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices";
+    lowering.transposing_loads = true;
+    check_mixed_kernels(GetParam(), terms(GetParam()), lowering);
+}
+
+/// As group_cases(), and slices by words of 16 bytes, one by one, and cut off.
+std::vector<OpCase> in_order_cases() {
+    std::vector<OpCase> cases = group_cases();
+    for (const Layout layout : {Layout::nn, Layout::tn})
+        for (const auto& [m, n, k, padding] : {std::tuple{68, 76, 100, 4}, {64, 128, 96, 8}, {66, 62, 70, 2}})
+            cases.push_back(plain(layout, m, n, k, padding));
+    return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeMatmulInOrder, ::testing::ValuesIn(in_order_cases()), case_name);
 
 /// y = act(a · b + bias) + addend for a graph of one product, lowered for a GPU in mixed precision.
 std::vector<float> run_product(const std::vector<float>& a, const std::vector<float>& b, const Shape& a_shape,
