@@ -240,12 +240,18 @@ TEST_P(DeviceCooperativeMatmulInOrder, Kernels) {
     check_mixed_kernels(GetParam(), terms(GetParam()), lowering);
 }
 
-/// As group_cases(), and slices by words of 16 bytes, one by one, and cut off.
+/// Slices by words of 16 bytes, by pairs and by single numbers, whole and cut off; batches; terms with factors.
 std::vector<OpCase> in_order_cases() {
-    std::vector<OpCase> cases = group_cases();
-    for (const Layout layout : {Layout::nn, Layout::tn})
-        for (const auto& [m, n, k, padding] : {std::tuple{68, 76, 100, 4}, {64, 128, 96, 8}, {66, 62, 70, 2}})
-            cases.push_back(plain(layout, m, n, k, padding));
+    std::vector<OpCase> cases;
+    for (const Layout layout : {Layout::nn, Layout::tn}) {
+        cases.push_back(plain(layout, 64, 128, 96, 8));
+        cases.push_back(plain(layout, 68, 76, 100, 4));
+        cases.push_back(plain(layout, 66, 68, 770, 2));
+        cases.push_back(plain(layout, 75, 71, 33));
+    }
+    for (OpCase& c : mixed_cases())
+        if (c.name == "batch of slices" || c.name == "row scale TN" || c.name == "slope of a split with everything")
+            cases.push_back(std::move(c));
     return cases;
 }
 
