@@ -6,18 +6,10 @@
 #include <cstdint>
 
 #include "ops/gpu_traits.h"
+#include "ops/matmul/gemm_shape.h"
 
 namespace vkf::test {
 namespace {
-
-GemmShape size(std::int64_t m, std::int64_t n, std::int64_t k) {
-    return {.batches = 1, .m = m, .n = n, .k = k, .transpose_a = false, .transpose_b = false};
-}
-
-/// Kernel of a product on a device without tuning.
-KernelConfig best(const DeviceTraits& device, const GemmShape& shape) {
-    return gemm_configs(device, shape).front();
-}
 
 TEST(HostDecodeConfig, DecodingIsUnrolledWhereThatLoadsVectorsAndIsShort) {
     DeviceTraits device;

@@ -9,19 +9,11 @@
 #include <vector>
 
 #include "graph/lower.h"
+#include "ops/matmul/gemm_shape.h"
 #include "ops/matmul/matmul.h"
 
 namespace vkf::test {
 namespace {
-
-GemmShape size(std::int64_t m, std::int64_t n, std::int64_t k) {
-    return {.batches = 1, .m = m, .n = n, .k = k, .transpose_a = false, .transpose_b = false};
-}
-
-/// Kernel of a product on a device without tuning.
-KernelConfig best(const DeviceTraits& device, const GemmShape& shape) {
-    return gemm_configs(device, shape).front();
-}
 
 TEST(HostUnrolledMatmul, LargeProductsAreUnrolledWhereTheDriverSuitsThat) {
     DeviceTraits device;

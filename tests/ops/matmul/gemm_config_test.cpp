@@ -11,6 +11,7 @@
 #include "graph/autotuner.h"
 #include "graph/lower.h"
 #include "ops/gpu_traits.h"
+#include "ops/matmul/gemm_shape.h"
 #include "ops/matmul/matmul.h"
 #include "ops/matmul/matmul_tuning.h"
 #include "vulkan/kernel/reflect.h"
@@ -18,15 +19,6 @@
 
 namespace vkf::test {
 namespace {
-
-GemmShape size(std::int64_t m, std::int64_t n, std::int64_t k) {
-    return {.batches = 1, .m = m, .n = n, .k = k, .transpose_a = false, .transpose_b = false};
-}
-
-/// Kernel of a product on a device without tuning.
-KernelConfig best(const DeviceTraits& device, const GemmShape& shape) {
-    return gemm_configs(device, shape).front();
-}
 
 TEST(HostGemmConfig, MatricesFillTheirTileAndFitInSharedMemory) {
     for (const std::uint32_t subgroup : {8u, 16u, 32u, 64u, 128u})
