@@ -13,8 +13,13 @@ namespace vkf {
 namespace {
 
 constexpr std::uint32_t ROWS = 2, COLUMNS = 4, MATRIX_LINKS = 4;  // eight sums of a subgroup, of as many registers
-constexpr std::uint32_t CHAINS = 12,
-                        LINKS = 32;  // fit the registers of every device; loop overhead does not show
+constexpr std::uint32_t CHAINS = 12;  // fit the registers of every device
+
+/// Multiply-adds per chain and turn of the loop: so many that the loop's overhead does not show on a GPU. LLVM computes
+/// one chain after the other, so on a CPU longer chains would measure the latency of an addition.
+std::uint32_t links(const DeviceTraits& device) {
+    return device.cpu ? 4 : 32;
+}
 
 /// shaders/bench/peak_flops.comp: multiply-adds in registers. Its result means nothing.
 class MultiplyAddsOp : public Op {
@@ -27,10 +32,10 @@ public:
 
     void lower(Lowering& lowering) const override {
         lowering.dispatch({.kernel = "peak_flops",
-                           .constants = {{"GROUP", group_}, {"CHAINS", CHAINS}, {"LINKS", LINKS}},
+                           .constants = {{"GROUP", group_}, {"CHAINS", CHAINS}, {"LINKS", links(lowering.device)}},
                            .args = {{"y", lowering.out[0]}, {"turns", turns_}, {"factor", 0.5f}, {"shift", 1.0f}},
                            .groups = groups_,
-                           .flops = 2.0 * CHAINS * LINKS * turns_ * static_cast<double>(threads())});
+                           .flops = 2.0 * CHAINS * links(lowering.device) * turns_ * static_cast<double>(threads())});
     }
 
 private:
@@ -123,7 +128,7 @@ Measurement timed(Device& device, double seconds, const std::function<Repetition
 std::shared_ptr<const Op> multiply_adds(const DeviceTraits& device) {
     const std::uint32_t group = sweep(device, 1).group;
     const std::uint64_t groups = std::uint64_t{device.compute_units} * (device.cpu ? 16 : 32);
-    const double turn = 2.0 * CHAINS * LINKS * group * static_cast<double>(groups);
+    const double turn = 2.0 * CHAINS * links(device) * group * static_cast<double>(groups);
     const double turns = std::clamp(device.flops_per_second * 5e-3 / turn, 16.0, 4096.0);
     return std::make_shared<MultiplyAddsOp>(group, groups, static_cast<std::uint32_t>(turns));
 }

@@ -193,7 +193,7 @@ TEST(DeviceCooperativeHalfRounding, IsThatOfTheHost) {
     check_product("coopmat 64");
     check_attention("coopmat");
     if (has.workgroup_matrices == has.subgroup_size) {
-        check_product("coopmat2 16x16");
+        check_product("coopmat2 16");
         check_attention("coopmat2 8");
     }
 }
