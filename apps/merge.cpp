@@ -19,12 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct MergeOptions {
     std::string adapters, base, out_dir;
     bool overwrite = false, verify = true;
 };
 
-void merge(const Common& common, const Options& o) {
+void merge(const Common& common, const MergeOptions& o) {
     const LanguageModel model = open_language_model({o.adapters, o.base, o.verify});
     require(model.config.adapters().has_value(), o.adapters,
             ": holds a whole model, wanted adapters to merge into one");
@@ -49,7 +49,7 @@ void merge(const Common& common, const Options& o) {
 
 void add_merge(cli::Command& app, Common& common) {
     cli::Command& command = app.add_subcommand("merge", "Adapters and the model that they stand beside, as one model");
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<MergeOptions>();
     command.add_option("adapters", o->adapters, "Directory of adapters").required().type_name("DIR");
     add_base_option(command, o->base);
     add_verify_option(command, o->verify);

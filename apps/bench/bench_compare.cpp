@@ -18,7 +18,7 @@ namespace vkf {
 
 namespace {
 
-struct Options {
+struct CompareOptions {
     std::string first, second, markdown;
 };
 
@@ -57,7 +57,7 @@ nlohmann::ordered_json device(const ReportHead& head) {
     return document(head)["device"];
 }
 
-void compare_measurements(const Common& common, const Options& o) {
+void compare_measurements(const Common& common, const CompareOptions& o) {
     const BenchReport a = read_report(o.first), b = read_report(o.second);
     const std::vector<Pair> list = pairs(a, b);
     require(!list.empty(), o.first, " and ", o.second, " have no measurement in common");
@@ -104,7 +104,7 @@ std::string both(const std::optional<double>& a, const std::optional<double>& b)
 }
 
 /// Compares the figures of kernels; kernels that differ only in compile time are left out.
-void compare_compiled(const Common& common, const Options& o) {
+void compare_compiled(const Common& common, const CompareOptions& o) {
     const CompileReport a = read_compile_report(o.first), b = read_compile_report(o.second);
     const CompileComparison compared = compare(a, b);
     require(!compared.pairs.empty(), o.first, " and ", o.second, " have no kernel in common");
@@ -138,7 +138,7 @@ void compare_compiled(const Common& common, const Options& o) {
                 {"only_b", compared.only_b}});
 }
 
-void compare(const Common& common, const Options& o) {
+void compare(const Common& common, const CompareOptions& o) {
     if (!o.markdown.empty()) require_output("--markdown", o.markdown, {o.first, o.second});
     const auto compiled = [](const std::string& path) {
         return is_compile_report(parse_json(read_text(path), path + ": is no report of vkformer bench: it"));
@@ -152,7 +152,7 @@ void compare(const Common& common, const Options& o) {
 }  // namespace
 
 void add_bench_compare(cli::Command& bench, Common& common) {
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<CompareOptions>();
     cli::Command& command = bench.add_subcommand("compare", "Two reports side by side, of two devices or drivers");
     add_common(command, common);
     command.add_option("a", o->first, "Report of --out").required().type_name("A.json");

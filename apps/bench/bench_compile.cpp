@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct BenchCompileOptions {
     std::string only, model, out, markdown, isa;
     bool every_precision = true;
 };
@@ -110,7 +110,7 @@ void add_model(WorkList& list, const Device& device, const BenchModel& model, co
     });
 }
 
-std::vector<Work> work_of(const Device& device, const Common& common, const Options& o) {
+std::vector<Work> work_of(const Device& device, const Common& common, const BenchCompileOptions& o) {
     WorkList made(device, common.kernels);
     for (const Precision& precision : PRECISIONS) {
         if (!o.every_precision && precision.activations != common.activations()) continue;
@@ -143,7 +143,7 @@ void compile(const Device& device, Work& work, const std::string& folder, int nu
                      text("; ", row.kernel, ' ', constants_text(row), '\n', made.texts.back().second));
 }
 
-void require_outputs(const Options& o) {
+void require_outputs(const BenchCompileOptions& o) {
     for (const std::string& file : {o.out, o.markdown})
         if (!file.empty()) require_directory_of(file);
     require(o.out.empty() || o.out != o.markdown, "two reports are to be written to ", o.out,
@@ -155,7 +155,7 @@ void require_outputs(const Options& o) {
             o.isa, " is there already, wanted a new or an empty directory");
 }
 
-void bench_compile(const Common& common, const Options& o) {
+void bench_compile(const Common& common, const BenchCompileOptions& o) {
     require_outputs(o);
     // Times compilers, not the caches of drivers.
     os::set_environment("MESA_SHADER_CACHE_DISABLE", os::environment("MESA_SHADER_CACHE_DISABLE").value_or("1"));
@@ -194,7 +194,7 @@ void bench_compile(const Common& common, const Options& o) {
 }  // namespace
 
 void add_bench_compile(cli::Command& bench, Common& common) {
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<BenchCompileOptions>();
     cli::Command& command =
         bench.add_subcommand("compile", "What the driver makes of every kernel the device may choose: none is run");
     add_common(command, common);

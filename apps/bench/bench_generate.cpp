@@ -20,7 +20,7 @@ namespace vkf {
 
 namespace {
 
-struct Options : ReportOptions {
+struct BenchGenerateOptions : ReportOptions {
     std::string model;
     std::int64_t prompt = 256;
     BatchSize size;
@@ -31,12 +31,12 @@ struct Options : ReportOptions {
 };
 
 /// Length that --prompt asks for, at most half the context.
-std::int64_t prompt_length(const ModelConfig& config, const Options& o) {
+std::int64_t prompt_length(const ModelConfig& config, const BenchGenerateOptions& o) {
     return std::min(o.prompt, config.size(Dimension::context) / 2);
 }
 
 /// Times reading a prompt, and writing single tokens after it.
-void time_generation(Device& device, const BenchModel& model, Format activations, const Options& o,
+void time_generation(Device& device, const BenchModel& model, Format activations, const BenchGenerateOptions& o,
                      BenchReport& report) {
     const ModelConfig& config = model.config;
     const std::int64_t length = prompt_length(config, o);
@@ -91,7 +91,7 @@ std::vector<Measurement> time_ops(Device& device, const BenchModel& model, const
 
 /// Times the ops of reading a prompt.
 std::vector<Measurement> time_prefill_ops(Device& device, const BenchModel& model, Format activations,
-                                          const Options& o) {
+                                          const BenchGenerateOptions& o) {
     const ModelConfig& config = model.config;
     const std::int64_t length = prompt_length(config, o);
     const auto build = [&](const Scope& scope) { prefill_chunk(scope, config, length, activations, 1, length); };
@@ -106,7 +106,7 @@ std::vector<Measurement> time_prefill_ops(Device& device, const BenchModel& mode
 
 /// Times the ops of writing one token of each text after the prompt.
 std::vector<Measurement> time_decode_ops(Device& device, const BenchModel& model, Format activations,
-                                         const Options& o) {
+                                         const BenchGenerateOptions& o) {
     const ModelConfig& config = model.config;
     const std::int64_t positions = prompt_length(config, o) + 1;
     const auto build = [&](const Scope& scope) { decode_step(scope, config, activations, o.rows(), positions); };
@@ -128,7 +128,7 @@ std::vector<Measurement> time_decode_ops(Device& device, const BenchModel& model
     });
 }
 
-void bench_generate(const Common& common, const Options& o) {
+void bench_generate(const Common& common, const BenchGenerateOptions& o) {
     auto models = chosen_models(o.model, "standard", o.size);
     std::erase_if(models, [](const BenchModel& model) { return !model.generates(); });
     require(!models.empty(), "--model is '", o.model, "', which generates no text");
@@ -158,7 +158,7 @@ void bench_generate(const Common& common, const Options& o) {
 }  // namespace
 
 void add_bench_generate(cli::Command& bench, Common& common) {
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<BenchGenerateOptions>();
     cli::Command& command = bench.add_subcommand("generate", "Reading a prompt and writing tokens");
     add_common(command, common);
     command.add_option("--model", o->model, listed(bench_model_names(true)) + "; else each in turn").type_name("NAME");

@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t SLICES = 10;            // per measurement; median, least and most are taken over slices
 constexpr std::size_t DRAWN_IMAGES = 10'000;  // 30 MB: more than the processor's inner caches hold
 
-struct Options {
+struct BenchImagesOptions {
     std::string data;
     std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
     std::int64_t batch_size = 128;
@@ -80,7 +80,7 @@ std::string whole_text(double value) {
     return std::to_string(std::llround(value));
 }
 
-void bench_images(const Common& common, const Options& o) {
+void bench_images(const Common& common, const BenchImagesOptions& o) {
     require(o.workers <= 1024, "--workers is ", o.workers, ", wanted at most 1024");
     catch_interrupts();
     const ImageSet set = o.data.empty() ? synthetic_images(common.seed, DRAWN_IMAGES)
@@ -125,7 +125,7 @@ void bench_images(const Common& common, const Options& o) {
 }  // namespace
 
 void add_bench_images(cli::Command& bench, Common& common) {
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<BenchImagesOptions>();
     cli::Command& images = bench.add_subcommand("images", "Images per second that the input pipeline prepares");
     add_common(images, common);
     images.add_option("--data", o->data, "Directory of images; else drawn ones").type_name("DIR");

@@ -12,11 +12,11 @@ namespace vkf {
 
 namespace {
 
-struct Options : ReportOptions {
+struct BenchKernelsOptions : ReportOptions {
     std::string only, sizes = "small";
 };
 
-void bench_kernels(const Common& common, const Options& o) {
+void bench_kernels(const Common& common, const BenchKernelsOptions& o) {
     const std::vector<Case> cases = chosen_cases(o.only, o.sizes == "large" ? CaseSizes::large : CaseSizes::small);
     run_benchmark(common, o, [&](Device& device, BenchReport& report) {
         Progress progress(common, "bench kernels", "kernels", std::ssize(cases));
@@ -35,7 +35,7 @@ void bench_kernels(const Common& common, const Options& o) {
 }  // namespace
 
 void add_bench_kernels(cli::Command& bench, Common& common) {
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<BenchKernelsOptions>();
     cli::Command& command =
         bench.add_subcommand("kernels", "Time, FLOP/s and bytes/s of every kernel, beside the peak");
     add_common(command, common);

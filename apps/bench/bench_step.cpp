@@ -19,7 +19,7 @@ namespace vkf {
 
 namespace {
 
-struct Options : ReportOptions {
+struct BenchStepOptions : ReportOptions {
     std::string model, attention = "standard";
     BatchSize size;
     bool by_op = false;
@@ -69,7 +69,7 @@ std::string product_element(const Common& common, const Device& device) {
     return std::ranges::count(matrices, wanted, &MatrixShape::element) > 0 ? to_string(wanted) : "";
 }
 
-void bench_step(const Common& common, const Options& o) {
+void bench_step(const Common& common, const BenchStepOptions& o) {
     std::vector<BenchModel> models = chosen_models(o.model, o.attention, o.size);
     run_benchmark(common, o, [&](Device& device, BenchReport& report) {
         Progress progress(common, "bench step", "models", std::ssize(models));
@@ -99,7 +99,7 @@ void bench_step(const Common& common, const Options& o) {
 }  // namespace
 
 void add_bench_step(cli::Command& bench, Common& common) {
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<BenchStepOptions>();
     cli::Command& command = bench.add_subcommand("step", "Whole training steps of real models");
     add_common(command, common);
     command.add_option("--model", o->model, listed(bench_model_names()) + "; else each in turn").type_name("NAME");

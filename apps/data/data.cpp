@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-struct Options {
+struct TextDataOptions {
     std::string path, out;
     std::int64_t tokens = 1'000'000;
     std::int64_t vocab_size = 64;
@@ -57,7 +57,7 @@ void publish(ClaimedDirectory& out, TokenSpan tokens, const Characters* characte
     out.publish(fill);
 }
 
-void prepare_text(const Common& common, const Options& o) {
+void prepare_text(const Common& common, const TextDataOptions& o) {
     std::error_code ignored;
     std::vector<fs::path> inputs;
     if (!fs::is_directory(o.path, ignored)) inputs.emplace_back(o.path);  // in a directory, only texts are read
@@ -104,7 +104,7 @@ private:
     std::vector<std::array<std::size_t, 3>> favourites_;
 };
 
-void make_synthetic(const Common& common, const Options& o) {
+void make_synthetic(const Common& common, const TextDataOptions& o) {
     constexpr std::int64_t most = 10'000'000;
     require(o.vocab_size <= most, "--vocab-size is ", o.vocab_size, ", wanted at most ", most);
     ClaimedDirectory out = claim_directory(o.out, o.overwrite);
@@ -131,13 +131,13 @@ void make_synthetic(const Common& common, const Options& o) {
                          {"least_loss", entropy}});
 }
 
-void find(const Common& common, const Options& o) {
+void find(const Common& common, const TextDataOptions& o) {
     const std::optional<fs::path> found = find_data(o.path);
     require(found.has_value(), o.path, " is not in ", DATA_FOLDERS);
     common.json ? print_json({{"path", found->string()}}) : print_as_is(found->string() + "\n");
 }
 
-void describe(const Common& common, const Options& o) {
+void describe(const Common& common, const TextDataOptions& o) {
     if (holds_images(o.path)) return print_facts(common, image_facts(common, o.path, o.max_pixels));
     const TokenDataset data = TokenDataset::open(o.path);
     const std::size_t size = data.vocabulary_size();
@@ -157,7 +157,7 @@ void add_data(cli::Command& app, Common& common) {
     cli::Command& command =
         app.add_subcommand("data", "Prepare text and images, make synthetic sets, describe a data set");
     command.require_subcommand();
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<TextDataOptions>();
     const auto add = [&](const char* name, const char* about, const char* example, auto work) -> cli::Command& {
         cli::Command& part = command.add_subcommand(name, about);
         part.footer(text("Example:\n  vkformer data ", example, "\n"));

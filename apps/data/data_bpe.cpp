@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct BpeOptions {
     std::vector<std::string> inputs, special{std::string(END_OF_TEXT)};
     std::string out, text_key = "text";
     std::int64_t vocab_size = 0;
@@ -51,7 +51,7 @@ std::uint64_t count_words(const Common& common, BpeLearner& learner, const std::
     return bytes;
 }
 
-BpeModel learn(const Common& common, const BpeLearner& learner, const Options& o) {
+BpeModel learn(const Common& common, const BpeLearner& learner, const BpeOptions& o) {
     Progress progress(common, "bpe", "tokens", o.vocab_size);
     return learner.learn(static_cast<std::size_t>(o.vocab_size), o.special, [&](std::size_t tokens) {
         stop_if_interrupted();
@@ -59,7 +59,7 @@ BpeModel learn(const Common& common, const BpeLearner& learner, const Options& o
     });
 }
 
-void make_tokenizer(const Common& common, const Options& o) {
+void make_tokenizer(const Common& common, const BpeOptions& o) {
     const std::vector<fs::path> inputs(o.inputs.begin(), o.inputs.end());
     const std::vector<TextFile> files = text_files(inputs);
     std::vector<fs::path> read;
@@ -90,7 +90,7 @@ void make_tokenizer(const Common& common, const Options& o) {
 
 void add_data_bpe(cli::Command& data, Common& common) {
     cli::Command& part = data.add_subcommand("bpe", "Learn a byte-level BPE from texts: tokenizer.json, vocab.json, …");
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<BpeOptions>();
     part.add_option("input", o->inputs, "Text files, .jsonl and .json files, directories of .txt and .jsonl files")
         .required()
         .type_name("PATH...");

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ImageDataOptions {
     std::string out;
     std::int64_t count = 50'000;
     std::int64_t test_count = 10'000;
@@ -88,7 +88,7 @@ void draw_split(const Common& common, const fs::path& folder, bool training, std
     }
 }
 
-void make_synthetic(const Common& common, const Options& o) {
+void make_synthetic(const Common& common, const ImageDataOptions& o) {
     ClaimedDirectory out = claim_directory(o.out, o.overwrite);
     catch_interrupts();
     Progress progress(common, "drawing", "images", o.count + o.test_count);
@@ -104,7 +104,7 @@ void make_synthetic(const Common& common, const Options& o) {
     report(common, "Synthetic images", "", text("seed ", common.seed), o.out, open_cifar(CIFAR10, o.out));
 }
 
-void add_overwrite(cli::Command& part, Options& o) {
+void add_overwrite(cli::Command& part, ImageDataOptions& o) {
     part.add_flag("--overwrite", o.overwrite, "Replace the data, model or run that is there");
 }
 
@@ -131,14 +131,14 @@ void add_data_images(cli::Command& data, Common& common) {
                 text("  vkformer data ", name, "\n  VKFORMER_DATA=/where/the/archive/is vkformer data ", name,
                      " --out data/", name, "\n\nTakes ", format->archive, " or its files, plain or as .xz, from\n",
                      DATA_FOLDERS, ";\nelse downloads the archive, going on where an earlier download ended.\n"));
-        auto o = std::make_shared<Options>();
+        auto o = std::make_shared<ImageDataOptions>();
         o->out = "data/" + name;
         part.add_option("--out", o->out, "Directory to write to").type_name("DIR").capture_default_str();
         add_overwrite(part, *o);
         part.callback([format, o, &common] { prepare_cifar(common, *format, o->out, o->overwrite); });
         add_common(part, common);
     }
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<ImageDataOptions>();
     cli::Command& part = add("synthetic-images", "Ten classes of drawn shapes and patterns in CIFAR-10's layout",
                              "  vkformer data synthetic-images --out data/shapes\n"
                              "  vkformer data synthetic-images --out data/few --count 500 --test-count 100 --seed 7\n");

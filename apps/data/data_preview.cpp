@@ -25,7 +25,7 @@ const Family& any_image_family() {
     return **std::ranges::find_if(families(), [](const Family* family) { return &family->task() == &image_task(); });
 }
 
-struct Options {
+struct PreviewOptions {
     ImageRunOptions training{any_image_family()};  // defaults and meaning as in the family's `train`
     std::string out;
     std::int64_t count = 12, views = 8, scale = 3, epoch = 0;
@@ -58,7 +58,7 @@ struct Layout {
     bool has_room() const { return most_views() >= 1 && most_rows() >= 1; }
 };
 
-Layout checked_layout(const Options& o, const ImageSet& set) {
+Layout checked_layout(const PreviewOptions& o, const ImageSet& set) {
     const int side = static_cast<int>(set.side), captions = o.training.mix > 0 ? 2 : 1;
     int scale = static_cast<int>(std::min<std::int64_t>(o.scale, Image::longest_side / side));
     while (scale > 0 && !Layout(side, scale, captions).has_room()) --scale;
@@ -76,7 +76,7 @@ Layout checked_layout(const Options& o, const ImageSet& set) {
 
 class Sheet {
 public:
-    Sheet(const Options& o, const ImageSet& set)
+    Sheet(const PreviewOptions& o, const ImageSet& set)
         : o_(o),
           set_(set),
           layout_(checked_layout(o, set)),
@@ -176,7 +176,7 @@ private:
 
     std::uint64_t first_epoch() const { return static_cast<std::uint64_t>(o_.epoch); }
 
-    const Options& o_;
+    const PreviewOptions& o_;
     const ImageSet& set_;
     Layout layout_;
     int rows_;
@@ -184,7 +184,7 @@ private:
     Images chosen_;
 };
 
-void preview(const Common& common, Options& o) {
+void preview(const Common& common, PreviewOptions& o) {
     o.training.seed = common.seed;
     require_output("--out", o.out, {o.training.data});
     const ImageSet set = o.training.images(common, o.training.data);
@@ -209,7 +209,7 @@ void preview(const Common& common, Options& o) {
 
 void add_data_preview(cli::Command& data, Common& common) {
     cli::Command& part = data.add_subcommand("preview", "A picture of training images as the network gets to see them");
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<PreviewOptions>();
     o->training.declare_images(part);
     part.add_option("--out", o->out, "PNG file to write").required().type_name("FILE");
     const auto number = [&](const char* name, std::int64_t& value, std::int64_t least, const char* help) {

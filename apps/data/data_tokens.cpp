@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct TokenDataOptions {
     std::vector<std::string> inputs;
     std::string tokenizer, out, separator;
     std::string text_key = "text";
@@ -45,7 +45,7 @@ struct Separation {
 };
 
 /// Token that ends every document.
-std::optional<std::int32_t> separator_token(const Options& o, const SavedTokenizer& tokenizer) {
+std::optional<std::int32_t> separator_token(const TokenDataOptions& o, const SavedTokenizer& tokenizer) {
     if (o.separator.empty()) {
         require(tokenizer->end_of_text().has_value(), tokenizer.path.string(),
                 ": has no token that ends texts; --separator names one, --no-separator goes without");
@@ -74,7 +74,7 @@ std::uint64_t count_documents(const Common& common, const std::vector<TextFile>&
 class Split {
 public:
     /// `documents` is their total number.
-    Split(const Options& o, std::uint64_t documents, std::uint64_t seed)
+    Split(const TokenDataOptions& o, std::uint64_t documents, std::uint64_t seed)
         : random_(seed, "val"), left_(documents), fraction_(o.val_fraction) {
         const auto share = std::llround(o.val_fraction * static_cast<double>(documents));
         tails_ = !o.val_documents && o.val_fraction > 0 && o.val_fraction * static_cast<double>(documents) < 1;
@@ -170,13 +170,13 @@ private:
 };
 
 /// Claims the directory to write to; files that are read are not lost.
-ClaimedDirectory claim(const Options& o, const SavedTokenizer& tokenizer, const std::vector<TextFile>& files) {
+ClaimedDirectory claim(const TokenDataOptions& o, const SavedTokenizer& tokenizer, const std::vector<TextFile>& files) {
     std::vector<fs::path> read{tokenizer.path};
     for (const TextFile& file : files) read.push_back(file.path);
     return claim_directory(o.out, o.overwrite, read);
 }
 
-void make_tokens(const Common& common, const Options& o) {
+void make_tokens(const Common& common, const TokenDataOptions& o) {
     const std::vector<fs::path> inputs(o.inputs.begin(), o.inputs.end());
     const std::vector<TextFile> files = text_files(inputs);
     const SavedTokenizer tokenizer = load_tokenizer(o.tokenizer);
@@ -230,7 +230,7 @@ void make_tokens(const Common& common, const Options& o) {
 void add_data_tokens(cli::Command& data, Common& common) {
     cli::Command& part =
         data.add_subcommand("tokens", "Tokens of texts as train.bin, val.bin and the tokenizer's files");
-    auto o = std::make_shared<Options>();
+    auto o = std::make_shared<TokenDataOptions>();
     part.add_option("input", o->inputs, "Text files, .jsonl and .json files, directories of .txt and .jsonl files")
         .required()
         .type_name("PATH...");

@@ -34,7 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-struct Options {
+struct ClassifyOptions {
     std::string model, statistics, maps;
     bool overwrite = false, verify = true;
     std::vector<std::string> images;
@@ -131,7 +131,7 @@ std::array<fs::path, 2> map_files(const fs::path& folder, const std::string& fil
 }
 
 /// Makes the directory of maps. Throws InputError if a map would replace a file or another picture's map.
-void prepare_maps(const Options& o) {
+void prepare_maps(const ClassifyOptions& o) {
     std::map<fs::path, std::string> pictures;
     for (const std::string& file : o.images)
         for (const fs::path& made : map_files(o.maps, file)) {
@@ -149,7 +149,7 @@ void prepare_maps(const Options& o) {
 }
 
 /// Writes the maps over the part of the picture that the model, which takes squares of side `its_side`, sees.
-void write_maps(const Options& o, const std::string& file, const ImageFit& fit, std::int64_t its_side,
+void write_maps(const ClassifyOptions& o, const std::string& file, const ImageFit& fit, std::int64_t its_side,
                 std::span<const AttentionWeights> blocks) {
     const auto shown = [&](int side) {
         ImageFit larger = fit;
@@ -164,7 +164,7 @@ void write_maps(const Options& o, const std::string& file, const ImageFit& fit, 
 }
 
 /// Reads a picture and scales it to the model's size; if it cannot be read, notes and returns the reason.
-ReadPicture read_picture(const Common& common, const Options& o, const std::string& file, int side,
+ReadPicture read_picture(const Common& common, const ClassifyOptions& o, const std::string& file, int side,
                          const ImageFit& fit) {
     try {
         return {file, read_square_image(file, side, o.max_pixels, fit), ""};
@@ -183,7 +183,7 @@ std::vector<std::size_t> ranking(std::span<const double> share, std::size_t top)
     return order;
 }
 
-void classify(Device& device, const Common& common, const Options& o, const ImageModel& model,
+void classify(Device& device, const Common& common, const ClassifyOptions& o, const ImageModel& model,
               const ImageProcessor& processor, std::span<const ReadPicture> pictures) {
     Classifier classifier(device, common, model, processor.statistics, !o.maps.empty());
     auto document = ordered_json::array();
@@ -208,7 +208,7 @@ void classify(Device& device, const Common& common, const Options& o, const Imag
     if (common.json) print_json(document);
 }
 
-void run(const Common& common, const Options& o) {
+void run(const Common& common, const ClassifyOptions& o) {
     const ImageModel model = open_image_model({o.model, {}, o.verify});
     const Size channels = model.config.size(Dimension::channels);
     require(channels == 3, channels.key, " is ", channels.value, ", pictures have 3");
@@ -233,7 +233,7 @@ void run(const Common& common, const Options& o) {
 
 void add_classify(cli::Command& app, Common& common) {
     cli::Command& command = app.add_subcommand("classify", "Name what pictures show, and where the model looks");
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ClassifyOptions>();
     command.add_option("--model", options->model, "Model directory of a vision model").required().type_name("DIR");
     add_verify_option(command, options->verify);
     command.add_option("images", options->images, "PNG, JPEG or WebP files").required().type_name("IMAGE");

@@ -109,7 +109,7 @@ struct Result {
 };
 
 /// True if every token is predicted exactly once.
-bool whole(const EvalOptions& o) {
+bool predicts_every_token(const EvalOptions& o) {
     return o.all || !o.text.empty();
 }
 
@@ -127,7 +127,7 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
     const auto rows = static_cast<std::size_t>(windows.rows), length = static_cast<std::size_t>(windows.length);
     const Objective objective = language_objective(model.config);
     std::optional<Batches> random;
-    if (!whole(o))
+    if (!predicts_every_token(o))
         random.emplace(o.split, tokens, Batches::Options{Order::random, rows, length, common.seed, objective});
     const auto bytes = model.tokenizer ? bytes_of_tokens(**model.tokenizer) : std::vector<std::int64_t>();
     Result result;
@@ -167,7 +167,7 @@ void eval_language(const Common& common, const EvalOptions& options) {
     if (!options.hellaswag.empty()) return eval_hellaswag(common, options);
     EvalOptions o = options;
     if (o.split.empty()) o.split = "val";
-    require(!o.stride || whole(o), "--stride is for --all and --text");
+    require(!o.stride || predicts_every_token(o), "--stride is for --all and --text");
     const LanguageModel model = open_language_model({o.model, o.base, o.verify});
     const Subject subject = open_subject(o, model);
     const auto size = static_cast<std::int64_t>(subject.tokens.size());
@@ -181,7 +181,7 @@ void eval_language(const Common& common, const EvalOptions& options) {
     require(size > windows.length, "data ", o.data, ": the split '", o.split, "' has ", size,
             " tokens, wanted more than the block size ", windows.length);
     windows.stride = std::min(o.stride.value_or(windows.length), windows.length);
-    windows.count = whole(o) ? batches_of_all(size, windows) : o.iters.value_or(200);
+    windows.count = predicts_every_token(o) ? batches_of_all(size, windows) : o.iters.value_or(200);
     Result result;
     catch_interrupts();
     with_device(common, [&](Device& device) { result = evaluate(device, common, o, model, windows, subject.tokens); });

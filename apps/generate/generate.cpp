@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Options {
+struct GenerateCommand {
     std::string model, base;
     bool verify = true;
     PromptOptions prompts;
@@ -45,8 +45,9 @@ double rate(std::int64_t tokens, double seconds) {
     return static_cast<double>(tokens) / std::max(seconds, 1e-9);
 }
 
-/// Options of a continuation, with the model's vocabulary and the tokens that end its texts.
-ContinuationOptions continuation_options(const Options& options, const LanguageModel& model, bool log_probabilities) {
+/// GenerateCommand of a continuation, with the model's vocabulary and the tokens that end its texts.
+ContinuationOptions continuation_options(const GenerateCommand& options, const LanguageModel& model,
+                                         bool log_probabilities) {
     ContinuationOptions how = options.how;
     how.vocabulary = model.vocabulary();
     how.log_probabilities = log_probabilities;
@@ -122,7 +123,7 @@ void require_room(Device& device, const ModelConfig& config, Format activations,
             std::max<std::int64_t>(most, 1));
 }
 
-void run(Device& device, const Common& common, const Options& options, const LanguageModel& model,
+void run(Device& device, const Common& common, const GenerateCommand& options, const LanguageModel& model,
          const std::vector<Prompt>& prompts, Clock::time_point start) {
     const std::int64_t context = model.config.size(Dimension::context);
     for (const auto& [source, tokens] : prompts)
@@ -158,7 +159,7 @@ void run(Device& device, const Common& common, const Options& options, const Lan
     stop_if_interrupted();
 }
 
-void add_options(cli::Command& command, Options& o) {
+void add_options(cli::Command& command, GenerateCommand& o) {
     command.add_option("--model,model", o.model, "Model directory").required().type_name("DIR");
     add_base_option(command, o.base);
     add_verify_option(command, o.verify);
@@ -222,7 +223,7 @@ void require_conversation(const cli::Command& command, const LanguageModel& mode
 
 void add_generate(cli::Command& app, Common& common) {
     cli::Command& command = app.add_subcommand("generate", "Text from a prompt, as it comes");
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<GenerateCommand>();
     add_options(command, *options);
     add_common(command, common);
     command.footer(

@@ -30,7 +30,7 @@ std::string choices(const ValueType& value) {
 }
 
 /// Keys of the table, such as "train gpt --data", "eval ARGUMENT" and "train OPTIONS", by their completions.
-std::map<std::string, std::vector<std::string>> table(const CommandPage& program) {
+std::map<std::string, std::vector<std::string>> words_by_command(const CommandPage& program) {
     std::map<std::string, std::vector<std::string>> keys;
     for (const CommandPage* command : program.all()) {
         const std::string start = command->path.empty() ? "" : command->path + " ";
@@ -60,7 +60,7 @@ std::string bash_completion(const CommandPage& program) {
     std::string commands, cases;
     for (const CommandPage* command : program.all())
         if (!command->path.empty()) commands += (commands.empty() ? "" : " | ") + shell_quoted(command->path);
-    for (const auto& [list, keys] : table(program)) {
+    for (const auto& [list, keys] : words_by_command(program)) {
         std::string patterns;
         for (const std::string& key : keys) patterns += (patterns.empty() ? "" : " | ") + shell_quoted(key);
         cases += text("        ", patterns, ") choices=", shell_quoted(list), " ;;\n");

@@ -13,6 +13,8 @@ namespace vkf {
 using Rgb = glm::u8vec3;
 static_assert(sizeof(Rgb) == 3);  // so an image can be read as bytes
 
+inline constexpr int CHANNELS = sizeof(Rgb);
+
 /// A rectangle of pixels.
 struct Box {
     int left = 0, top = 0, width = 0, height = 0;

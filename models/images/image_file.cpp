@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/files/file.h"
 #include "models/images/codecs/decode.h"
+#include "models/images/image.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
@@ -16,8 +17,6 @@
 namespace vkf {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr int CHANNELS = 3;
 
 Picture read_picture(const fs::path& path, const PictureLimits& limits) {
     return decode_picture(MappedFile(path).bytes(), path.string(), limits);

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/error.h"
+#include "models/images/image.h"
 
 namespace vkf {
 
 namespace {
 
-constexpr int CHANNELS = 3;
 constexpr int FRACTION = 22;  // bits of a weight: 32 less 8 of a pixel and 2 for sums beyond 1
 constexpr int BAND = 4096;    // rows that are narrowed at a time: a picture may be 1 pixel wide and a million high
 

@@ -14,6 +14,9 @@
 
 namespace vkf {
 
+/// Bytes that an encoder collects before it cuts them into words.
+inline constexpr std::size_t ENCODED_AT_ONCE = 1 << 16;
+
 /// Finds the added tokens in a text: the leftmost, and the longest of those that begin at the same place.
 class AddedTokenFinder {
 public:

@@ -13,6 +13,8 @@
 
 namespace vkf {
 
+inline constexpr std::string_view SPACE_MARK = "\u2581";  // SentencePiece's sign for a space
+
 class Vocabulary {
 public:
     /// The tokens by number. If several have the same bytes, the first is found by them; tokens in `hidden` are not

@@ -14,7 +14,7 @@ namespace vkf {
 namespace {
 
 constexpr const char* last_norms = "grad_norms";
-constexpr std::array<std::string_view, 3> names{"adamw", "setadam", "sgd"};
+constexpr std::array<std::string_view, 3> optimizer_names{"adamw", "setadam", "sgd"};
 
 /// Prefixes of the states of the optimiser's moments.
 std::vector<std::string> prefixes(const OptimizerConfig& config) {
@@ -39,13 +39,13 @@ std::vector<Tensor> step(std::span<const Slot> slots, Tensor rates, Tensor clip,
 }  // namespace
 
 OptimizerKind optimizer_named(std::string_view name) {
-    for (std::size_t i = 0; i < names.size(); ++i)
-        if (names[i] == name) return static_cast<OptimizerKind>(i);
+    for (std::size_t i = 0; i < optimizer_names.size(); ++i)
+        if (optimizer_names[i] == name) return static_cast<OptimizerKind>(i);
     throw InputError("unknown optimizer '", name, "'; there are: adamw, setadam, sgd");
 }
 
 std::string_view name_of(OptimizerKind kind) {
-    return names[static_cast<std::size_t>(kind)];
+    return optimizer_names[static_cast<std::size_t>(kind)];
 }
 
 std::vector<std::string> update_states(std::span<const Parameter> parameters, const OptimizerConfig& config) {

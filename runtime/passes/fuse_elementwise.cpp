@@ -13,9 +13,9 @@ namespace vkf {
 
 namespace {
 
-class Pass {
+class ElementwiseFusion {
 public:
-    explicit Pass(const Graph& graph)
+    explicit ElementwiseFusion(const Graph& graph)
         : graph_(graph),
           uses_(graph),
           nodes_(graph.nodes().begin(), graph.nodes().end()),
@@ -98,7 +98,7 @@ private:
 }  // namespace
 
 void fuse_elementwise(Graph& graph) {
-    auto nodes = Pass(graph).run();
+    auto nodes = ElementwiseFusion(graph).run();
     graph.rewrite([&](std::size_t i, const Node&) { return std::move(nodes[i]); });
 }
 

@@ -17,9 +17,9 @@ bool adds(const Node& node) {
     return op && op->steps().size() == 1 && op->steps()[0].kind == ElementStep::Kind::add;
 }
 
-class Pass {
+class EpilogueFusion {
 public:
-    explicit Pass(const Graph& graph)
+    explicit EpilogueFusion(const Graph& graph)
         : graph_(graph), uses_(graph), nodes_(graph.nodes().begin(), graph.nodes().end()) {}
 
     /// The new nodes, by their old numbers; none for a sum that another node makes.
@@ -66,7 +66,7 @@ private:
 }  // namespace
 
 void fuse_epilogue_add(Graph& graph) {
-    auto nodes = Pass(graph).run();
+    auto nodes = EpilogueFusion(graph).run();
     graph.rewrite([&](std::size_t i, const Node&) { return std::move(nodes[i]); });
 }
 

@@ -10,7 +10,7 @@
 namespace vkf {
 namespace {
 
-constexpr std::size_t ENDINGS = 4;
+constexpr std::size_t CHOICES = 4;
 
 // Lines of a file, counted from 1.
 class Lines {
@@ -48,13 +48,13 @@ HellaswagTask task_of(const std::string& line, const std::string& where) {
     if (!at("ctx").is_string()) wrong("ctx", "a string");
     task.context = at("ctx").get<std::string>();
     const nlohmann::json& endings = at("endings");
-    if (!endings.is_array() || endings.size() != ENDINGS) wrong("endings", "four strings");
-    for (std::size_t i = 0; i < ENDINGS; ++i) {
+    if (!endings.is_array() || endings.size() != CHOICES) wrong("endings", "four strings");
+    for (std::size_t i = 0; i < CHOICES; ++i) {
         if (!endings[i].is_string()) wrong("endings", "four strings");
         task.endings[i] = endings[i].get<std::string>();
     }
     // Hugging Face's copy of the data has labels as strings, ours and the authors' as numbers.
-    for (task.label = 0; task.label < ENDINGS; ++task.label)
+    for (task.label = 0; task.label < CHOICES; ++task.label)
         if (at("label") == task.label || at("label") == std::to_string(task.label)) return task;
     throw InputError(where, ": \"label\" is ", one_line(at("label")), ", wanted 0 to 3");
 }
@@ -77,7 +77,7 @@ std::vector<HellaswagTask> read_groups(Lines lines) {
         require(!task.context.empty(), lines.where(), ": is empty, wanted a context");
         std::string label;
         read(label, "a label");
-        require(label.size() == 1 && label[0] >= '0' && label[0] < '0' + static_cast<int>(ENDINGS), lines.where(),
+        require(label.size() == 1 && label[0] >= '0' && label[0] < '0' + static_cast<int>(CHOICES), lines.where(),
                 ": found ", one_line(nlohmann::json(label)), ", wanted a label, 0 to 3");
         task.label = static_cast<std::size_t>(label[0] - '0');
         for (std::string& ending : task.endings) read(ending, "an ending");

@@ -11,7 +11,7 @@ namespace vkf {
 namespace {
 
 using glm::ivec3;
-using Table = std::array<std::uint8_t, 256>;
+using ByteTable = std::array<std::uint8_t, 256>;
 using Counts = std::array<std::uint32_t, 256>;
 
 std::uint8_t byte(int v) {
@@ -21,7 +21,7 @@ std::uint8_t byte(int v) {
 /// Maps all channels by one table: entry i is value(i).
 template <class Value>
 void map_values(Image& image, Value&& value) {
-    Table table;
+    ByteTable table;
     for (int i = 0; i < 256; ++i) table[static_cast<std::size_t>(i)] = value(i);
     for (std::uint8_t& v : image.bytes()) v = table[v];
 }
@@ -34,14 +34,14 @@ void map_channels(Image& image, Tabulate&& tabulate) {
     for (std::size_t i = 0; i < bytes.size(); i += 3) {
         for (std::size_t c = 0; c < 3; ++c) ++counts[c][bytes[i + c]];
     }
-    std::array<Table, 3> tables;
+    std::array<ByteTable, 3> tables;
     for (std::size_t c = 0; c < 3; ++c) tabulate(counts[c], tables[c]);
     for (std::size_t i = 0; i < bytes.size(); i += 3) {
         for (std::size_t c = 0; c < 3; ++c) bytes[i + c] = tables[c][bytes[i + c]];
     }
 }
 
-void leave(Table& table) {
+void leave(ByteTable& table) {
     for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<std::uint8_t>(i);
 }
 
@@ -90,7 +90,7 @@ void solarize_add(Image& image, double addition, double threshold) {
 }
 
 void autocontrast(Image& image) {
-    map_channels(image, [](const Counts& counts, Table& table) {
+    map_channels(image, [](const Counts& counts, ByteTable& table) {
         int low = 0, high = 255;
         while (low < 255 && !counts[static_cast<std::size_t>(low)]) ++low;
         while (high > 0 && !counts[static_cast<std::size_t>(high)]) --high;
@@ -102,7 +102,7 @@ void autocontrast(Image& image) {
 
 void equalize(Image& image) {
     const auto pixels = static_cast<std::uint32_t>(image.bytes().size() / 3);
-    map_channels(image, [&](const Counts& counts, Table& table) {
+    map_channels(image, [&](const Counts& counts, ByteTable& table) {
         std::size_t last = 255;
         while (!counts[last]) --last;  // some bin holds the pixels
         const std::uint32_t step = (pixels - counts[last]) / 255;

@@ -6,12 +6,11 @@
 #include "base/error.h"
 #include "base/text/utf8.h"
 #include "models/tokenizers/bpe/word_cache.h"
+#include "models/tokenizers/encoder.h"
+#include "models/tokenizers/vocabulary.h"
 
 namespace vkf {
 namespace {
-
-constexpr std::size_t ENOUGH = 1 << 16;      // bytes that are collected before they are cut into words
-constexpr std::string_view MARK = "\u2581";  // SentencePiece's sign for a space
 
 std::string hexadecimal(unsigned byte) {
     char digits[8];
@@ -42,7 +41,7 @@ public:
 
 private:
     static std::string_view whole_characters(std::string_view text) {
-        std::size_t end = std::min(text.size(), ENOUGH);
+        std::size_t end = std::min(text.size(), ENCODED_AT_ONCE);
         while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;
         return text.substr(0, end);
     }
@@ -54,8 +53,8 @@ private:
         }
         if (!begun_ && tokenizer_.characters_->prepend_space) pending_ += ' ';
         begun_ = true;
-        for (std::size_t at = 0, mark = 0; at < text.size(); at = mark + MARK.size()) {
-            mark = text.find(MARK, at);
+        for (std::size_t at = 0, mark = 0; at < text.size(); at = mark + SPACE_MARK.size()) {
+            mark = text.find(SPACE_MARK, at);
             pending_ += text.substr(at, mark - at);
             if (mark == text.npos) break;
             pending_ += ' ';
@@ -66,7 +65,7 @@ private:
         const auto each = [&](std::string_view word) { encode(word, tokens); };
         pending_.erase(0, pre_tokenizer_.cut(pending_, more, each));
         // A word that does not end is searched again only when it is twice as long.
-        wanted_ = std::max(ENOUGH, 2 * pending_.size());
+        wanted_ = std::max(ENCODED_AT_ONCE, 2 * pending_.size());
     }
 
     void encode(std::string_view word, Tokens& tokens) {
@@ -91,7 +90,7 @@ private:
     Merger merger_;
     WordCache cache_;
     std::string pending_;
-    std::size_t wanted_ = ENOUGH;
+    std::size_t wanted_ = ENCODED_AT_ONCE;
     bool begun_ = false;
     Tokens word_;
 };

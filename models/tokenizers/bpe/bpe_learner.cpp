@@ -7,16 +7,13 @@
 #include "base/text/utf8.h"
 #include "models/tokenizers/bpe/byte_level.h"
 #include "models/tokenizers/bpe/byte_level_model.h"
+#include "models/tokenizers/bpe/merges.h"
+#include "models/tokenizers/encoder.h"
 
 namespace vkf {
 namespace {
 
-constexpr std::size_t ENOUGH = 1 << 16;  // bytes that are collected before they are cut into words
-constexpr std::int64_t OFTEN = 2;        // a pair that occurs only once says nothing about other texts
-
-std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
-    return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
-}
+constexpr std::int64_t OFTEN = 2;  // a pair that occurs only once says nothing about other texts
 
 // Words as tokens; for each pair of neighbours, its count and the words that have it.
 class PairCounts {
@@ -135,7 +132,7 @@ void add_special(BpeModel& model, std::span<const std::string> special) {
 const std::vector<std::string> BpeLearner::ENDS_TEXTS{std::string(END_OF_TEXT)};
 
 BpeLearner::BpeLearner()
-    : splits_{{Pattern(GPT2_PATTERN, "GPT-2's pattern")}}, pre_tokenizer_(splits_), wanted_(ENOUGH) {}
+    : splits_{{Pattern(GPT2_PATTERN, "GPT-2's pattern")}}, pre_tokenizer_(splits_), wanted_(ENCODED_AT_ONCE) {}
 
 void BpeLearner::feed(std::string_view text) {
     const auto wrong = invalid_utf8(text);
@@ -158,7 +155,7 @@ void BpeLearner::cut(bool more) {
     });
     pending_.erase(0, cut);
     // A word that does not end is searched again only when it is twice as long.
-    wanted_ = std::max(ENOUGH, 2 * pending_.size());
+    wanted_ = std::max(ENCODED_AT_ONCE, 2 * pending_.size());
 }
 
 BpeModel BpeLearner::learn(std::size_t size, std::span<const std::string> special,

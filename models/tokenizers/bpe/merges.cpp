@@ -13,10 +13,6 @@ namespace {
 constexpr std::uint64_t NO_PAIR = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int32_t JOINED = -1;  // marks a place whose token was joined to the one before it
 
-std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
-    return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
-}
-
 }  // namespace
 
 MergeTable::MergeTable(const std::vector<Merge>& merges)

@@ -14,6 +14,11 @@ struct Merge {
     std::int32_t left, right, token;
 };
 
+/// A pair of tokens as one number.
+constexpr std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
+    return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
+}
+
 /// Merges by their pair, each with its rank, which is its index in the list.
 class MergeTable {
 public:

@@ -10,15 +10,14 @@
 #include "base/files/small_file.h"
 #include "base/text/json.h"
 #include "models/tokenizers/bpe/word_cache.h"
+#include "models/tokenizers/encoder.h"
 #include "models/tokenizers/sentencepiece/protobuf_fields.h"
+#include "models/tokenizers/vocabulary.h"
 
 namespace vkf {
 namespace {
 
 using sentencepiece::SentencePieceProcessor;
-
-constexpr std::size_t ENOUGH = 1 << 16;      // bytes that are collected before they are cut into words
-constexpr std::string_view MARK = "\u2581";  // a space, in pieces
 
 // Fields of ModelProto and of its NormalizerSpec.
 constexpr std::uint64_t NORMALIZER = 3, DENORMALIZER = 5, NAME = 1, CHARSMAP = 2;
@@ -51,8 +50,8 @@ std::string bytes_of(const SentencePieceProcessor& processor, const std::string&
         return std::string(1, static_cast<char>(byte));
     }
     std::string text;
-    for (std::size_t from = 0, at = 0; at != piece.npos; from = at + MARK.size()) {
-        at = piece.find(MARK, from);
+    for (std::size_t from = 0, at = 0; at != piece.npos; from = at + SPACE_MARK.size()) {
+        at = piece.find(SPACE_MARK, from);
         text.append(piece, from, at - from);
         if (at != piece.npos) text += ' ';
     }
@@ -146,7 +145,7 @@ private:
     void cut(bool more, Tokens& tokens) {
         const auto each = [&](std::string_view word) { encode(word, tokens); };
         pending_.erase(0, pre_tokenizer_.cut(pending_, more, each));
-        wanted_ = std::max(ENOUGH, 2 * pending_.size());
+        wanted_ = std::max(ENCODED_AT_ONCE, 2 * pending_.size());
     }
 
     void encode(std::string_view word, Tokens& tokens) {
@@ -162,7 +161,7 @@ private:
     void ask(std::string_view word) {
         const SentencePieceProcessor& processor = *tokenizer_.processor_;
         if (tokenizer_.prepends_space_ && word == " ") {
-            word_ = {processor.PieceToId(MARK)};
+            word_ = {processor.PieceToId(SPACE_MARK)};
             return;
         }
         // The library puts a space before the word: the word's own, or an additional one that stays a token by itself
@@ -177,7 +176,7 @@ private:
     PreTokenizer pre_tokenizer_;
     WordCache cache_;
     std::string pending_;
-    std::size_t wanted_ = ENOUGH;
+    std::size_t wanted_ = ENCODED_AT_ONCE;
     bool begun_ = false;
     Tokens word_;
 };

@@ -10,13 +10,12 @@
 #include "models/tokenizers/bpe/byte_level_model.h"
 #include "models/tokenizers/token_names.h"
 #include "models/tokenizers/tokenizer_json/json_part.h"
+#include "models/tokenizers/vocabulary.h"
 
 namespace vkf {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::string_view MARK = "\u2581";  // SentencePiece's sign for a space
 
 // --- Parts of the file, in the order in which a text passes them
 
@@ -58,14 +57,14 @@ std::optional<BpeModel::Characters> read_normalizer(const JsonPart& normalizer) 
         const std::string type = step["type"].string();
         if (type == "Prepend") {
             step.only({"type", "prepend"});
-            step["prepend"].must_be(MARK);
+            step["prepend"].must_be(SPACE_MARK);
             require(!marks && !characters.prepend_space, step.where(),
                     ": Prepend comes late, wanted it once and first");
             characters.prepend_space = true;
         } else if (type == "Replace") {
             step.only({"type", "pattern", "content"});
             step["pattern"].must_be(json::object({{"String", " "}}));
-            step["content"].must_be(MARK);
+            step["content"].must_be(SPACE_MARK);
             marks = true;
         } else {
             step["type"].refuse("Prepend, Replace or a Sequence of them");
@@ -193,7 +192,7 @@ void read_character_tokens(const JsonPart& tree, BpeModel& model, const TokenNam
         std::string& name = model.tokens[i];
         if (added[i]) continue;
         if (name.find(' ') != name.npos) model.hidden.push_back(static_cast<std::int32_t>(i));
-        for (std::size_t at; (at = name.find(MARK)) != name.npos;) name.replace(at, MARK.size(), " ");
+        for (std::size_t at; (at = name.find(SPACE_MARK)) != name.npos;) name.replace(at, SPACE_MARK.size(), " ");
     }
     if (!options.flag("byte_fallback", false)) return;
     for (std::size_t byte = 0; byte < 256; ++byte) {
@@ -232,7 +231,7 @@ BpeModel read_tokenizer_json(const std::filesystem::path& path, const TokenSetti
     model.whole_words = options.flag("ignore_merges", false);
     const bool byte_level = read_pre_tokenizer(tree["pre_tokenizer"], model.splits);
     require(byte_level != model.characters.has_value(), file, ": wanted either the pre-tokenizer ByteLevel or the ",
-            "normalizer Replace of \" \" by \"", MARK, "\"; found ", byte_level ? "both" : "neither");
+            "normalizer Replace of \" \" by \"", SPACE_MARK, "\"; found ", byte_level ? "both" : "neither");
     if (byte_level) {
         read_byte_level_tokens(model, names.by_number());
     } else {

@@ -13,18 +13,10 @@ namespace vkf {
 namespace fs = std::filesystem;
 namespace {
 
-std::string reason() {
-    return std::strerror(errno);
-}
-
 void flush_directory(const fs::path& directory) {
     if (!os::flush_directory(directory)) {
-        throw Error("cannot flush directory ", directory.string(), ": ", reason());
+        throw Error("cannot flush directory ", directory.string(), ": ", std::strerror(errno));
     }
-}
-
-fs::path folder_of(const fs::path& path) {
-    return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 // The file `.NAME.tmp`, locked while it is open. It is removed unless it replaces the target.
@@ -66,10 +58,10 @@ private:
 
 void write_directly(const fs::path& path, const std::function<void(FileWriter&)>& produce) {
     os::File file(path, os::Open::write);
-    if (!file.valid()) throw Error("cannot write ", path.string(), ": ", reason());
+    if (!file.valid()) throw Error("cannot write ", path.string(), ": ", std::strerror(errno));
     FileWriter writer(file, path);
     produce(writer);
-    if (!file.close()) throw Error("cannot write ", path.string(), ": ", reason());
+    if (!file.close()) throw Error("cannot write ", path.string(), ": ", std::strerror(errno));
 }
 
 std::string read_to_the_end(int descriptor, const std::string& name) {
@@ -80,7 +72,7 @@ std::string read_to_the_end(int descriptor, const std::string& name) {
     std::vector<char> chunk(1 << 16);
     for (;;) {
         const auto count = os::read(descriptor, chunk);
-        if (!count) throw InputError("cannot read ", name, ": ", reason());
+        if (!count) throw InputError("cannot read ", name, ": ", std::strerror(errno));
         if (*count == 0) return content;
         content.append(chunk.data(), *count);
     }
@@ -91,14 +83,14 @@ std::string read_to_the_end(int descriptor, const std::string& name) {
 MappedFile::MappedFile(const fs::path& path) : path_(path) {
     const os::File file = open_published(path, os::Open::read_at_once);
     const auto status = file.valid() ? os::status(file.descriptor()) : std::nullopt;
-    if (!status) throw InputError("cannot read ", path.string(), ": ", reason());
+    if (!status) throw InputError("cannot read ", path.string(), ": ", std::strerror(errno));
     using Kind = os::FileStatus::Kind;
     require(status->kind == Kind::regular, "cannot read ", path.string(), ": it is ",
             status->kind == Kind::directory ? "a directory" : "not a regular file", ", wanted a file");
     if (status->size == 0) return;  // systems refuse empty mappings
     size_ = static_cast<std::size_t>(status->size);
     data_ = os::map(file, size_);
-    if (!data_) throw Error("cannot map ", path.string(), ": ", reason());
+    if (!data_) throw Error("cannot map ", path.string(), ": ", std::strerror(errno));
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
@@ -117,7 +109,7 @@ MappedFile::~MappedFile() {
 
 std::string read_text(const fs::path& path) {
     const os::File file = open_published(path, os::Open::read);
-    if (!file.valid()) throw InputError("cannot read ", path.string(), ": ", reason());
+    if (!file.valid()) throw InputError("cannot read ", path.string(), ": ", std::strerror(errno));
     return read_to_the_end(file.descriptor(), path.string());
 }
 
@@ -133,7 +125,7 @@ FileWriter::FileWriter(const os::File& file, fs::path shown)
     : descriptor_(file.descriptor()), path_(std::move(shown)) {}
 
 void FileWriter::write(std::span<const std::byte> bytes) {
-    if (!os::write(descriptor_, bytes)) throw Error("cannot write ", path_.string(), ": ", reason());
+    if (!os::write(descriptor_, bytes)) throw Error("cannot write ", path_.string(), ": ", std::strerror(errno));
     written_ += bytes.size();
 }
 
@@ -159,10 +151,10 @@ void replace(const fs::path& path, const std::function<void(FileWriter&)>& produ
     Temporary fresh(target);
     if (!fresh.file.valid() && errno == EWOULDBLOCK)
         throw Error("cannot write ", path.string(), ": another process is writing it");
-    if (!fresh.file.valid()) throw Error("cannot write ", path.string(), ": ", reason());
+    if (!fresh.file.valid()) throw Error("cannot write ", path.string(), ": ", std::strerror(errno));
     FileWriter writer(fresh.file, path);
     produce(writer);
-    if (durable && !os::flush(fresh.file)) throw Error("cannot write ", path.string(), ": ", reason());
+    if (durable && !os::flush(fresh.file)) throw Error("cannot write ", path.string(), ": ", std::strerror(errno));
     fresh.take_the_place(error);
     if (error) throw Error("cannot write ", path.string(), ": ", error.message());
     if (durable) flush_directory(folder_of(target));
@@ -191,7 +183,7 @@ std::optional<fs::path> cache_folder() {
 FileLock::FileLock(const fs::path& path) : file_(os::File::locked(path)) {
     if (file_.valid()) return;
     if (errno == EWOULDBLOCK) throw Error(path.parent_path().string(), " is in use by another process");
-    throw Error("cannot make ", path.string(), ": ", reason());
+    throw Error("cannot make ", path.string(), ": ", std::strerror(errno));
 }
 
 }  // namespace vkf

@@ -20,17 +20,13 @@ using Kind = os::Folder::Kind;
 
 constexpr const char* LOCK = ".lock";
 
-std::string reason() {
-    return std::strerror(errno);
-}
-
 [[noreturn]] void fail_writing(const fs::path& path) {
-    throw Error("cannot write ", path.string(), ": ", reason());
+    throw Error("cannot write ", path.string(), ": ", std::strerror(errno));
 }
 
 std::vector<fs::path> names_in(const os::Folder& folder) {
     auto names = folder.names();
-    if (!names) throw Error("cannot list ", folder.path().string(), ": ", reason());
+    if (!names) throw Error("cannot list ", folder.path().string(), ": ", std::strerror(errno));
     return *std::move(names);
 }
 
@@ -51,15 +47,16 @@ void remove_all(const os::Folder& parent, const fs::path& name) {
             if (folder.kind(inner) == Kind::directory)
                 remove_all(folder, inner);
             else if (!folder.remove(inner) && errno != ENOENT)
-                throw Error("cannot remove ", (folder.path() / inner).string(), ": ", reason());
+                throw Error("cannot remove ", (folder.path() / inner).string(), ": ", std::strerror(errno));
         }
     }
-    if (!parent.remove_folder(name)) throw Error("cannot remove ", (parent.path() / name).string(), ": ", reason());
+    if (!parent.remove_folder(name))
+        throw Error("cannot remove ", (parent.path() / name).string(), ": ", std::strerror(errno));
 }
 
 os::Folder make_folder(const os::Folder& parent, const fs::path& name) {
     if (!parent.make_folder(name) && errno != EEXIST)
-        throw Error("cannot make directory ", (parent.path() / name).string(), ": ", reason());
+        throw Error("cannot make directory ", (parent.path() / name).string(), ": ", std::strerror(errno));
     return own_folder(parent, name);
 }
 
@@ -92,7 +89,8 @@ void remove_obsolete(const os::Folder& directory, const os::Folder& set) {
         if (!inner.empty() && !below.valid()) continue;  // removed already
         const os::Folder& place = inner.empty() ? directory : below;
         if (!place.remove(file) && errno != ENOENT && errno != EISDIR && errno != EPERM)
-            throw Error("cannot remove ", (directory.path() / name).string(), ", which a save replaces: ", reason());
+            throw Error("cannot remove ", (directory.path() / name).string(),
+                        ", which a save replaces: ", std::strerror(errno));
         if (!inner.empty()) directory.remove_folder(inner);  // if it is empty now
     }
 }
@@ -133,12 +131,13 @@ void settle_set(const os::Folder& directory) {
         remove_obsolete(directory, set);
         for (const fs::path& name : names)
             if (name != obsolete_list && !set.rename(name, directory, name))
-                throw Error("cannot finish the save of ", (directory.path() / name).string(), ": ", reason());
+                throw Error("cannot finish the save of ", (directory.path() / name).string(), ": ",
+                            std::strerror(errno));
         if (!directory.flush()) fail_writing(directory.path());  // moves are on disk before their record is removed
         set.remove(obsolete_list);
     }
     if (!directory.remove_folder(saved_folder))
-        throw Error("cannot finish the save in ", directory.path().string(), ": ", reason());
+        throw Error("cannot finish the save in ", directory.path().string(), ": ", std::strerror(errno));
     if (!directory.flush()) fail_writing(directory.path());
 }
 
@@ -162,12 +161,12 @@ ManagedDirectory ManagedDirectory::claim(const fs::path& path) {
     const bool made = fs::create_directories(path, error);
     if (error) throw Error("cannot make directory ", path.string(), ": ", error.message());
     ManagedDirectory claimed(os::Folder(path), made);
-    if (!claimed.folder_.valid()) throw Error("cannot open directory ", path.string(), ": ", reason());
+    if (!claimed.folder_.valid()) throw Error("cannot open directory ", path.string(), ": ", std::strerror(errno));
     claimed.lock_ = claimed.folder_.locked(LOCK);
     if (claimed.lock_.valid()) return claimed;
     if (errno == EWOULDBLOCK) throw Error(path.string(), " is in use by another process");
     require(errno != ELOOP && errno != EEXIST, (path / LOCK).string(), ": is no regular file, wanted none");
-    throw Error("cannot make ", (path / LOCK).string(), ": ", reason());
+    throw Error("cannot make ", (path / LOCK).string(), ": ", std::strerror(errno));
 }
 
 ManagedDirectory::~ManagedDirectory() {

@@ -17,10 +17,6 @@ namespace {
 
 using Kind = os::Folder::Kind;
 
-fs::path folder_of(const fs::path& path) {
-    return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
 /// The folder of a set that waits in the directory, or none.
 os::Folder waiting_set(const fs::path& directory) {
     std::error_code ignored;  // one system call for most directories

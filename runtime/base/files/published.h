@@ -15,6 +15,11 @@ namespace vkf {
 /// the list of the files that the set removes, one per line, relative to the directory.
 inline constexpr const char *saving_folder = ".saving", *saved_folder = ".saved", *obsolete_list = ".obsolete";
 
+/// Folder of a path's last name: "." for a name alone.
+inline std::filesystem::path folder_of(const std::filesystem::path& path) {
+    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
 /// Returns the file's present path: in the set that waits in its directory, or `path`. For a file that the set removes,
 /// it is a path at which there is no file.
 std::filesystem::path published(const std::filesystem::path& path);

@@ -2,16 +2,13 @@
 #include "ops/attention/attention.h"
 
 #include "base/error.h"
+#include "base/integers.h"
 #include "ops/attention/attention_parts.h"
 #include "ops/movement/view.h"
 
 namespace vkf {
 
 namespace {
-
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// o and the log-sum-exp of each row in base 2, [B, M, T], from (q, k, v, seed, query lengths, key lengths). The last
 /// three are absent where unused.
@@ -30,11 +27,11 @@ public:
         const DropoutMask dropout(options_, in[seed]);
         e.each_row([&](std::int64_t b, std::int64_t m, std::int64_t i) {
             const AttentionRow row(options_, e, in, b, m, i);
-            out[1].at[index((b * e.M + m) * e.T + i)] = row.lse;
+            out[1].at[as_index((b * e.M + m) * e.T + i)] = row.lse;
             for (std::int64_t j = 0; j < e.S; ++j) {
-                if (row.p[index(j)] == 0) continue;
-                const double p = row.p[index(j)] * dropout.factor(b * e.M + m, i, j);
-                for (std::size_t c = 0; c < index(e.D_V); ++c)
+                if (row.p[as_index(j)] == 0) continue;
+                const double p = row.p[as_index(j)] * dropout.factor(b * e.M + m, i, j);
+                for (std::size_t c = 0; c < as_index(e.D_V); ++c)
                     out[0].at[e.o_at(b, i, m) + c] += p * in[value].at[e.v_at(b, j, m) + c];
             }
         });

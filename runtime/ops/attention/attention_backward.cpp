@@ -1,15 +1,12 @@
 // Derivative of attention, which recomputes the probabilities.
 #include "base/error.h"
+#include "base/integers.h"
 #include "ops/attention/attention_parts.h"
 #include "ops/attention/project_out_launch.h"
 
 namespace vkf {
 
 namespace {
-
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// d_q, d_k and d_v from (q, k, v, seed, query lengths, key lengths, o or nothing, lse, d_o, addend of d_v or nothing,
 /// delta if there is no o).
@@ -37,20 +34,20 @@ public:
             const double* g = &in[d_o].at[e.o_at(b, i, m)];
             double g_o = 0;  // <d_o, o> with d_o in its stored format, which the op that made delta did not know
             for (std::int64_t j = 0; j < e.S && in[o].at.empty(); ++j)
-                g_o +=
-                    row.p[index(j)] * dropout.factor(b * e.M + m, i, j) * dot(g, &in[value].at[e.v_at(b, j, m)], e.D_V);
+                g_o += row.p[as_index(j)] * dropout.factor(b * e.M + m, i, j) *
+                       dot(g, &in[value].at[e.v_at(b, j, m)], e.D_V);
             if (!in[o].at.empty()) g_o = dot(g, &in[o].at[e.o_at(b, i, m)], e.D_V);
             for (std::int64_t j = 0; j < e.S; ++j) {
-                const double p = row.p[index(j)];
+                const double p = row.p[as_index(j)];
                 if (p == 0) continue;
                 const double kept = dropout.factor(b * e.M + m, i, j);
                 const std::size_t at_k = e.k_at(b, j, m), at_v = e.v_at(b, j, m);
                 const double d_s = scale * p * (kept * dot(g, &in[value].at[at_v], e.D_V) - g_o);
-                for (std::size_t c = 0; c < index(e.D); ++c) {
+                for (std::size_t c = 0; c < as_index(e.D); ++c) {
                     out[0].at[at_q + c] += d_s * in[key].at[at_k + c];
                     out[1].at[at_k + c] += d_s * in[query].at[at_q + c];
                 }
-                for (std::size_t c = 0; c < index(e.D_V); ++c) out[2].at[at_v + c] += p * kept * g[c];
+                for (std::size_t c = 0; c < as_index(e.D_V); ++c) out[2].at[at_v + c] += p * kept * g[c];
             }
         });
         for (std::size_t i = 0; i < in[more].at.size(); ++i) out[2].at[i] += in[more].at[i];

@@ -7,16 +7,13 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/integers.h"
 
 namespace vkf {
 
 namespace {
 
 constexpr std::int64_t decoded = 4;  // most queries at once
-
-std::int64_t up(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
 
 /// Size from a kernel's side: in each of `batch_heads` heads, `rows` positions of its own, each of which visits
 /// `visits` positions of the other side. If heads of keys and values differ in width, head_width is the larger width.
@@ -50,10 +47,10 @@ std::int64_t subgroups_together(const DeviceTraits& device) {
 AttentionTile for_decoding(const DeviceTraits& device, const AttentionSize& size) {
     constexpr std::int64_t most = 4;
     const std::int64_t subgroups = subgroups_together(device), rows = size.q_len * size.gqa_group;
-    const std::int64_t own = up(rows, up(rows, most));
+    const std::int64_t own = ceil_div(rows, ceil_div(rows, most));
     return {"attention_decode",
             {{"GROUP", checked_u32(subgroups * device.subgroup_size)}, {"ROWS", checked_u32(own)}},
-            static_cast<std::uint64_t>(up(size.batch_heads / size.gqa_group * up(rows, own), subgroups))};
+            static_cast<std::uint64_t>(ceil_div(size.batch_heads / size.gqa_group * ceil_div(rows, own), subgroups))};
 }
 
 /// More rows per lane mean fewer loads per multiply-add, but registers spill, and each unrolled multiply-add costs
@@ -63,16 +60,16 @@ AttentionTile in_registers(const DeviceTraits& device, AttentionPass pass, const
     constexpr std::int64_t unrolled = 512;  // multiply-adds of a product
     const std::int64_t lanes = device.subgroup_size, width = size.head_width;
     std::int64_t block_k = width > 128 || (width >= 64 && pass != AttentionPass::forward) ? 2 : 4;
-    if (block_k == 4 && lanes > 4 && 5 * up(size.visits, 5) < 4 * up(size.visits, 4)) block_k = 5;
+    if (block_k == 4 && lanes > 4 && 5 * ceil_div(size.visits, 5) < 4 * ceil_div(size.visits, 4)) block_k = 5;
     const std::int64_t registers = width <= 16 ? 80 : width <= 32 ? 48 : 32;  // rows
     const std::int64_t most = std::max<std::int64_t>(1, std::min(unrolled / (block_k * width), registers / lanes));
-    const std::int64_t needed = up(size.rows, lanes), parts = up(needed, most);
+    const std::int64_t needed = ceil_div(size.rows, lanes), parts = ceil_div(needed, most);
     const std::int64_t subgroups = subgroups_together(device);
     return {text("attention", kernel_suffix(pass)),
             {{"GROUP", checked_u32(subgroups * lanes)},
-             {"ROWS_PER_LANE", checked_u32(up(needed, parts))},
+             {"ROWS_PER_LANE", checked_u32(ceil_div(needed, parts))},
              {"BLOCK_K", checked_u32(block_k)}},
-            static_cast<std::uint64_t>(up(size.batch_heads * parts, subgroups))};
+            static_cast<std::uint64_t>(ceil_div(size.batch_heads * parts, subgroups))};
 }
 
 /// For all GPUs. A workgroup has in shared memory its own rows, with all columns or a slice of them, a slice of a block
@@ -94,14 +91,14 @@ struct SharedTile {
     std::int64_t words(std::int64_t rows) const {
         constexpr std::int64_t loaded = 64;  // and kept with them by Mesa's compilers
         const std::int64_t tiles = pass == AttentionPass::forward ? 1 : 2;
-        return up(summed * 4 * rows, block_k) + tiles * 4 * rows + loaded;
+        return ceil_div(summed * 4 * rows, block_k) + tiles * 4 * rows + loaded;
     }
     std::int64_t group(std::int64_t rows) const { return rows * block_k / (4 * height); }
-    std::int64_t groups(std::int64_t rows) const { return size.batch_heads * up(size.rows, rows); }
-    std::int64_t computed(std::int64_t rows) const { return up(size.rows, rows) * rows; }
+    std::int64_t groups(std::int64_t rows) const { return size.batch_heads * ceil_div(size.rows, rows); }
+    std::int64_t computed(std::int64_t rows) const { return ceil_div(size.rows, rows) * rows; }
     std::int64_t bytes(std::int64_t rows, bool whole) const {
         constexpr std::int64_t word = 16;
-        const auto pitch = [](std::int64_t columns) { return up(columns, 4) | 1; };
+        const auto pitch = [](std::int64_t columns) { return ceil_div(columns, 4) | 1; };
         const std::int64_t values = pass == AttentionPass::forward ? 0 : pitch(size.value_width);
         const std::int64_t own = rows * (whole ? pitch(size.qk_width) + values : pitch(slice));
         const std::int64_t weights = rows * pitch(block_k);
@@ -150,11 +147,13 @@ struct MatrixTile {
     const MatrixShape& of = *device.matrices;
     std::int64_t qk_width = padded(size.qk_width), value_width = padded(size.value_width);
 
-    std::int64_t padded(std::int64_t width) const { return up(width, std::max(of.n, of.k)) * std::max(of.n, of.k); }
+    std::int64_t padded(std::int64_t width) const {
+        return ceil_div(width, std::max(of.n, of.k)) * std::max(of.n, of.k);
+    }
 
     std::int64_t rows(std::int64_t subgroups, std::int64_t stack) const { return subgroups * stack * of.m; }
     std::int64_t groups(std::int64_t subgroups, std::int64_t stack) const {
-        return size.batch_heads * up(size.rows, rows(subgroups, stack));
+        return size.batch_heads * ceil_div(size.rows, rows(subgroups, stack));
     }
     bool fits_shared(std::int64_t subgroups, std::int64_t stack) const {
         // A block as it is or transposed, in lines padded by 8 numbers.
@@ -215,7 +214,7 @@ bool suits_matrices(const DeviceTraits& device, const AttentionSize& size) {
 struct GroupTile {
     std::int64_t rows, block_k, granule;
 
-    std::int64_t padded(std::int64_t width) const { return up(width, granule) * granule; }
+    std::int64_t padded(std::int64_t width) const { return ceil_div(width, granule) * granule; }
 };
 constexpr GroupTile of_workgroup[]{{64, 64, 32}, {128, 32, 32}};
 constexpr GroupTile of_subgroup[]{{8, 16, 8}};
@@ -249,7 +248,7 @@ AttentionTile in_group_matrices(const DeviceTraits& device, const GroupTile& til
              {"BLOCK_K", checked_u32(tile.block_k)},
              {"WIDTH", checked_u32(tile.padded(size.qk_width))},
              {"WIDTH_V", checked_u32(tile.padded(size.value_width))}},
-            static_cast<std::uint64_t>(size.batch_heads * up(size.rows, tile.rows))};
+            static_cast<std::uint64_t>(size.batch_heads * ceil_div(size.rows, tile.rows))};
 }
 
 bool suits_shared_memory(const DeviceTraits& device, const AttentionSize& size) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/integers.h"
 #include "base/random.h"
 #include "ops/attention/attention.h"
 #include "ops/backward.h"
@@ -21,10 +22,6 @@ namespace vkf {
 namespace {
 
 constexpr std::int64_t query_heads = 2;
-
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// Format to which cooperative matrices round, if they are among the candidates.
 std::optional<MatrixElement> element_of(const DeviceTraits& device, const AttentionSize& size) {
@@ -49,7 +46,7 @@ Shapes shapes(const AttentionKind& kind, std::int64_t batches) {
 Arrays operands(const AttentionKind& kind, std::int64_t batches) {
     Random random(1, "operands of attention");
     const auto draw = [&](const Shape& shape, double divisor) {
-        Array x{shape, std::vector<double>(index(shape.elements()))};
+        Array x{shape, std::vector<double>(as_index(shape.elements()))};
         for (double& number : x.at) {
             const std::uint32_t bits = random.bits();
             number = static_cast<double>(16 + (bits >> 28)) / divisor * (bits % 2 == 0 ? 1 : -1);
@@ -108,7 +105,7 @@ std::vector<double> losses(const AttentionKind& kind, std::optional<MatrixElemen
     std::vector<double> made;
     for (std::int64_t i = 0; i < p.shape.rows(); ++i) {
         double largest = 0, most = 0;
-        for (std::size_t j = index(i * p.shape.width()); j < index((i + 1) * p.shape.width()); ++j) {
+        for (std::size_t j = as_index(i * p.shape.width()); j < as_index((i + 1) * p.shape.width()); ++j) {
             if (p.at[j] == 0) continue;
             largest = std::max(largest, scale * std::abs(logits.at[j]));
             most = std::max(most, scale * terms.at[j]);
@@ -135,21 +132,21 @@ std::vector<Array> bounds(const AttentionKind& kind, std::optional<MatrixElement
     const std::vector<double> loss = losses(kind, element, p, q, k, sums);
     Array off_p = p, off_ds = p;
     for (std::size_t j = 0; j < p.at.size(); ++j)
-        off_p.at[j] = p.at[j] > 0 ? loss[j / index(keys)] * p.at[j] + tiny : 0.0;
+        off_p.at[j] = p.at[j] > 0 ? loss[j / as_index(keys)] * p.at[j] + tiny : 0.0;
     const Array off_o = product(off_p, magnitudes(v));
     if (!kind.backward) return {off_o};
     const Array o = product(p, v), slopes = product(g, v, {.transpose_b = true});
     for (std::int64_t i = 0; i < rows; ++i) {
         double delta = 0, off_delta = 0;
-        for (std::size_t c = index(i * width_v); c < index((i + 1) * width_v); ++c) {
+        for (std::size_t c = as_index(i * width_v); c < as_index((i + 1) * width_v); ++c) {
             delta += g.at[c] * o.at[c];
             off_delta += std::abs(g.at[c]) * (off_o.at[c] + (rounding(kind.format) + sums) * std::abs(o.at[c]));
         }
-        for (std::size_t j = index(i * keys); j < index((i + 1) * keys); ++j) {
+        for (std::size_t j = as_index(i * keys); j < as_index((i + 1) * keys); ++j) {
             const double fp32 = 4 * step * (std::abs(slopes.at[j]) + std::abs(delta));
             const double ds = p.at[j] * (slopes.at[j] - delta);
-            const double by_delta = (1 + loss[index(i)]) * p.at[j] * (off_delta + fp32);
-            off_ds.at[j] = scale * (loss[index(i)] * std::abs(ds) + tiny + by_delta);
+            const double by_delta = (1 + loss[as_index(i)]) * p.at[j] * (off_delta + fp32);
+            off_ds.at[j] = scale * (loss[as_index(i)] * std::abs(ds) + tiny + by_delta);
             if (p.at[j] == 0) off_ds.at[j] = 0;
         }
     }
@@ -170,11 +167,11 @@ Expected expected(const AttentionKind& kind, std::optional<MatrixElement> elemen
                                 const Array& bound) {
             const std::int64_t width = y.shape.width();
             for (std::int64_t i = 0; i < std::ssize(y.at); ++i) {
-                const double value = y.at[index(i)];
+                const double value = y.at[as_index(i)];
                 const std::int64_t row = batch * all[1] + i / width;
-                made.at.push_back(index(begin + row * all[2] + head * width + i % width));
+                made.at.push_back(as_index(begin + row * all[2] + head * width + i % width));
                 made.values.push_back(value);
-                made.bounds.push_back(bound.at[index(i)] + rounding(kind.format) * std::abs(value));
+                made.bounds.push_back(bound.at[as_index(i)] + rounding(kind.format) * std::abs(value));
             }
         };
         Arrays own;

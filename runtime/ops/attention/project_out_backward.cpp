@@ -3,6 +3,7 @@
 #include <cfloat>
 
 #include "base/error.h"
+#include "base/integers.h"
 #include "ops/attention/project_out_launch.h"
 #include "ops/rows/policy.h"
 #include "ops/vector_layout.h"
@@ -10,10 +11,6 @@
 namespace vkf {
 
 namespace {
-
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// Below the smallest normal float, <v,v> counts as 0: there is no direction to project on.
 constexpr double least_square = static_cast<double>(FLT_MIN);
@@ -42,8 +39,9 @@ public:
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
         const Array &y = in[residual], &values = in[v];
-        const std::size_t heads = index(of_.heads), width = index(y.shape.width() / of_.heads), row = heads * width;
-        const std::size_t length = index(queries(y.shape));
+        const std::size_t heads = as_index(of_.heads), width = as_index(y.shape.width() / of_.heads),
+                          row = heads * width;
+        const std::size_t length = as_index(queries(y.shape));
         // Adds a group's part, `count` elements from `first` on, to the gradients; o − a v is y + (b − a) v.
         const auto add = [&](std::size_t first, std::size_t count, const Array& g, double a, const auto& b) {
             double g_v = 0, v_v = 0;

@@ -14,10 +14,10 @@ namespace vkf {
 
 namespace {
 
-enum Operand : std::size_t { queries, keys, angles, places };
-
 /// Rotated queries and keys from (queries, keys, table, positions). Keys may be absent; absent positions are 0, 1, …
 class RopeOp : public Op {
+    enum Operand : std::size_t { queries, keys, angles, places };
+
 public:
     explicit RopeOp(bool clockwise) : clockwise_(clockwise) {}
 

@@ -2,21 +2,19 @@
 
 #include <algorithm>
 
+#include "base/integers.h"
+
 namespace vkf {
 
 namespace {
 
 constexpr std::int64_t out_of_cache_elements = 1 << 19;  // from this size on a matrix comes from memory
 
-std::int64_t up(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 /// Number of stretches of `columns` columns of b per workgroup: one, or up to three if b comes from memory, where
 /// longer reads are faster; chosen so that the fewest columns are past b's edge.
 std::uint32_t stretches(const GemmShape& shape, std::uint32_t columns) {
     if (shape.k * shape.n < out_of_cache_elements) return 1;
-    const auto width = [&](std::uint32_t count) { return up(shape.n, count * columns) * count; };
+    const auto width = [&](std::uint32_t count) { return ceil_div(shape.n, count * columns) * count; };
     std::uint32_t best = 3;
     for (const std::uint32_t count : {2U, 1U})
         if (width(count) < width(best)) best = count;
@@ -46,7 +44,7 @@ std::optional<KernelConfig> unrolled_decode_config(const DeviceTraits& device, c
     } else if (terms > deepest && shape.k * shape.n >= out_of_cache_elements) {
         for (terms = deepest; shape.k % terms != 0;) --terms;
     }
-    const std::int64_t groups = up(shape.n, stripe) * (shape.k / terms);
+    const std::int64_t groups = ceil_div(shape.n, stripe) * (shape.k / terms);
     if (stripe * terms > longest || (!shape.transpose_b && terms > deepest) || terms < lanes) return std::nullopt;
     if (stripe > shape.n || groups >= 1 << 16) return std::nullopt;
     KernelConfig made{"decode",
@@ -55,7 +53,7 @@ std::optional<KernelConfig> unrolled_decode_config(const DeviceTraits& device, c
                        {"ROWS", static_cast<std::uint32_t>(shape.m)},
                        {"STRIPE", static_cast<std::uint32_t>(stripe)},
                        {"TERMS", static_cast<std::uint32_t>(terms)}}};
-    made.tiles = up(shape.n, stripe);
+    made.tiles = ceil_div(shape.n, stripe);
     made.chunk = terms;
     made.splits = shape.k / terms;
     return made;

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/integers.h"
 #include "ops/vector_layout.h"
 
 namespace vkf {
@@ -14,10 +15,6 @@ constexpr std::int64_t tile_rows = 5, vectors = 4;     // 20 sums in 32 register
 constexpr std::int64_t transposed_rows = 16;           // rows of a tile of transpose.comp, which also has `vectors`
 constexpr std::int64_t longest = 256, shortest = 128;  // terms: most that compile in seconds, fewest worth a launch
 constexpr std::int64_t most_groups = 1 << 18;          // transpose.comp and matmul_unrolled.comp know 18 bits
-
-std::int64_t up(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
 
 std::int64_t tile_columns(const DeviceTraits& device) {
     return vectors * device.subgroup_size;
@@ -37,8 +34,8 @@ std::int64_t terms_of(std::int64_t k, std::int64_t work) {
 /// Rows of yᵀ per block: all, or as many as take 4 MiB. The last block may have up to a tile more.
 std::int64_t block_of(std::int64_t rows, std::int64_t columns) {
     constexpr std::int64_t elements = 1 << 20;
-    const std::int64_t blocks = up(rows * columns, elements);
-    return up(up(rows, blocks), transposed_rows) * transposed_rows;
+    const std::int64_t blocks = ceil_div(rows * columns, elements);
+    return ceil_div(ceil_div(rows, blocks), transposed_rows) * transposed_rows;
 }
 
 /// A matrix that a kernel reads or writes, or rows of one.
@@ -60,7 +57,8 @@ struct Product {
 void append(Lowering& lowering, const Product& product, const KernelConfig& config) {
     enum : std::uint32_t { adds_bias = 1, adds_addend = 2 };
     const auto given = [](const ArgValue& x) { return !std::holds_alternative<std::monostate>(x); };
-    const std::int64_t down = up(product.m, tile_rows), across = up(product.n, tile_columns(lowering.device));
+    const std::int64_t down = ceil_div(product.m, tile_rows),
+                       across = ceil_div(product.n, tile_columns(lowering.device));
     for (std::int64_t term = 0; term < product.k; term += config.chunk) {
         const std::int64_t terms = std::min(config.chunk, product.k - term);
         const Matrix& addend = term > 0 ? product.y : product.addend;
@@ -102,8 +100,8 @@ struct Transpose {
 };
 
 void append(Lowering& lowering, const Transpose& transpose) {
-    const std::int64_t down = up(transpose.rows, transposed_rows),
-                       across = up(transpose.columns, tile_columns(lowering.device));
+    const std::int64_t down = ceil_div(transpose.rows, transposed_rows),
+                       across = ceil_div(transpose.columns, tile_columns(lowering.device));
     const double area = static_cast<double>(transpose.rows) * static_cast<double>(transpose.columns);
     Dispatch made{.kernel = "transpose",
                   .constants = {{"GROUP", lowering.device.subgroup_size},
@@ -149,16 +147,16 @@ bool suits(const DeviceTraits& device, const GemmShape& shape, const Formulation
     if (formulation.m < transposed_rows || formulation.n < columns || k < shortest) return false;
     if (work < least_work || formulation.m * formulation.n * terms_of(k, work) < least_launch) return false;
     if (work < least_each * formulation.transposed) return false;
-    const std::int64_t down = up(formulation.m, tile_rows), across = up(formulation.n, columns);
+    const std::int64_t down = ceil_div(formulation.m, tile_rows), across = ceil_div(formulation.n, columns);
     if (static_cast<double>(down * tile_rows * across * columns) >
         most_padding * static_cast<double>(formulation.m * formulation.n))
         return false;
     if (!shape.transpose_b) return down * across <= most_groups;
-    const std::int64_t to_transpose = up(formulation.n, transposed_rows) * up(k, columns);  // a or b
+    const std::int64_t to_transpose = ceil_div(formulation.n, transposed_rows) * ceil_div(k, columns);  // a or b
     if (to_transpose > most_groups) return false;
     if (!formulation.swapped) return formulation.transposed <= most_scratch && down * across <= most_groups;
     const std::int64_t rows = std::min(formulation.m, block_of(formulation.m, formulation.n) + transposed_rows);
-    return up(rows, tile_rows) * across <= most_groups && up(rows, transposed_rows) * across <= most_groups;
+    return ceil_div(rows, tile_rows) * across <= most_groups && ceil_div(rows, transposed_rows) * across <= most_groups;
 }
 
 /// Suitable formulation that transposes fewest numbers; empty if none is suitable.
@@ -184,7 +182,7 @@ std::optional<KernelConfig> unrolled_config(const DeviceTraits& device, const Ge
                       {{"GROUP", device.subgroup_size},
                        {"ROWS", static_cast<std::uint32_t>(tile_rows)},
                        {"VECTORS", static_cast<std::uint32_t>(vectors)}}};
-    made.tiles = up(of->m, tile_rows) * up(of->n, tile_columns(device));
+    made.tiles = ceil_div(of->m, tile_rows) * ceil_div(of->n, tile_columns(device));
     made.chunk = terms_of(shape.k, shape.m * shape.n * shape.k);
     return made;
 }

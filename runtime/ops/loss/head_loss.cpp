@@ -20,13 +20,14 @@ namespace vkf {
 
 namespace {
 
-enum Operand : std::size_t { input, table, target, upstream };
 enum Result : std::size_t { loss, d_input, d_table };
 
 /// Outputs: the loss, and for the derivative its gradients with respect to x and w. Computed along with the loss, chunk
 /// by chunk of rows, they need each chunk's logits only for that chunk, and no product twice. If the input upstream is
 /// given, they are gradients of upstream · loss.
 class HeadLossOp : public Op {
+    enum Operand : std::size_t { input, table, target, upstream };
+
 public:
     HeadLossOp(std::optional<std::int64_t> logits_bytes, const LossTerms& terms)
         : logits_bytes_(logits_bytes), terms_(terms) {}

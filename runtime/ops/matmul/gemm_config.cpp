@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/integers.h"
 #include "ops/cpu/decode_config.h"
 #include "ops/cpu/unrolled_matmul.h"
 
@@ -15,12 +16,8 @@ namespace {
 constexpr std::uint32_t subgroup_step = 4;  // terms of k at a time, in a subgroup's registers
 constexpr std::uint32_t matrix_slice = 32;  // terms of k at a time, in shared memory for a subgroup's matrices
 
-std::int64_t up(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-
 std::int64_t tiles_of(const GemmShape& shape, std::int64_t rows, std::int64_t columns) {
-    return shape.batches * up(shape.m, rows) * up(shape.n, columns);
+    return shape.batches * ceil_div(shape.m, rows) * ceil_div(shape.n, columns);
 }
 
 /// Cuts k if there are too few tiles, into chunks that are long enough to pay for the extra pass over the result.
@@ -28,9 +25,9 @@ void split(KernelConfig& made, const GemmShape& shape, std::int64_t tiles, std::
     constexpr std::int64_t shortest = 128;
     made.chunk = shape.k;
     if (tiles >= wanted || shape.k < 2 * shortest) return;
-    const std::int64_t splits = std::min(up(wanted, tiles), shape.k / shortest);
-    made.chunk = up(up(shape.k, splits), step) * step;
-    made.splits = up(shape.k, made.chunk);
+    const std::int64_t splits = std::min(ceil_div(wanted, tiles), shape.k / shortest);
+    made.chunk = ceil_div(ceil_div(shape.k, splits), step) * step;
+    made.splits = ceil_div(shape.k, made.chunk);
 }
 
 /// Cuts k into chunks whose pages fit into the processor's address translation (TLB), so that consecutive tiles of a
@@ -41,10 +38,10 @@ void split_k_for_tlb(KernelConfig& made, const GemmShape& shape, std::int64_t st
     const bool walks_down = shape.transpose_a || !shape.transpose_b;
     if (!walks_down || made.chunk <= longest) return;
     const std::int64_t operands = shape.k * (shape.m + shape.n), partial = shape.m * shape.n;
-    const std::int64_t splits = std::min(up(shape.k, longest), operands / (4 * partial));
+    const std::int64_t splits = std::min(ceil_div(shape.k, longest), operands / (4 * partial));
     if (splits <= made.splits) return;
-    made.chunk = up(up(shape.k, splits), step) * step;
-    made.splits = up(shape.k, made.chunk);
+    made.chunk = ceil_div(ceil_div(shape.k, splits), step) * step;
+    made.splits = ceil_div(shape.k, made.chunk);
 }
 
 /// Configuration for a few rows times b, as in decoding.
@@ -84,7 +81,7 @@ KernelConfig in_subgroup_registers(const DeviceTraits& device, const GemmShape& 
     for (const Tile& tile : shapes) {
         const std::int64_t rows = tile.row_blocks * lanes, columns = tile.pairs * 2 * lanes;
         const std::int64_t tiles = tiles_of(shape, rows, columns);
-        const double cost = static_cast<double>(up(tiles, device.compute_units)) *
+        const double cost = static_cast<double>(ceil_div(tiles, device.compute_units)) *
                             (load * static_cast<double>(rows + columns) + static_cast<double>(rows * columns));
         if (made.tiles != 0 && cost >= least) continue;
         least = cost;
@@ -198,7 +195,7 @@ void cut(KernelConfig& made, const DeviceTraits& device, const GemmShape& shape,
 bool sooner(const KernelConfig& large, const KernelConfig& small, const DeviceTraits& device) {
     constexpr std::int64_t of_large = 80, of_small = 22, parts = 256;
     const auto terms = [&](const KernelConfig& config) {
-        return up(config.tiles * config.splits, device.compute_units) *
+        return ceil_div(config.tiles * config.splits, device.compute_units) *
                (config.chunk + (config.splits > 1 ? parts : 0));
     };
     return large.tiles * large.splits >= device.compute_units && terms(large) * of_large <= terms(small) * of_small;

@@ -21,8 +21,6 @@ namespace vkf {
 
 namespace {
 
-enum Operand : std::size_t { left, right, shift, aux, row_scale };
-
 /// Size of y, and strides of the matrices of a and b, given the pitches of a and b.
 struct Gemm {
     GemmShape shape;
@@ -31,6 +29,8 @@ struct Gemm {
 
 class MatmulOp : public Op {
 public:
+    enum Operand : std::size_t { left, right, shift, aux, row_scale };
+
     /// Appends a product. `flat`: all rows of a, and all of b, form one matrix, whatever the leading extents (for a
     /// weight's gradient).
     static Tensor of(Tensor a, Tensor b, const MatmulOptions& options, bool flat) {
@@ -268,7 +268,7 @@ std::optional<Node> with_activation_backward(const Node& product, Tensor pre_act
     auto made = op ? op->with_activation_backward(product.in, kind) : std::nullopt;
     if (!made) return std::nullopt;
     Node node{std::make_shared<const MatmulOp>(std::move(*made)), product.in, product.out, product.scope};
-    node.in[aux] = pre_activation;
+    node.in[MatmulOp::aux] = pre_activation;
     return node;
 }
 

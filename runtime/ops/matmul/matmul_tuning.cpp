@@ -17,7 +17,7 @@ namespace vkf {
 namespace {
 
 /// Properties of a product on which the choice of its kernel depends.
-struct Gemm {
+struct TunedGemm {
     std::int64_t batches, m, n, k;
     bool transpose_a, transpose_b;
     Format a, b, y;
@@ -36,7 +36,7 @@ Format format_of(std::uint32_t layout) {
     }
 }
 
-Gemm gemm_of(const GemmCall& call) {
+TunedGemm gemm_of(const GemmCall& call) {
     const GemmShape& shape = call.shape;
     const auto scalar = static_cast<std::uint32_t>(VectorLayout::scalar);
     const bool packed = shape.packed_factors || shape.packed_y;
@@ -56,7 +56,7 @@ Gemm gemm_of(const GemmCall& call) {
 /// Product for timing: of the problem's size, reduced so that a launch takes milliseconds by the device's rough speed,
 /// a matrix takes at most 64 MiB, and sums of exact operands fit 24 bits. Large numbers of rows are reduced first,
 /// because widths matter more.
-Gemm timed(Gemm gemm, const DeviceTraits& device) {
+TunedGemm timed(TunedGemm gemm, const DeviceTraits& device) {
     constexpr double seconds = 5e-3;
     constexpr std::int64_t elements = 1 << 24, terms = 1 << 14, many = 1 << 11;
     const auto too_large = [&] {
@@ -74,7 +74,7 @@ Gemm timed(Gemm gemm, const DeviceTraits& device) {
 }
 
 /// Product for checking results: two of the largest tiles each way, cut off by y's edges, and a slice of k, cut off.
-Gemm cut_off(Gemm gemm) {
+TunedGemm cut_off(TunedGemm gemm) {
     const std::int64_t odd = gemm.even ? 0 : 1;
     gemm.batches = std::min<std::int64_t>(gemm.batches, 2);
     gemm.m = 138 + odd;
@@ -86,14 +86,14 @@ Gemm cut_off(Gemm gemm) {
 Shape matrices(std::int64_t batches, std::int64_t rows, std::int64_t columns) {
     return batches > 1 ? Shape{batches, rows, columns} : Shape{rows, columns};
 }
-Shape shape_of_a(const Gemm& gemm) {
+Shape shape_of_a(const TunedGemm& gemm) {
     return gemm.transpose_a ? matrices(gemm.batches, gemm.k, gemm.m) : matrices(gemm.batches, gemm.m, gemm.k);
 }
-Shape shape_of_b(const Gemm& gemm) {
+Shape shape_of_b(const TunedGemm& gemm) {
     return gemm.transpose_b ? matrices(gemm.batches, gemm.n, gemm.k) : matrices(gemm.batches, gemm.k, gemm.n);
 }
 
-Shape shape_of_scales(const Gemm& gemm) {
+Shape shape_of_scales(const TunedGemm& gemm) {
     return shape_of_a(gemm).with_width(1);
 }
 
@@ -114,7 +114,7 @@ Array draw(Random& random, const Shape& shape, Format format, bool exact) {
 }
 
 /// Shapes of operands by name. Exact operands do not include bias and addend.
-Shapes shapes(const Gemm& gemm, bool exact) {
+Shapes shapes(const TunedGemm& gemm, bool exact) {
     Shapes made{{"a", shape_of_a(gemm)}, {"b", shape_of_b(gemm)}};
     if (gemm.scales_terms || (!exact && !gemm.transpose_a)) made["row_scale"] = shape_of_scales(gemm);
     if (exact) return made;
@@ -124,7 +124,7 @@ Shapes shapes(const Gemm& gemm, bool exact) {
 }
 
 /// Random operands; the factors of exact ones are 0 and 2, which keep sums exact.
-Arrays operands(const Gemm& gemm, bool exact) {
+Arrays operands(const TunedGemm& gemm, bool exact) {
     Random random(1, exact ? "exact operands" : "operands");
     Arrays made;
     const Shapes given = shapes(gemm, exact);
@@ -139,7 +139,7 @@ Arrays operands(const Gemm& gemm, bool exact) {
 }
 
 /// Builds the graph whose output "y" is the product of operands with these names and shapes.
-void describe(Graph& graph, const Gemm& gemm, const Shapes& given) {
+void describe(Graph& graph, const TunedGemm& gemm, const Shapes& given) {
     const auto input = [&](const char* name) {
         const auto found = given.find(name);
         return found == given.end() ? Tensor() : graph.input(name, {DType::f32, found->second});
@@ -160,7 +160,7 @@ void describe(Graph& graph, const Gemm& gemm, const Shapes& given) {
 }
 
 /// The product in double, without rounding to formats.
-Array in_double(Gemm gemm, const Arrays& given) {
+Array in_double(TunedGemm gemm, const Arrays& given) {
     gemm.a = gemm.b = gemm.y = Format::f32;
     Graph graph;
     describe(graph, gemm, shapes_of(given));
@@ -169,7 +169,7 @@ Array in_double(Gemm gemm, const Arrays& given) {
 
 /// Error bound of each element of `y`: rounding of the factors by `unit` for each product, of fp32 for each sum, and of
 /// the result's format.
-std::vector<double> bounds(const Gemm& gemm, const Arrays& given, const Array& y, double unit) {
+std::vector<double> bounds(const TunedGemm& gemm, const Arrays& given, const Array& y, double unit) {
     Arrays large = magnitudes(given);
     const double sums = (static_cast<double>(gemm.k) + 4) * fp32_rounding;
     const Array all = in_double(gemm, large);
@@ -210,14 +210,14 @@ Array taken(const Array& x, const std::vector<std::int64_t>& places, bool column
 
 /// Operands and expected results with bounds. Exact operands are not rounded by matrices, nor their sums by fp32, so
 /// that `unit` does not enter their bounds.
-TuningOperands tried_on(const Gemm& gemm, bool exact, double unit) {
+TuningOperands tried_on(const TunedGemm& gemm, bool exact, double unit) {
     TuningOperands made;
     Arrays given = operands(gemm, exact);
     for (const auto& [name, x] : given) made.inputs[name] = floats(x);
 
     Random random(2, "elements");
     const std::vector<std::int64_t> rows = looked_at(gemm.m, exact, random), columns = looked_at(gemm.n, exact, random);
-    Gemm part = gemm;
+    TunedGemm part = gemm;
     part.m = std::ssize(rows);
     part.n = std::ssize(columns);
     given["a"] = taken(given["a"], rows, gemm.transpose_a);
@@ -235,7 +235,7 @@ TuningOperands tried_on(const Gemm& gemm, bool exact, double unit) {
     return made;
 }
 
-std::unique_ptr<TuningCase> make(const Gemm& gemm, bool exact, double unit) {
+std::unique_ptr<TuningCase> make(const TunedGemm& gemm, bool exact, double unit) {
     auto made = std::make_unique<TuningCase>();
     describe(made->graph, gemm, shapes(gemm, exact));
     made->op = "matmul";
@@ -246,7 +246,7 @@ std::unique_ptr<TuningCase> make(const Gemm& gemm, bool exact, double unit) {
 }  // namespace
 
 TuningProblem tuning_problem(const DeviceTraits& device, const GemmCall& call, std::span<const KernelConfig> list) {
-    const Gemm of = gemm_of(call);
+    const TunedGemm of = gemm_of(call);
     const double unit = device.matrices ? rounding(device.matrices->element) : 0.0;
     const char* product = of.transpose_a ? "matmul TN" : of.transpose_b ? "matmul NT" : "matmul NN";
     const std::string elements =

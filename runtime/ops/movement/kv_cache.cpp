@@ -11,10 +11,10 @@ namespace vkf {
 
 namespace {
 
-enum Operand : std::size_t { key_cache, value_cache, key_rows, value_rows, row_lengths };
-
 class KvCacheAppendOp : public Op {
 public:
+    enum Operand : std::size_t { key_cache, value_cache, key_rows, value_rows, row_lengths };
+
     std::string_view name() const override { return "kv_cache_append"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
@@ -138,7 +138,7 @@ public:
 KeysAndValues kv_cache_append(const KeysAndValues& cache, const KeysAndValues& rows, Tensor lengths) {
     const std::vector<Tensor> whole = cache.keys.graph().add(
         std::make_shared<const KvCacheAppendOp>(), {cache.keys, cache.values, rows.keys, rows.values, lengths});
-    return {whole[key_cache], whole[value_cache]};
+    return {whole[KvCacheAppendOp::key_cache], whole[KvCacheAppendOp::value_cache]};
 }
 
 Tensor kv_cache_copy(Tensor whole, Tensor one, Tensor place) {

@@ -5,15 +5,12 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/integers.h"
 #include "ops/movement/copy.h"
 
 namespace vkf {
 
 namespace {
-
-std::size_t index(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 class ReshapeOp : public Op {
 public:
@@ -201,17 +198,17 @@ public:
             std::int64_t rest = static_cast<std::int64_t>(i), from = 0;
             for (std::size_t k = axes_.size(); k-- > 0;) {
                 const std::int64_t extent = out[0].shape.extents()[k];
-                from += rest % extent * stride[index(axes_[k])];
+                from += rest % extent * stride[as_index(axes_[k])];
                 rest /= extent;
             }
-            out[0].at[i] = in[0].at[index(from)];
+            out[0].at[i] = in[0].at[as_index(from)];
         }
         return true;
     }
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
         std::vector<int> inverse(axes_.size());
-        for (std::size_t k = 0; k < axes_.size(); ++k) inverse[index(axes_[k])] = static_cast<int>(k);
+        for (std::size_t k = 0; k < axes_.size(); ++k) inverse[as_index(axes_[k])] = static_cast<int>(k);
         return std::vector{permute(at.d_out[0], inverse)};
     }
 
@@ -219,7 +216,7 @@ public:
         const std::vector<std::int64_t> x = strides(lowering.in[0]), y = strides(lowering.out[0]);
         std::vector<CopyAxis> axes;
         for (std::size_t k = 0; k < axes_.size(); ++k)
-            axes.push_back({lowering.out[0].shape().extents()[k], x[index(axes_[k])], y[k]});
+            axes.push_back({lowering.out[0].shape().extents()[k], x[as_index(axes_[k])], y[k]});
         lowering.dispatch(strided_copy(lowering.device, lowering.in[0], lowering.out[0], axes));
     }
 
