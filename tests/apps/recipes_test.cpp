@@ -97,6 +97,12 @@ const Rows shakespeare_char_cpu{
     {"max-iters", "2000", "--max_iters"}, {"lr-decay-iters", "2000", "--lr_decay_iters"},
     {"eval-iters", "20", "--eval_iters"},
 };
+/// tools/demo; overrides shakespeare_char_cpu.
+const Rows shakespeare_bpe_cpu{
+    {"n-layer", "3", "ours"}, {"max-iters", "700", "ours"},
+    {"learning-rate", "4e-3", "ours"}, {"min-lr", "2e-4", "ours"},
+    {"lr-decay-iters", "700", "ours"}, {"eval-interval", "175", "ours"},
+};
 
 /// hengjiUSTC/learn-llm, pretrain/train_llama.py: the model. `train llama` trains it with nanoGPT's options.
 const Rows learn_llm_model{
@@ -277,6 +283,8 @@ const std::vector<Recipe> recipes{
     {"gpt", "", {ours, nanogpt_model, nanogpt}},
     {"gpt", "shakespeare-char", {ours, nanogpt_model, nanogpt, shakespeare_char}},
     {"gpt", "shakespeare-char-cpu", {ours, nanogpt_model, nanogpt, shakespeare_char, shakespeare_char_cpu}},
+    {"gpt", "shakespeare-bpe-cpu",
+     {ours, nanogpt_model, nanogpt, shakespeare_char, shakespeare_char_cpu, shakespeare_bpe_cpu}},
     {"gpt", "nanogpt", {ours, nanogpt_model, nanogpt, train_gpt2}},
     {"llama", "", {ours, learn_llm_model, nanogpt}},
     {"llama", "learn-llm", {ours, learn_llm_model, nanogpt, learn_llm}},
