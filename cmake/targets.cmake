@@ -8,8 +8,9 @@ target_compile_options(vkformer_options INTERFACE
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Werror>
     # Designated initialisers may leave members at their defaults.
     -Wno-missing-field-initializers
-    # GCC 13 and 14 report wrong bounds in inlined copies of vectors.
+    # GCC reports wrong bounds in inlined copies of vectors, and moved variants as uninitialised.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
     # Results are the same on every processor: the host does not contract a*b+c.
     -ffp-contract=off)
 target_include_directories(vkformer_options INTERFACE
@@ -34,6 +35,19 @@ if(WIN32)
     set(VKFORMER_OTHER_SYSTEM "_posix(_test)?[.]cpp$")
 endif()
 
+# Where files are compiled together (CMAKE_UNITY_BUILD), those of one folder are: names of its unnamed namespaces must
+# differ, and a new file changes no other folder's.
+function(vkformer_group_by_folder target)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+    get_target_property(sources ${target} SOURCES)
+    foreach(source IN LISTS sources)
+        get_filename_component(folder "${source}" DIRECTORY)
+        cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+        string(MAKE_C_IDENTIFIER "${folder}" group)
+        set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
+    endforeach()
+endfunction()
+
 # Declares library vkformer_NAME from all .cpp files under FOLDER, on top of the libraries that
 # follow. A folder without sources makes a library of headers.
 function(vkformer_library name folder)
@@ -42,6 +56,7 @@ function(vkformer_library name folder)
     if(sources)
         add_library(vkformer_${name} STATIC ${sources})
         target_link_libraries(vkformer_${name} PUBLIC vkformer_options ${ARGN})
+        vkformer_group_by_folder(vkformer_${name})
     else()
         add_library(vkformer_${name} INTERFACE)
         target_link_libraries(vkformer_${name} INTERFACE vkformer_options ${ARGN})

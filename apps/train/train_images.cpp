@@ -30,7 +30,7 @@ namespace vkf {
 namespace {
 
 /// Images of a set to evaluate on.
-struct EvalSet {
+struct ImageEvalSet {
     std::string name;
     const ImageSet* set;
     const Images* images;
@@ -38,7 +38,8 @@ struct EvalSet {
 
 /// Loss, with labels smoothed as in training, and accuracy over each set; accuracy on "val", of the run's own data,
 /// decides which model is the best.
-Evaluation evaluate(Trainer& trainer, const std::vector<EvalSet>& sets, const ImageRunOptions& o, const Watch& watch) {
+Evaluation evaluate(Trainer& trainer, const std::vector<ImageEvalSet>& sets, const ImageRunOptions& o,
+                    const Watch& watch) {
     Evaluation made;
     for (const auto& [name, set, images] : sets) {
         ImageEvaluation found(*set, *images, o.processor().statistics, o.batch_size, o.label_smoothing);
@@ -66,15 +67,16 @@ std::vector<ImageSet> open_eval_data(const ImageRunOptions& o, const Common& com
     return list;
 }
 
-std::int64_t batches_of(const std::vector<EvalSet>& sets, std::int64_t batch_size) {
+std::int64_t batches_of(const std::vector<ImageEvalSet>& sets, std::int64_t batch_size) {
     std::int64_t count = 0;
-    for (const EvalSet& at : sets) count += (std::ssize(at.images->labels()) + batch_size - 1) / batch_size;
+    for (const ImageEvalSet& at : sets) count += (std::ssize(at.images->labels()) + batch_size - 1) / batch_size;
     return count;
 }
 
 /// Sets to evaluate on: the run's own test images, or val and test if the data have both, and the sets of --eval-data.
-std::vector<EvalSet> eval_sets(const ImageRunOptions& o, const ImageSet& set, const std::vector<ImageSet>& others) {
-    std::vector<EvalSet> sets{{"val", &set, &set.test}};
+std::vector<ImageEvalSet> eval_sets(const ImageRunOptions& o, const ImageSet& set,
+                                    const std::vector<ImageSet>& others) {
+    std::vector<ImageEvalSet> sets{{"val", &set, &set.test}};
     if (set.held_out.size() > 0) sets.push_back({"test", &set, &set.held_out});
     for (std::size_t i = 0; i < others.size(); ++i) {
         const std::string& name = o.eval_data[i].name;
@@ -113,7 +115,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
     const ModelConfig model = model_config(o, set);
     const std::vector<ImageSet> others =
         open_eval_data(o, common, model, (std::filesystem::path(o.out_dir) / "config.json").string());
-    const std::vector<EvalSet> sets = eval_sets(o, set, others);
+    const std::vector<ImageEvalSet> sets = eval_sets(o, set, others);
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool evaluation) {
             return [&, rows, evaluation](const Scope& scope) { return image_loss(scope, model, rows, evaluation); };

@@ -42,7 +42,7 @@ Batches::Options batch_options(const LanguageRunOptions& o, const ModelConfig& m
 }
 
 /// Set to evaluate on: a name, and the same batches each time.
-struct EvalSet {
+struct LanguageEvalSet {
     std::string name;
     Batches batches;
 };
@@ -68,11 +68,11 @@ std::vector<TokenDataset> open_eval_data(const LanguageRunOptions& o, const Lang
     return list;
 }
 
-std::vector<EvalSet> eval_sets(const LanguageRunOptions& o, const ModelConfig& model, const TokenDataset& data,
-                               const std::vector<TokenDataset>& others) {
+std::vector<LanguageEvalSet> eval_sets(const LanguageRunOptions& o, const ModelConfig& model, const TokenDataset& data,
+                                       const std::vector<TokenDataset>& others) {
     const Batches::Options options = batch_options(o, model, o.eval_order, 1);
-    std::vector<EvalSet> sets{{"train", {"eval-train", data.train(), options}},
-                              {"val", {"eval-val", data.val(), options}}};
+    std::vector<LanguageEvalSet> sets{{"train", {"eval-train", data.train(), options}},
+                                      {"val", {"eval-val", data.val(), options}}};
     for (std::size_t i = 0; i < others.size(); ++i) {
         const std::string& name = o.eval_data[i].name;
         sets.push_back({name, {"eval-" + name, others[i].val(), options}});
@@ -101,9 +101,10 @@ std::string sizes_of(const Parameters& parameters) {
 }
 
 /// Losses of all sets; the validation loss decides which model is the best.
-Evaluation evaluate(Trainer& trainer, const std::vector<EvalSet>& sets, std::int64_t batches, const Watch& watch) {
+Evaluation evaluate(Trainer& trainer, const std::vector<LanguageEvalSet>& sets, std::int64_t batches,
+                    const Watch& watch) {
     Evaluation found;
-    for (const EvalSet& set : sets) {
+    for (const LanguageEvalSet& set : sets) {
         const double loss = trainer.evaluate(watch(feed_of(set.batches)), 0, batches);
         found.metrics[set.name + "_loss"] = loss;
         found.lines.push_back(text(set.name, " loss ", fixed(loss, 4)));
@@ -131,7 +132,7 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
     const Batches training("train", data.train(),
                            batch_options(o, model, o.order, o.trainer.gradient_accumulation_steps));
     const std::vector<TokenDataset> others = open_eval_data(o, {{o.out_dir, model}, tokenizer});
-    const std::vector<EvalSet> sets = eval_sets(o, model, data, others);
+    const std::vector<LanguageEvalSet> sets = eval_sets(o, model, data, others);
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool evaluation) {
             const LossTerms terms = evaluation ? LossTerms{} : o.loss_terms;

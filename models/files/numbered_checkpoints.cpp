@@ -130,17 +130,21 @@ std::string numbered_name(std::int64_t step) {
 bool keep_numbered(ManagedDirectory& run, const Manifest& manifest, std::int64_t limit) {
     finish_removals(run.folder(), manifest.run);
     const fs::path name = numbered_name(manifest.step);
+    std::optional<Manifest> earlier;
     if (run.folder().kind(name)) {  // from an earlier pass over the same step
-        const auto earlier = own_manifest(run.folder().folder(name), manifest.run);
+        earlier = own_manifest(run.folder().folder(name), manifest.run);
         if (!earlier) return false;
-        if (*earlier == manifest) return true;
+    }
+    if (earlier && *earlier != manifest) {
         remove_checkpoint(run.folder(), {name, *earlier});
         if (run.folder().kind(name)) return false;  // files of other origin are there
     }
-    run.publish_folder(name, [&](const fs::path& path) {
-        const os::Folder folder(path);
-        for (const fs::path& file : manifest.names()) link_or_copy(run, file, folder);
-    });
+    if (earlier != manifest) {
+        run.publish_folder(name, [&](const fs::path& path) {
+            const os::Folder folder(path);
+            for (const fs::path& file : manifest.names()) link_or_copy(run, file, folder);
+        });
+    }
     const std::vector<Checkpoint> kept = own_checkpoints(run, manifest.run);
     for (std::int64_t i = 0; i < std::ssize(kept) - limit; ++i)
         remove_checkpoint(run.folder(), kept[static_cast<std::size_t>(i)]);

@@ -137,6 +137,9 @@ RunProgress RunDirectory::restore(Trainer& trainer) {
         load_state(file, name, trainer.state());
     }
     cut_metrics(progress);
+    // A kill may have come between the last save and its numbered checkpoint, or the removal of the oldest one.
+    if (const auto manifest = numbered_ == 0 ? std::nullopt : read_manifest(path()))
+        keep_numbered(claimed_.directory, *manifest, numbered_);
     return progress;
 }
 

@@ -65,8 +65,8 @@ public:
     bool begun() const { return begun_; }
     /// True if the first checkpoint will replace files.
     bool replaces() const { return !claimed_.obsolete.empty(); }
-    /// Loads the weights that training changes, and moments; cuts metrics back to the checkpoint. Throws InputError if
-    /// something does not fit.
+    /// Loads the weights that training changes, and moments; cuts metrics back to the checkpoint, and finishes its
+    /// numbered copy. Throws InputError if something does not fit.
     RunProgress restore(Trainer& trainer);
 
     /// Appends a line to metrics.jsonl. The run must have begun.

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::uint64_t LARGEST = 1 << 22;  // bytes; our own files have a few thousand
+constexpr std::uint64_t LARGEST_CACHE = 1 << 22;  // bytes; our own files have a few thousand
 
 /// Everything that makes an earlier choice worthless when it changes.
 ordered_json origin(const DeviceInfo& device, const TuningCachePlace& place) {
@@ -46,7 +46,7 @@ TuningCache read_tuning_cache(const DeviceInfo& device, const TuningCachePlace& 
     std::error_code error;
     TuningCache made;
     if (!std::filesystem::exists(path, error)) return made;
-    const json root = parse_json(read_small_text(path, LARGEST, Links::refused), path.string());
+    const json root = parse_json(read_small_text(path, LARGEST_CACHE, Links::refused), path.string());
     try {
         if (root.at("origin") != json(origin(device, place))) return made;
         for (const auto& [kind, entry] : root.at("chosen").items())

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view ending = ".trying", over = "\n";
-constexpr std::uint64_t LARGEST = 1 << 20;  // bytes; a line has a hundred
+constexpr std::uint64_t LARGEST_JOURNAL = 1 << 20;  // bytes; a line has a hundred
 
 /// Family and candidate in a journal's last line; nullopt if there are none.
 std::optional<TuningJournal::Trial> last_of(std::string words) {
@@ -48,7 +48,7 @@ std::vector<TuningJournal::Trial> TuningJournal::left_behind() const {
         os::File file = os::File::locked(at->path());
         if (!file.valid()) continue;  // its process is alive
         try {
-            if (const auto trial = last_of(read_small_text(at->path(), LARGEST, Links::refused)))
+            if (const auto trial = last_of(read_small_text(at->path(), LARGEST_JOURNAL, Links::refused)))
                 list.push_back(*trial);
         } catch (const std::exception&) {
             // An unreadable journal is ignored.
