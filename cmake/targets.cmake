@@ -8,9 +8,10 @@ target_compile_options(vkformer_options INTERFACE
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Werror>
     # Designated initialisers may leave members at their defaults.
     -Wno-missing-field-initializers
-    # GCC reports wrong bounds in inlined copies of vectors, and moved variants as uninitialised.
+    # GCC reports wrong bounds in inlined copies of vectors and, where files are compiled together, members of moved
+    # variants as uninitialised.
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow>
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-maybe-uninitialized>
     # Results are the same on every processor: the host does not contract a*b+c.
     -ffp-contract=off)
 target_include_directories(vkformer_options INTERFACE

@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct GenerateCommand {
+struct GenerateOptions {
     std::string model, base;
     bool verify = true;
     PromptOptions prompts;
@@ -45,8 +45,8 @@ double rate(std::int64_t tokens, double seconds) {
     return static_cast<double>(tokens) / std::max(seconds, 1e-9);
 }
 
-/// GenerateCommand of a continuation, with the model's vocabulary and the tokens that end its texts.
-ContinuationOptions continuation_options(const GenerateCommand& options, const LanguageModel& model,
+/// GenerateOptions of a continuation, with the model's vocabulary and the tokens that end its texts.
+ContinuationOptions continuation_options(const GenerateOptions& options, const LanguageModel& model,
                                          bool log_probabilities) {
     ContinuationOptions how = options.how;
     how.vocabulary = model.vocabulary();
@@ -123,7 +123,7 @@ void require_room(Device& device, const ModelConfig& config, Format activations,
             std::max<std::int64_t>(most, 1));
 }
 
-void run(Device& device, const Common& common, const GenerateCommand& options, const LanguageModel& model,
+void run(Device& device, const Common& common, const GenerateOptions& options, const LanguageModel& model,
          const std::vector<Prompt>& prompts, Clock::time_point start) {
     const std::int64_t context = model.config.size(Dimension::context);
     for (const auto& [source, tokens] : prompts)
@@ -159,7 +159,7 @@ void run(Device& device, const Common& common, const GenerateCommand& options, c
     stop_if_interrupted();
 }
 
-void add_options(cli::Command& command, GenerateCommand& o) {
+void add_options(cli::Command& command, GenerateOptions& o) {
     command.add_option("--model,model", o.model, "Model directory").required().type_name("DIR");
     add_base_option(command, o.base);
     add_verify_option(command, o.verify);
@@ -223,7 +223,7 @@ void require_conversation(const cli::Command& command, const LanguageModel& mode
 
 void add_generate(cli::Command& app, Common& common) {
     cli::Command& command = app.add_subcommand("generate", "Text from a prompt, as it comes");
-    auto options = std::make_shared<GenerateCommand>();
+    auto options = std::make_shared<GenerateOptions>();
     add_options(command, *options);
     add_common(command, common);
     command.footer(
