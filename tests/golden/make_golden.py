@@ -45,7 +45,7 @@ def chosen(cases):
 def save(path, tensors):
     header, offset = {}, 0
     for name, a in tensors.items():
-        kind = {"float32": "F32", "int64": "I64"}[str(a.dtype)]
+        kind = {"float32": "F32", "int64": "I64", "int32": "I32"}[str(a.dtype)]
         header[name] = {"dtype": kind, "shape": list(a.shape), "data_offsets": [offset, offset + a.nbytes]}
         offset += a.nbytes
     text = json.dumps(header).encode()

@@ -10,9 +10,9 @@ import torch
 
 @dataclass
 class Attention:
-    """A layer's input to its attention variant: q, k, v [B, M, T, D] and the mask, [T, T]. `p` has the model's
-    parameters, the layer's with names that begin with `prefix`; `turn` applies rotary positions to queries or keys;
-    `spec` is the attention object of the configuration."""
+    """A layer's input to its attention variant: q [B, M, T, D], k and v [B, M, S, D], and the mask, [T, S] or one per
+    sequence, [B, 1, T, S]. `p` has the model's parameters, the layer's with names that begin with `prefix`; `turn`
+    applies rotary positions to queries or keys; `spec` is the attention object of the configuration."""
     q: torch.Tensor
     k: torch.Tensor
     v: torch.Tensor
