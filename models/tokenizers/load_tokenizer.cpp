@@ -10,6 +10,7 @@
 #include "models/data/text/text.h"
 #include "models/tokenizers/bpe/byte_level_model.h"
 #include "models/tokenizers/bpe/gpt2_files.h"
+#include "models/tokenizers/bpe/subword_nmt.h"
 #include "models/tokenizers/sentencepiece/sentencepiece.h"
 #include "models/tokenizers/token_settings.h"
 #include "models/tokenizers/tokenizer_json/tokenizer_json.h"
@@ -80,6 +81,10 @@ constexpr std::array FORMATS{
                     [](const fs::path& in, const TokenSettings& settings) -> Loaded {
                         return SentencePiece::load(in / "tokenizer.model", settings);
                     }},
+    TokenizerFormat{"bpe.codes", "", false,
+                    [](const fs::path& in, const TokenSettings&) -> Loaded {
+                        return std::make_shared<SubwordNmt>(SubwordCodes::read(in / "bpe.codes"));
+                    }},
     TokenizerFormat{"chars.json", "", false,
                     [](const fs::path& in, const TokenSettings&) -> Loaded {
                         return std::make_shared<Characters>(Characters::load(in / "chars.json"));
@@ -87,7 +92,8 @@ constexpr std::array FORMATS{
 };
 
 constexpr const char* WANTED =
-    "wanted tokenizer.json, vocab.json and merges.txt, encoder.json and vocab.bpe, tokenizer.model or chars.json";
+    "wanted tokenizer.json, vocab.json and merges.txt, encoder.json and vocab.bpe, tokenizer.model, bpe.codes or "
+    "chars.json";
 
 }  // namespace
 

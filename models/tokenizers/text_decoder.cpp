@@ -44,6 +44,10 @@ std::string TextDecoder::take(bool more) {
     std::string text;
     std::size_t at = 0;
     while (at < pending_.size()) {
+        if (tokenizer_.appends_space() && at + 1 == pending_.size() && pending_[at] == ' ') {
+            if (!more) ++at;
+            break;
+        }
         if (const std::size_t bytes = decode_utf8(pending_, at).bytes; bytes > 0) {
             text += pending_.substr(at, bytes);
             at += bytes;

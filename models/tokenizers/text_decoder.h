@@ -10,7 +10,8 @@ namespace vkf {
 
 /// The text of one sequence of tokens, token by token, in whole characters: the beginning of a character waits for the
 /// tokens that end it. Bytes that are no character become U+FFFD, one for each longest beginning of a character, as in
-/// Python's and Hugging Face's decoders. A token or a space with which a model wants texts to begin is left out.
+/// Python's and Hugging Face's decoders. A token or a space with which a model wants texts to begin is left out, and so
+/// is a space that the tokenizer appends to texts: a space that may be the last one waits for the text after it.
 class TextDecoder {
 public:
     /// `tokenizer` must outlive the decoder.

@@ -25,6 +25,7 @@ std::string Tokenizer::decode(std::span<const std::int32_t> tokens) const {
     std::string text;
     for (const std::int32_t token : tokens) text += bytes(token);
     if (prepends_space() && text.starts_with(' ')) text.erase(0, 1);
+    if (appends_space() && text.ends_with(' ')) text.pop_back();
     return text;
 }
 

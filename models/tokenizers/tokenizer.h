@@ -60,10 +60,12 @@ public:
 
     /// True if every text is given a space to begin with, which is not its own.
     virtual bool prepends_space() const { return false; }
+    /// True if every text is given a space to end with, which is not its own.
+    virtual bool appends_space() const { return false; }
     /// Word for its tokens in messages.
     virtual const char* unit() const { return "tokens"; }
 
-    /// Bytes of all tokens, as one text, without the space that is not the text's own.
+    /// Bytes of all tokens, as one text, without the spaces that are not the text's own.
     std::string decode(std::span<const std::int32_t> tokens) const;
     /// Encodes a whole text at once; `Encoder` takes it in portions.
     /// Throws: InputError naming the byte that is not UTF-8, or a character that has no token.

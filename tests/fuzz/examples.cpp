@@ -126,6 +126,10 @@ Examples sentencepiece() {
         pieces + piece("<0x0A>", 6) + field(2, field(3, 1)) + field(3, field(1, "nmt_nfkc") + field(2, "\1\0\0\0"s))};
 }
 
+Examples subword_nmt() {
+    return {"#version: 0.2\nl o</w>\nl lo</w>\nh e\n", "l o\nlo </w>\nl lo</w>\n"};
+}
+
 Examples characters() {
     return {R"({"type":"chars","chars":["\n"," ","!","a","b"]})"};
 }

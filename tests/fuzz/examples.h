@@ -22,6 +22,7 @@ Examples npy();
 Examples picture();
 Examples report();
 Examples sentencepiece();
+Examples subword_nmt();
 Examples tokenizer_json();
 Examples tokens();
 Examples toml();

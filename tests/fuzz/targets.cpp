@@ -123,6 +123,10 @@ void sentencepiece(const Folder& in, std::string_view bytes) {
     use(load_tokenizer(in.file("tokenizer.model", bytes)));
 }
 
+void subword_nmt(const Folder& in, std::string_view bytes) {
+    use(load_tokenizer(in.file("bpe.codes", bytes)));
+}
+
 void characters(const Folder& in, std::string_view bytes) {
     use(load_tokenizer(in.file("chars.json", bytes)));
 }
@@ -190,6 +194,7 @@ const std::vector<Target>& targets() {
         {"picture", picture, example::picture},
         {"report", report, example::report},
         {"sentencepiece", sentencepiece, example::sentencepiece},
+        {"subword_nmt", subword_nmt, example::subword_nmt},
         {"tokenizer_json", tokenizer_json, example::tokenizer_json},
         {"tokens", tokens, example::tokens},
         {"toml", toml, example::toml},

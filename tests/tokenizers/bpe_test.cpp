@@ -29,8 +29,30 @@ Tokens merged_by_definition(const std::vector<Merge>& merges, Tokens tokens) {
     }
 }
 
+// Merges in rounds by definition: all occurrences of the pair of lowest rank, from left to right.
+Tokens merged_in_rounds(const std::vector<Merge>& merges, Tokens tokens) {
+    for (;;) {
+        std::size_t best = merges.size();
+        const auto is = [&](std::size_t rank, std::size_t i) {
+            return i + 1 < tokens.size() && merges[rank].left == tokens[i] && merges[rank].right == tokens[i + 1];
+        };
+        for (std::size_t i = 0; i < tokens.size(); ++i)
+            for (std::size_t rank = 0; rank < best; ++rank)
+                if (is(rank, i)) best = rank;
+        if (best == merges.size()) return tokens;
+        Tokens joined;
+        for (std::size_t i = 0; i < tokens.size(); ++i) {
+            const bool join = is(best, i);
+            joined.push_back(join ? merges[best].token : tokens[i]);
+            i += join;
+        }
+        tokens = joined;
+    }
+}
+
 TEST(HostBpe, MergesByRankAndFromTheLeft) {
     // Ranks are random, so that a merge can create a pair of a lower rank.
+    int differ = 0;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         Random random(seed, "merges");
         std::vector<Merge> merges;
@@ -52,11 +74,16 @@ TEST(HostBpe, MergesByRankAndFromTheLeft) {
             for (std::uint64_t left = random.below(24); left > 0; --left) {
                 symbols.push_back(static_cast<std::int32_t>(random.below(3)));
             }
-            const Tokens wanted = merged_by_definition(merges, symbols);
-            merger.merge(table, symbols);
-            EXPECT_EQ(symbols, wanted) << "seed " << seed;
+            const Tokens wanted = merged_by_definition(merges, symbols), rounds = merged_in_rounds(merges, symbols);
+            differ += wanted != rounds;
+            Tokens merged = symbols;
+            merger.merge(table, merged);
+            EXPECT_EQ(merged, wanted) << "seed " << seed;
+            merger.merge(table, symbols, MergeOrder::rounds);
+            EXPECT_EQ(symbols, rounds) << "seed " << seed;
         }
     }
+    EXPECT_GT(differ, 0);
 }
 
 TEST(HostBpe, NoMergesAreATableToo) {

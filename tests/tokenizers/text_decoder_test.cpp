@@ -11,16 +11,18 @@ namespace {
 // A vocabulary of the 256 bytes, and a token that begins texts.
 class Bytes final : public Tokenizer {
 public:
-    explicit Bytes(bool space = false) : Tokenizer({{{"<s>", 256}}, 256, {}}), space_(space) {}
+    explicit Bytes(bool space = false, bool last_space = false)
+        : Tokenizer({{{"<s>", 256}}, 256, {}}), space_(space), last_space_(last_space) {}
     std::size_t size() const override { return 257; }
     std::string bytes(std::int32_t token) const override {
         return index_of(token) == 256 ? "<s>" : std::string(1, static_cast<char>(token));
     }
     bool prepends_space() const override { return space_; }
+    bool appends_space() const override { return last_space_; }
     std::unique_ptr<TextEncoder> text_encoder() const override { return nullptr; }
 
 private:
-    bool space_;
+    bool space_, last_space_;
 };
 
 Tokens tokens_of(std::string_view bytes) {
@@ -85,6 +87,24 @@ TEST(HostTextDecoder, WhatBeginsTextsIsNoPartOfThem) {
         EXPECT_EQ(decoder.feed(' '), "");
         EXPECT_EQ(decoder.feed('x'), "x");
         EXPECT_EQ(decoder.finish(), "");
+    }
+}
+
+TEST(HostTextDecoder, ASpaceThatEndsTextsWaitsForMoreText) {
+    const Bytes bytes(false, true);
+    TextDecoder decoder(bytes);
+    for (int texts = 0; texts < 2; ++texts) {
+        EXPECT_EQ(decoder.feed('a'), "a");
+        EXPECT_EQ(decoder.feed(' '), "");
+        EXPECT_EQ(decoder.feed('b'), " b");
+        EXPECT_EQ(decoder.feed(' '), "");
+        EXPECT_EQ(decoder.finish(), "");
+    }
+    for (const auto& [all, text] : {std::pair("a  ", "a "), {" ", ""}, {"", ""}, {" a\xff ", " a\ufffd"}}) {
+        EXPECT_EQ(decoded(bytes, tokens_of(all)), text);
+        if (!invalid_utf8(all)) {
+            EXPECT_EQ(bytes.decode(tokens_of(all)), text);
+        }
     }
 }
 

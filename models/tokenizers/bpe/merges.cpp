@@ -47,25 +47,36 @@ void Merger::consider(const MergeTable& merges, const Tokens& tokens, std::int32
     const std::int32_t next = neighbours_[index].next;
     if (next < 0) return;
     const auto* entry = merges.find(tokens[index], tokens[static_cast<std::size_t>(next)]);
-    if (!entry) return;
-    heap_.push_back({entry->rank, at});
-    std::push_heap(heap_.begin(), heap_.end(), later);
+    if (entry) made_.push_back({entry->rank, at});
 }
 
-void Merger::merge(const MergeTable& merges, Tokens& tokens) {
+void Merger::queue_made() {
+    for (const Candidate candidate : made_) {
+        heap_.push_back(candidate);
+        std::push_heap(heap_.begin(), heap_.end(), later);
+    }
+    made_.clear();
+}
+
+void Merger::merge(const MergeTable& merges, Tokens& tokens, MergeOrder order) {
     require(tokens.size() <= std::size_t{std::numeric_limits<std::int32_t>::max()}, "a word has ", tokens.size(),
             " bytes, wanted fewer than 2^31");
     const auto size = static_cast<std::int32_t>(tokens.size());
     neighbours_.resize(tokens.size());
     heap_.clear();
+    made_.clear();
     for (std::int32_t at = 0; at < size; ++at) {
         neighbours_[static_cast<std::size_t>(at)] = {at - 1, at + 1 < size ? at + 1 : -1};
     }
     for (std::int32_t at = 0; at < size; ++at) consider(merges, tokens, at);
-    while (!heap_.empty()) {
+    std::int32_t rank = 0;  // of the last candidate
+    while (!heap_.empty() || !made_.empty()) {
+        const bool in_round = order == MergeOrder::rounds && !heap_.empty() && heap_.front().rank == rank;
+        if (!in_round) queue_made();
         std::pop_heap(heap_.begin(), heap_.end(), later);
         const Candidate best = heap_.back();
         heap_.pop_back();
+        rank = best.rank;
         const auto at = static_cast<std::size_t>(best.at);
         const std::int32_t next = neighbours_[at].next;
         if (tokens[at] == JOINED || next < 0) continue;

@@ -39,12 +39,17 @@ private:
     int shift_;
 };
 
+/// Order of joins, which matters where a join makes a pair of lower rank than its own. `each`: the pair of lowest rank
+/// is chosen again after every join. `rounds`: all occurrences of the pair are joined, from left to right, before the
+/// next pair is chosen (Sennrich, Haddow and Birch 2016).
+enum class MergeOrder { each, rounds };
+
 /// Joins the tokens of words; keeps its memory from word to word.
 class Merger {
 public:
     /// Joins neighbours in `tokens` until no pair can be joined; of pairs of equal rank the leftmost is joined first.
     /// Takes n log n steps for n tokens.
-    void merge(const MergeTable& merges, Tokens& tokens);
+    void merge(const MergeTable& merges, Tokens& tokens, MergeOrder order = MergeOrder::each);
 
 private:
     struct Neighbours {
@@ -56,9 +61,10 @@ private:
     /// Order of the heap: its front has the lowest rank, and of these is the leftmost.
     static bool later(Candidate a, Candidate b);
     void consider(const MergeTable& merges, const Tokens& tokens, std::int32_t at);
+    void queue_made();
 
     std::vector<Neighbours> neighbours_;
-    std::vector<Candidate> heap_;
+    std::vector<Candidate> heap_, made_;  // made_: found by joins, not in the heap yet
 };
 
 }  // namespace vkf
