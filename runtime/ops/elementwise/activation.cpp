@@ -39,6 +39,8 @@ double activation(Activation kind, double x) {
             return x * sigmoid(x);
         case Activation::exp:
             return std::exp(x);
+        case Activation::tanh:
+            return std::tanh(x);
         case Activation::none:
             break;
     }
@@ -59,6 +61,8 @@ double activation_slope(Activation kind, double x) {
             return sigmoid(x) * (1.0 + x * sigmoid(-x));
         case Activation::exp:
             return std::exp(x);
+        case Activation::tanh:
+            return 1.0 - std::tanh(x) * std::tanh(x);
         case Activation::none:
             break;
     }
@@ -68,7 +72,7 @@ double activation_slope(Activation kind, double x) {
 namespace {
 
 std::string_view spelled(Activation kind) {
-    static constexpr std::array<std::string_view, 6> names{"none", "gelu", "gelu_tanh", "relu", "silu", "exp"};
+    static constexpr std::array<std::string_view, 7> names{"none", "gelu", "gelu_tanh", "relu", "silu", "exp", "tanh"};
     return names[static_cast<std::size_t>(kind)];
 }
 

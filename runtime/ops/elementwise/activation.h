@@ -7,9 +7,10 @@
 
 namespace vkf {
 
-enum class Activation : std::uint32_t { none, gelu, gelu_tanh, relu, silu, exp };
+enum class Activation : std::uint32_t { none, gelu, gelu_tanh, relu, silu, exp, tanh };
 
-/// gelu: x·Φ(x) with the exact Φ (erf); gelu_tanh: GPT-2's approximation; silu: x·σ(x); exp: eˣ, for learned scales.
+/// gelu: x·Φ(x) with the exact Φ (erf); gelu_tanh: GPT-2's approximation; silu: x·σ(x); exp: eˣ, for learned scales;
+/// tanh: in recurrent cells and additive attention.
 Tensor activate(Tensor x, Activation kind);
 /// d_y · kind'(x), the derivative taken at the saved pre-activation x.
 Tensor activate_backward(Tensor x, Tensor d_y, Activation kind);

@@ -36,6 +36,16 @@ OpCase over_argument(std::string name, Activation kind) {
             .finite_differences = false};
 }
 
+/// tanh(x) / x from 2^-20 to 1: the relative accuracy near 0, on both sides of the number at which the formula changes.
+OpCase tanh_near_zero() {
+    Operand x = fixed({81});
+    for (int i = 0; i < 81; ++i) x.values.push_back(std::exp2(-0.25 * i) * (i % 2 ? 1.0 : -1.0));
+    return {.name = "tanh over its argument",
+            .operands = {x},
+            .build = [](Inputs in) { return std::vector{div(activate(in[0], Activation::tanh), in[0])}; },
+            .finite_differences = false};
+}
+
 const std::vector<OpCase> activation_cases{
     activation("gelu of one", Activation::gelu, normal({1})),
     activation("gelu", Activation::gelu, normal({7, 19}, 2.0)),
@@ -52,9 +62,14 @@ const std::vector<OpCase> activation_cases{
     activation("silu over its range", Activation::silu, ramp(4001, 40.0)),
     activation("exp of one", Activation::exp, normal({1})),
     activation("exp", Activation::exp, normal({7, 19}, 2.0)),
+    activation("tanh of one", Activation::tanh, normal({1})),
+    activation("tanh", Activation::tanh, normal({7, 19})),
+    activation("tanh over its range", Activation::tanh, ramp(4001, 12.0)),
+    activation("tanh of large numbers", Activation::tanh, ramp(64, 1e30)),
     over_argument("gelu over its argument", Activation::gelu),
     over_argument("gelu tanh over its argument", Activation::gelu_tanh),
     over_argument("silu over its argument", Activation::silu),
+    tanh_near_zero(),
 };
 
 VKF_OP_TABLE(Activation, activation_cases);
