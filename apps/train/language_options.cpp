@@ -54,6 +54,9 @@ void LanguageRunOptions::declare(cli::Command& app) {
         app, "--z-loss", loss_terms.z_loss,
         "weight of log²Z in the loss that is trained, Z being the sum of a token's exponentials (PaLM: 1e-4); 0: none",
         number({.least = 0, .most = 1}));
+    option(app, "--label-smoothing", loss_terms.label_smoothing,
+           "share of each target that is spread evenly over all tokens, in the loss that is trained; 0: none",
+           number({.least = 0, .most = 1, .most_too = false}));
     declare_lora(app);
     declare_run(app);
 }

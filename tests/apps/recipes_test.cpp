@@ -44,7 +44,7 @@ const Rows nanogpt_model{
 };
 /// karpathy/nanoGPT: train.py; weight decay is from configure_optimizers.
 const Rows nanogpt{
-    {"order", "random", "get_batch"},    {"z-loss", "0", "none"},
+    {"order", "random", "get_batch"},    {"z-loss", "0", "none"}, {"label-smoothing", "0", "none"},
     {"eval-order", "random", "get_batch"},
     {"schedule", "cosine", "get_lr"},
     {"vocab-size", "0", "meta_vocab_size"},
@@ -131,7 +131,7 @@ const Rows modded_nanogpt_model{
 /// KellerJordan/modded-nanogpt: run.sh, else the defaults of train_gpt2.py.
 const Rows modded_nanogpt{
     {"vocab-size", "50257", "vocab_size"},
-    {"order", "sequential", "DistributedDataLoader"}, {"z-loss", "0", "none"},
+    {"order", "sequential", "DistributedDataLoader"}, {"z-loss", "0", "none"}, {"label-smoothing", "0", "none"},
     {"eval-order", "sequential", "val_loader.reset"},
     {"batch-size", "64", "--batch_size"},
     {"gradient-accumulation-steps", "8", "GPUs"},
@@ -151,7 +151,7 @@ const Rows modded_nanogpt{
 /// hengjiUSTC/learn-llm: training; overrides nanoGPT's.
 const Rows learn_llm{
     {"vocab-size", "50304", "vocab_size"},
-    {"order", "sequential", "DataLoaderLite"}, {"z-loss", "0", "none"},
+    {"order", "sequential", "DataLoaderLite"}, {"z-loss", "0", "none"}, {"label-smoothing", "0", "none"},
     {"eval-order", "sequential", "val_loader.reset"},
     {"batch-size", "32", "micro_batch_size"},
     {"gradient-accumulation-steps", "8", "total_batch_size"},
@@ -175,7 +175,7 @@ const Rows llama_bpe_cpu{
 /// modded-nanogpt's recipe in the size of llama_bpe_cpu: its warm-up and descent as shares of the steps.
 const Rows nano_gpt2_bpe_cpu{
     {"vocab-size", "0", "the data's"}, {"order", "random", "ours"},
-    {"eval-order", "random", "ours"}, {"z-loss", "0", "none"},
+    {"eval-order", "random", "ours"}, {"z-loss", "0", "none"}, {"label-smoothing", "0", "none"},
     {"n-layer", "4", "ours"},          {"n-head", "4", "ours"},
     {"n-embd", "128", "ours"},         {"block-size", "64", "ours"},
     {"batch-size", "12", "ours"},      {"gradient-accumulation-steps", "1", "ours"},

@@ -45,6 +45,8 @@ public:
                 "x is ", in[input], ", targets ", in[target], "; wanted one i32 target per row");
         require(in.size() <= upstream || in[upstream] == TensorType{DType::f32, {}}, "d_loss is ", in.back(),
                 ", wanted f32[]");
+        require(terms_.label_smoothing >= 0 && terms_.label_smoothing < 1, "label_smoothing is ",
+                terms_.label_smoothing, ", wanted 0 or more and less than 1");
         return {{DType::f32, {}}, in[input], in[table]};
     }
 
@@ -56,6 +58,7 @@ public:
         const std::vector<double>&x = in[input].at, &w = in[table].at, &targets = in[target].at;
         const auto count = static_cast<double>(std::ranges::count_if(targets, [](double t) { return t >= 0; }));
         const double upstream_gradient = in.size() > upstream ? in[upstream].at[0] : 1.0;
+        const double z_loss = terms_.z_loss, smoothing = terms_.label_smoothing;
         std::vector<double> logits(width);
         for (std::size_t row = 0; row < targets.size(); ++row) {
             if (targets[row] < 0) continue;
@@ -66,13 +69,17 @@ public:
                 for (std::size_t c = 0; c < channels; ++c) logits[v] += x[first + c] * w[v * channels + c];
             }
             const double top = *std::ranges::max_element(logits);
-            double sum = 0;
-            for (const double logit : logits) sum += std::exp(logit - top);
+            double sum = 0, target_logit = (1 - smoothing) * logits[chosen];  // its mean over the target's distribution
+            for (const double logit : logits) {
+                sum += std::exp(logit - top);
+                target_logit += smoothing / static_cast<double>(width) * logit;
+            }
             const double log_z = top + std::log(sum);
-            out[loss].at[0] += (log_z - logits[chosen] + terms_.z_loss * log_z * log_z) / count;
+            out[loss].at[0] += (log_z - target_logit + z_loss * log_z * log_z) / count;
             for (std::size_t v = 0; v < width; ++v) {
-                const double p = std::exp(logits[v] - log_z) * (1 + 2 * terms_.z_loss * log_z);
-                const double d_logit = (p - (v == chosen ? 1 : 0)) * upstream_gradient / count;
+                const double p = std::exp(logits[v] - log_z) * (1 + 2 * z_loss * log_z);
+                const double wanted = smoothing / static_cast<double>(width) + (v == chosen ? 1 - smoothing : 0);
+                const double d_logit = (p - wanted) * upstream_gradient / count;
                 for (std::size_t c = 0; c < channels; ++c) {
                     out[d_input].at[first + c] += d_logit * w[v * channels + c];
                     out[d_table].at[v * channels + c] += d_logit * x[first + c];
@@ -229,7 +236,8 @@ private:
                                          {"LAYOUT", logits.form},
                                          {"LAYOUT_D", d_logits.form},
                                          {"GRADIENT", differentiates},
-                                         {"HAS_D_LOSS", seeded}},
+                                         {"HAS_D_LOSS", seeded},
+                                         {"SMOOTHED", terms_.label_smoothing > 0}},
                            .args = {{"logits", logits.at},
                                     {"targets", targets},
                                     {"count", count},
@@ -240,7 +248,8 @@ private:
                                     {"width", checked_u32(width)},
                                     {"pitch", checked_u32(logits.pitch)},
                                     {"per_group", grid.per_group},
-                                    {"z_loss", terms_.z_loss}},
+                                    {"z_loss", terms_.z_loss},
+                                    {"label_smoothing", terms_.label_smoothing}},
                            .groups = grid.groups,
                            .flops = (differentiates ? 40.0 : 20.0) * elements,
                            .bytes = (!differentiates    ? 4.0

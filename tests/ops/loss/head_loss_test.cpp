@@ -16,14 +16,15 @@ using Inputs = std::span<const Tensor>;
 using Build = std::function<std::vector<Tensor>(Inputs)>;
 
 /// head_loss() in chunks of logits of at most `bytes` bytes.
-Build in_chunks(std::int64_t bytes) {
-    return [=](Inputs x) { return std::vector{head_loss(x[0], x[1], x[2], {.logits_bytes = bytes})}; };
+Build in_chunks(std::int64_t bytes, LossTerms terms = {}) {
+    return [=](Inputs x) { return std::vector{head_loss(x[0], x[1], x[2], {.logits_bytes = bytes, .terms = terms})}; };
 }
 
 constexpr std::int64_t all = 32 << 20;
 
 /// A case of rows × width logits from `channels` channels; a fifth of the rows have no target.
-OpCase rows_of(std::string name, std::int64_t rows, std::int64_t channels, std::int64_t width, std::int64_t bytes) {
+OpCase rows_of(std::string name, std::int64_t rows, std::int64_t channels, std::int64_t width, std::int64_t bytes,
+               LossTerms terms = {}) {
     // The gradient of x is a running sum of `width` terms, one of which outweighs the rest: its roundings, at most half
     // an ulp each, add up like a random walk. (A weight's gradient adds the sums of chunks of rows.)
     const double random_walk = std::sqrt(static_cast<double>(width));
@@ -31,7 +32,7 @@ OpCase rows_of(std::string name, std::int64_t rows, std::int64_t channels, std::
         .name = std::move(name),
         .operands = {normal({rows, channels}), normal({width, channels}, 1 / std::sqrt(static_cast<double>(channels))),
                      integers({rows}, -width / 4, width)},
-        .build = in_chunks(bytes),
+        .build = in_chunks(bytes, terms),
         .gradient_ulps = std::max(64.0, random_walk),
         .finite_differences = rows * width <= 1024};
 }
@@ -82,16 +83,43 @@ std::vector<OpCase> head_loss_cases() {
     cases.push_back({"frozen inputs", {fixed({9, 6}), normal({7, 6}), integers({9}, 0, 7)}, in_chunks(100)});
     cases.push_back({"nothing to differentiate", {fixed({9, 6}), fixed({7, 6}), integers({9}, 0, 7)}, in_chunks(100)});
     for (const float z : {1e-4f, 0.25f})
-        cases.push_back({text("z-loss ", z), {normal({9, 6}), normal({13, 6}), integers({9}, -2, 13)}, [=](Inputs x) {
-                             return std::vector{
-                                 head_loss(x[0], x[1], x[2], {.logits_bytes = 200, .terms = {.z_loss = z}})};
-                         }});
+        cases.push_back({text("z-loss ", z),
+                         {normal({9, 6}), normal({13, 6}), integers({9}, -2, 13)},
+                         in_chunks(200, {.z_loss = z})});
+    for (const float epsilon : {0.1f, 0.875f})
+        for (const std::int64_t width : {2, 17, 128, 129})
+            cases.push_back(
+                rows_of(text("smoothing ", epsilon, " of ", width), 7, 6, width, all, {.label_smoothing = epsilon}));
+    // Without z-loss the gradient of one column is 0. Kernels return just that too, because these numbers are exact.
+    for (const float z : {0.0f, 0.25f})
+        cases.push_back({text("smoothing of one column and z-loss ", z),
+                         {normal({8, 6}), normal({1, 6}), integers({8}, 0, 1)},
+                         in_chunks(all, {.z_loss = z, .label_smoothing = 0.25f})});
+    const LossTerms both{.z_loss = 0.25f, .label_smoothing = 0.1f};
+    cases.push_back(rows_of("smoothing and z-loss in chunks", 17, 5, 13, 3 * 4 * 14, both));
+    cases.push_back(rows_of("smoothing and z-loss of whole tiles", 300, 16, 33, 70 * 4 * 34, both));
+    cases.push_back(rows_of("smoothing of GPT-2's vocabulary", 5, 16, 50257, all, {.label_smoothing = 0.1f}));
+    cases.push_back({"smoothing with no target at all",
+                     {normal({5, 6}), normal({12, 6}), integers({5}, -9, 0)},
+                     in_chunks(200, both)});
+    cases.push_back({"smoothing with nothing to differentiate",
+                     {fixed({9, 6}), fixed({7, 6}), integers({9}, -2, 7)},
+                     in_chunks(100, both)});
+    // Logits 1000 … 1004 are exact, so the loss must be as accurate as that of 0 … 4.
+    cases.push_back({"smoothing of large logits",
+                     {{.type = {DType::f32, {2, 2}}, .values = {1000, 1, 1000, 2}},
+                      {.type = {DType::f32, {3, 2}}, .differentiate = false, .values = {1, 0, 1, 1, 1, 2}},
+                      {.type = {DType::i32, {2}}, .differentiate = false, .values = {0, 2}}},
+                     in_chunks(all, {.label_smoothing = 0.5f})});
     const double nan = std::nan("");
     cases.push_back({"NaN in a row without a target",
                      {{.type = {DType::f32, {2, 2}}, .differentiate = false, .values = {nan, nan, 1, 2}},
                       fixed({3, 2}),
                       {.type = {DType::i32, {2}}, .differentiate = false, .values = {-1, 2}}},
                      in_chunks(all)});
+    cases.push_back(cases.back());
+    cases.back().name += ", smoothing";
+    cases.back().build = in_chunks(all, both);
     return cases;
 }
 
@@ -155,6 +183,8 @@ TEST(HostHeadLoss, RefusesWhatDoesNotFit) {
     EXPECT_THROW(head_loss(b.x, b.w, b.graph.input("flat", {DType::i32, {6}})), InputError);
     EXPECT_THROW(head_loss(b.x, b.w, b.graph.input("real", {DType::f32, {2, 3}})), InputError);
     EXPECT_THROW(head_loss(b.x, b.w, b.targets, {.d_loss = b.graph.input("d", {DType::f32, {3}})}), InputError);
+    for (const float epsilon : {-0.1f, 1.0f, std::nanf("")})
+        EXPECT_THROW(head_loss(b.x, b.w, b.targets, {.terms = {.label_smoothing = epsilon}}), InputError);
 }
 
 }  // namespace
