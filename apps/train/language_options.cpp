@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "apps/cli/command.h"
+#include "apps/cli/named_values.h"
 #include "apps/model.h"
 #include "base/error.h"
 #include "models/adapters/adapters.h"
@@ -13,6 +15,11 @@
 namespace vkf {
 
 namespace {
+
+constexpr std::pair<const char*, Schedule::Kind> language_schedules[] = {
+    {"cosine", Schedule::Kind::cosine},
+    {"trapezoid", Schedule::Kind::trapezoid},
+    {"inverse-sqrt", Schedule::Kind::inverse_sqrt}};
 
 std::vector<std::string> split(const std::string& list) {
     std::vector<std::string> parts;
@@ -34,19 +41,23 @@ void LanguageRunOptions::declare(cli::Command& app) {
     choice(app, "--eval-order", eval_order, "which windows evaluations take: drawn ones, or the first of each split",
            {"random", "sequential"});
     choice(app, "--schedule", schedule_kind,
-           "cosine: from the warm-up to the decay's end; trapezoid: a line over the last --warmdown-iters",
-           {"cosine", "trapezoid"});
+           "cosine: from the warm-up to the decay's end; trapezoid: a line over the last --warmdown-iters; "
+           "inverse-sqrt: after the warm-up, in proportion to 1/√step",
+           names_of(language_schedules));
     const auto decays = [this] { return schedule.decay_lr; };
     const char* const no_decay = "beside --no-decay-lr";
     effective_if(decays, no_decay);
     option(app, "--warmdown-iters", schedule.warmdown_iters, "steps of the trapezoid's descent", whole(0, most_steps));
     keep_if([this] { return schedule_kind == "trapezoid"; });
     effective_if([this] { return schedule_kind == "trapezoid"; },
-                 "on --schedule cosine, wanted --schedule trapezoid with it");
+                 [this] { return "on --schedule " + schedule_kind + ", wanted --schedule trapezoid with it"; });
     option(app, "--warmup-iters", schedule.warmup_iters, "steps of linear warm-up", whole(0, most_steps));
     effective_if([this] { return schedule.decay_lr || schedule.warmup_iters == 0; }, no_decay);
     option(app, "--lr-decay-iters", schedule.lr_decay_iters, "step at which the decay ends", whole(0, most_steps));
     effective_if(decays, no_decay);
+    const auto ends = [this] { return schedule_kind != "inverse-sqrt"; };
+    const char* const no_end = "on --schedule inverse-sqrt, wanted --schedule cosine or trapezoid with it";
+    effective_if(ends, no_end);
     option(app, "--eval-interval", eval_interval, "steps between evaluations; each writes a checkpoint",
            whole(1, most_steps));
     option(app, "--eval-iters", eval_iters, "micro-batches per split in an evaluation", whole(1, most_steps));
@@ -59,6 +70,7 @@ void LanguageRunOptions::declare(cli::Command& app) {
            number({.least = 0, .most = 1, .most_too = false}));
     declare_lora(app);
     declare_run(app);
+    effective_if("--min-lr", ends, no_end);
 }
 
 void LanguageRunOptions::declare_lora(cli::Command& app) {
@@ -124,12 +136,13 @@ ModelConfig LanguageRunOptions::adapted(const ModelConfig& there) const try {
 }
 
 void LanguageRunOptions::check() {
-    const bool trapezoid = schedule_kind == "trapezoid";
-    schedule.kind = trapezoid ? Schedule::Kind::trapezoid : Schedule::Kind::cosine;
-    const std::int64_t warmdown = trapezoid ? schedule.warmdown_iters : 0;
-    require(schedule.lr_decay_iters >= schedule.warmup_iters + warmdown, "--lr-decay-iters ", schedule.lr_decay_iters,
-            warmdown ? text(" is less than --warmdown-iters ", warmdown, " after") : " is before",
-            " the end of --warmup-iters ", schedule.warmup_iters);
+    schedule.kind = named("--schedule", schedule_kind, language_schedules);
+    const std::int64_t warmdown = schedule.kind == Schedule::Kind::trapezoid ? schedule.warmdown_iters : 0;
+    require(
+        schedule.kind == Schedule::Kind::inverse_sqrt || schedule.lr_decay_iters >= schedule.warmup_iters + warmdown,
+        "--lr-decay-iters ", schedule.lr_decay_iters,
+        warmdown ? text(" is less than --warmdown-iters ", warmdown, " after") : " is before",
+        " the end of --warmup-iters ", schedule.warmup_iters);
     require(lora_rank == 0 || !origin().empty(), origin_of("--lora-rank"), " is ", lora_rank,
             ", but there is no --init-from: adapters stand beside a model that is there already");
     if (lora_base_precision != "fp32") trainer.frozen = lora_base_precision == "bfloat16" ? Format::bf16 : Format::f16;

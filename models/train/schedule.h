@@ -10,8 +10,12 @@ namespace vkf {
 
 /// Schedule of language models: linear warm-up, then a descent to min_lr at lr_decay_iters, then min_lr. The descent is
 /// nanoGPT's cosine or, for a trapezoid, constant and then linear over the last `warmdown_iters` steps.
+///
+/// inverse_sqrt (Vaswani et al., 2017, §5.3) descends without an end, so it uses neither min_lr nor lr_decay_iters:
+/// learning_rate · min(s / w, √(w / s)) in update s = 1, 2, …, where w is warmup_iters, at least 1. The rate is
+/// learning_rate in update w, and with learning_rate = (C · w)^−0.5 the published C^−0.5 · min(s^−0.5, s · w^−1.5).
 struct Schedule {
-    enum class Kind { cosine, trapezoid } kind = Kind::cosine;
+    enum class Kind { cosine, trapezoid, inverse_sqrt } kind = Kind::cosine;
     double learning_rate = 6e-4;
     double min_lr = 6e-5;
     std::int64_t warmup_iters = 2000;
@@ -23,6 +27,10 @@ struct Schedule {
     double at(std::int64_t it) const {
         if (!decay_lr) return learning_rate;
         const auto i = static_cast<double>(it), warmup = static_cast<double>(warmup_iters);
+        if (kind == Kind::inverse_sqrt) {
+            const double updates = i + 1, peak = std::max(warmup, 1.0);
+            return learning_rate * std::min(updates / peak, std::sqrt(peak / updates));
+        }
         const bool trapezoid = kind == Kind::trapezoid;  // its warm-up ends a step earlier
         if (it < warmup_iters) return learning_rate * (i + 1) / (trapezoid ? warmup : warmup + 1);
         if (it >= lr_decay_iters) return min_lr;

@@ -44,7 +44,14 @@ def trapezoid_rate(it, learning_rate, min_lr, warmup_iters, lr_decay_iters, warm
     return min_lr + (learning_rate - min_lr) * left / warmdown_iters if left else min_lr
 
 
-SCHEDULES = {"nanogpt": nanogpt_rate, "trapezoid": trapezoid_rate, "by-step": by_step_rate, "by-epoch": by_epoch_rate}
+def inverse_sqrt_rate(it, learning_rate, warmup_iters):
+    """Vaswani et al. (2017), equation 3, for updates from 1; scaled so that its highest rate is learning_rate."""
+    update, warmup = it + 1, max(warmup_iters, 1)
+    return learning_rate * warmup ** 0.5 * min(update ** -0.5, update * warmup ** -1.5)
+
+
+SCHEDULES = {"nanogpt": nanogpt_rate, "trapezoid": trapezoid_rate, "inverse-sqrt": inverse_sqrt_rate,
+             "by-step": by_step_rate, "by-epoch": by_epoch_rate}
 
 
 def rate(schedule, step):
