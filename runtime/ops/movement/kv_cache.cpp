@@ -133,6 +133,72 @@ public:
     std::optional<std::size_t> updates(std::size_t) const override { return 0; }
 };
 
+class KvCacheReorderOp : public Op {
+    static constexpr std::int64_t most_beams = 16;  // an invocation keeps a word of each in registers
+
+public:
+    explicit KvCacheReorderOp(std::int64_t beams) : beams_(beams) {}
+
+    std::string_view name() const override { return "kv_cache_reorder"; }
+
+    std::vector<TensorType> infer(std::span<const TensorType> in) const override {
+        const Shape& state = in[0].shape;
+        require(beams_ >= 1 && beams_ <= most_beams, "the number of beams is ", beams_, ", wanted 1 to ", most_beams);
+        require(in[0].dtype == DType::f32 && state.rank() == 3 && state[0] % beams_ == 0, "cannot cut a state ", in[0],
+                " into groups of ", beams_, " sequences");
+        const TensorType each{DType::i32, {state[0]}}, group{DType::i32, {state[0] / beams_}};
+        require(in[1] == each, "parents are ", in[1], ", wanted ", each);
+        require(in[2] == group, "lengths are ", in[2], ", wanted ", group);
+        return {in[0]};
+    }
+
+    bool reference(std::span<const Array> in, std::span<Array> out) const override {
+        out[0] = in[0];
+        const Shape& state = in[0].shape;
+        const std::int64_t sequence = state[1] * state[2];
+        for (std::int64_t row = 0; row < state[0]; ++row) {
+            const std::int64_t group = row / beams_;
+            const auto parent = static_cast<std::int64_t>(in[1].at[static_cast<std::size_t>(row)]);
+            const auto length = static_cast<std::int64_t>(in[2].at[static_cast<std::size_t>(group)]);
+            const std::int64_t from = group * beams_ + std::clamp<std::int64_t>(parent, 0, beams_ - 1);
+            std::copy_n(in[0].at.begin() + from * sequence, std::clamp<std::int64_t>(length, 0, state[1]) * state[2],
+                        out[0].at.begin() + row * sequence);
+        }
+        return true;
+    }
+
+    void lower(Lowering& lowering) const override {
+        const Tensor state = lowering.out[0];
+        const std::int64_t capacity = state.shape()[1], groups = state.shape()[0] / beams_;
+        const bool packed = state.format() != Format::f32, wide = in_multiples(state, state.width(), packed ? 4 : 2);
+        const std::int64_t words = state.width() / (packed ? 2 : 1) / (wide ? 2 : 1);
+        const RowSweep grid = row_sweep(lowering.device, groups * capacity, words * beams_);
+        const std::int64_t shares = (capacity + grid.per_group - 1) / grid.per_group;
+        lowering.dispatch({.kernel = "kv_cache_reorder",
+                           .constants = {{"GROUP", row_group(lowering.device, words)},
+                                         {"BEAMS", checked_u32(beams_)},
+                                         {"WIDE", wide}},
+                           .args = {{"state", state},
+                                    {"parents", lowering.in[1]},
+                                    {"lengths", lowering.in[2]},
+                                    {"groups", checked_u32(groups)},
+                                    {"capacity", checked_u32(capacity)},
+                                    {"words", checked_u32(words)},
+                                    {"shares", checked_u32(shares)},
+                                    {"per_share", grid.per_group}},
+                           .groups = static_cast<std::uint64_t>(groups * shares),
+                           .flops = 0,
+                           .bytes = 8.0 * static_cast<double>(state.elements())});
+    }
+
+    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b1, .half_out = 0b1}; }
+
+    std::optional<std::size_t> updates(std::size_t) const override { return 0; }
+
+private:
+    std::int64_t beams_;
+};
+
 }  // namespace
 
 KeysAndValues kv_cache_append(const KeysAndValues& cache, const KeysAndValues& rows, Tensor lengths) {
@@ -143,6 +209,10 @@ KeysAndValues kv_cache_append(const KeysAndValues& cache, const KeysAndValues& r
 
 Tensor kv_cache_copy(Tensor whole, Tensor one, Tensor place) {
     return add_one(whole.graph(), KvCacheCopyOp(), {whole, one, place});
+}
+
+Tensor kv_cache_reorder(Tensor state, Tensor parents, Tensor lengths, std::int64_t beams) {
+    return add_one(state.graph(), KvCacheReorderOp(beams), {state, parents, lengths});
 }
 
 }  // namespace vkf

@@ -20,4 +20,12 @@ KeysAndValues kv_cache_append(const KeysAndValues& cache, const KeysAndValues& r
 /// No derivative.
 Tensor kv_cache_copy(Tensor whole, Tensor one, Tensor place);
 
+/// Reorders the beams of a beam search in place. A state [G·K, S, C] has K = `beams` neighbouring sequences for each of
+/// G groups, and sequence b of group g continues what was sequence parents[g·K + b] of the group:
+/// state[g·K + b, s] = state[g·K + parents[g·K + b], s] for s < lengths[g], where the right side is the state before.
+/// Later rows are not changed. `parents` is i32 [G·K] with values 0 … K − 1, which the host guarantees and the device
+/// clamps; `lengths` is i32 [G]; K is at most 16. The state may be kept in 16 bits; its bits are moved as they are. No
+/// derivative.
+Tensor kv_cache_reorder(Tensor state, Tensor parents, Tensor lengths, std::int64_t beams);
+
 }  // namespace vkf
