@@ -34,7 +34,7 @@ std::vector<HeldFile> names_of_all() {
         for (const auto& names : {format->names, format->coarse_names})
             if (!names.empty()) all.push_back({names, Kind::data});
     }
-    for (const std::string_view name : tokenizer_files()) all.push_back({name, Kind::tokenizer});
+    for (const std::string& name : tokenizer_files()) all.push_back({name, Kind::tokenizer});
     return all;
 }
 

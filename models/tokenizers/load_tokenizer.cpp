@@ -24,8 +24,16 @@ namespace fs = std::filesystem;
 constexpr std::array SIDE_FILES{TOKENIZER_CONFIG, SPECIAL_TOKENS_MAP, ADDED_TOKENS,
                                 std::string_view("chat_template.jinja")};
 
-BpeModel read_directory_json(const fs::path& directory, const TokenSettings& settings) {
-    BpeModel model = read_tokenizer_json(directory / "tokenizer.json", settings);
+/// Files of one tokenizer in a directory.
+struct TokenizerFolder {
+    fs::path directory;
+    std::string prefix;
+
+    fs::path operator/(std::string_view name) const { return directory / (prefix + std::string(name)); }
+};
+
+BpeModel read_directory_json(const TokenizerFolder& in, const TokenSettings& settings) {
+    BpeModel model = read_tokenizer_json(in / "tokenizer.json", settings);
     for (const std::string_view usual : {END_OF_TEXT, std::string_view("<|end_of_text|>"), std::string_view("</s>")}) {
         const auto found = std::ranges::find(model.added, usual, &AddedToken::text);
         if (!model.bounds.end && found != model.added.end()) model.bounds.end = found->token;
@@ -38,7 +46,7 @@ struct TokenizerFormat {
     std::string_view file;    // identifies the form
     std::string_view beside;  // second file that must be there; or ""
     bool settings;            // true if there may be side files
-    std::shared_ptr<const Tokenizer> (*read)(const fs::path& directory, const TokenSettings& settings);
+    std::shared_ptr<const Tokenizer> (*read)(const TokenizerFolder& in, const TokenSettings& settings);
 
     std::vector<std::string_view> files() const {
         std::vector<std::string_view> names{file};
@@ -46,15 +54,15 @@ struct TokenizerFormat {
         if (settings) names.insert(names.end(), SIDE_FILES.begin(), SIDE_FILES.end());
         return names;
     }
-    SavedTokenizer load(const fs::path& directory) const {
-        const TokenSettings said = settings ? TokenSettings::read(directory) : TokenSettings();
-        SavedTokenizer saved{read(directory, said), directory / file, {}};
+    SavedTokenizer load(const TokenizerFolder& in) const {
+        const TokenSettings said = settings ? TokenSettings::read(in.directory, in.prefix) : TokenSettings();
+        SavedTokenizer saved{read(in, said), in / file, {}, in.prefix};
         const bool space = saved->prepends_space();
-        require(said.prefix_space.value_or(space) == space, (directory / TOKENIZER_CONFIG).string(),
-                ": add_prefix_space is ", space ? "false, wanted true" : "true, wanted false", " as in ", file);
+        require(said.prefix_space.value_or(space) == space, (in / TOKENIZER_CONFIG).string(), ": add_prefix_space is ",
+                space ? "false, wanted true" : "true, wanted false", " as in ", file);
         for (const std::string_view name : files())
-            if (file_exists(directory / name))
-                saved.files[std::string(name)] = read_small_text(directory / name, VOCABULARY_LIMIT);
+            if (file_exists(in / name))
+                saved.files[in.prefix + std::string(name)] = read_small_text(in / name, VOCABULARY_LIMIT);
         return saved;
     }
 };
@@ -64,29 +72,29 @@ using Loaded = std::shared_ptr<const Tokenizer>;
 // The first form that a directory has is its tokenizer.
 constexpr std::array FORMATS{
     TokenizerFormat{"tokenizer.json", "", true,
-                    [](const fs::path& in, const TokenSettings& settings) -> Loaded {
+                    [](const TokenizerFolder& in, const TokenSettings& settings) -> Loaded {
                         return std::make_shared<BpeTokenizer>(read_directory_json(in, settings));
                     }},
     TokenizerFormat{"vocab.json", "merges.txt", true,
-                    [](const fs::path& in, const TokenSettings& settings) -> Loaded {
+                    [](const TokenizerFolder& in, const TokenSettings& settings) -> Loaded {
                         return std::make_shared<BpeTokenizer>(
                             read_gpt2_files(in / "vocab.json", in / "merges.txt", settings));
                     }},
     TokenizerFormat{"encoder.json", "vocab.bpe", true,
-                    [](const fs::path& in, const TokenSettings& settings) -> Loaded {
+                    [](const TokenizerFolder& in, const TokenSettings& settings) -> Loaded {
                         return std::make_shared<BpeTokenizer>(
                             read_gpt2_files(in / "encoder.json", in / "vocab.bpe", settings));
                     }},
     TokenizerFormat{"tokenizer.model", "", true,
-                    [](const fs::path& in, const TokenSettings& settings) -> Loaded {
+                    [](const TokenizerFolder& in, const TokenSettings& settings) -> Loaded {
                         return SentencePiece::load(in / "tokenizer.model", settings);
                     }},
     TokenizerFormat{"bpe.codes", "", false,
-                    [](const fs::path& in, const TokenSettings&) -> Loaded {
+                    [](const TokenizerFolder& in, const TokenSettings&) -> Loaded {
                         return std::make_shared<SubwordNmt>(SubwordCodes::read(in / "bpe.codes"));
                     }},
     TokenizerFormat{"chars.json", "", false,
-                    [](const fs::path& in, const TokenSettings&) -> Loaded {
+                    [](const TokenizerFolder& in, const TokenSettings&) -> Loaded {
                         return std::make_shared<Characters>(Characters::load(in / "chars.json"));
                     }},
 };
@@ -97,31 +105,44 @@ constexpr const char* WANTED =
 
 }  // namespace
 
-std::optional<SavedTokenizer> find_tokenizer(const fs::path& directory) {
+std::optional<SavedTokenizer> find_tokenizer(const fs::path& directory, std::string_view prefix) {
+    const TokenizerFolder in{directory, std::string(prefix)};
     for (const TokenizerFormat& format : FORMATS)
-        if (file_exists(directory / format.file)) return format.load(directory);
+        if (file_exists(in / format.file)) return format.load(in);
     return {};
 }
 
-SavedTokenizer load_tokenizer(const fs::path& path) {
-    require(fs::exists(path), "tokenizer ", path.string(), ": does not exist, ", WANTED);
+SavedTokenizer load_tokenizer(const fs::path& path, std::string_view prefix) {
+    const std::string wanted = prefix.empty() ? WANTED : text(WANTED, ", with ", prefix, " before each name");
+    require(fs::exists(path), "tokenizer ", path.string(), ": does not exist, ", wanted);
     if (!fs::is_directory(path)) {
+        const TokenizerFolder in{path.parent_path(), std::string(prefix)};
         for (const TokenizerFormat& format : FORMATS) {
-            const bool named = path.filename() == format.file || path.filename() == format.beside;
-            if (named) return format.load(path.parent_path());
+            const bool named = path == in / format.file || (!format.beside.empty() && path == in / format.beside);
+            if (named) return format.load(in);
         }
-        throw InputError("tokenizer ", path.string(), ": has the name of no tokenizer's file, ", WANTED);
+        throw InputError("tokenizer ", path.string(), ": has the name of no tokenizer's file, ", wanted);
     }
-    std::optional<SavedTokenizer> found = find_tokenizer(path);
-    require(found.has_value(), path.string(), " has no tokenizer, ", WANTED);
+    std::optional<SavedTokenizer> found = find_tokenizer(path, prefix);
+    require(found.has_value(), path.string(), " has no tokenizer, ", wanted);
     return *found;
 }
 
-std::vector<std::string_view> tokenizer_files() {
-    std::vector<std::string_view> all;
-    for (const TokenizerFormat& format : FORMATS)
-        for (const std::string_view name : format.files())
-            if (std::ranges::find(all, name) == all.end()) all.push_back(name);
+std::map<std::string, std::string> files_with_prefix(const SavedTokenizer& saved, std::string_view prefix) {
+    std::map<std::string, std::string> files;
+    for (const auto& [name, content] : saved.files)
+        files.emplace(std::string(prefix) += name.substr(saved.prefix.size()), content);
+    return files;
+}
+
+std::vector<std::string> tokenizer_files() {
+    std::vector<std::string> all;
+    for (const std::string_view prefix : {std::string_view(), SOURCE_PREFIX, TARGET_PREFIX})
+        for (const TokenizerFormat& format : FORMATS)
+            for (const std::string_view name : format.files()) {
+                std::string full = std::string(prefix) += name;
+                if (std::ranges::find(all, full) == all.end()) all.push_back(std::move(full));
+            }
     return all;
 }
 

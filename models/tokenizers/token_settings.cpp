@@ -83,12 +83,13 @@ std::int32_t token_of(const TokenSettings::Token& wanted, const std::vector<Adde
 
 }  // namespace
 
-TokenSettings TokenSettings::read(const fs::path& directory) {
+TokenSettings TokenSettings::read(const fs::path& directory, std::string_view prefix) {
     TokenSettings settings;
     const auto with = [&](std::string_view name, auto take) {
-        if (!file_exists(directory / name)) return;
-        const std::string file = (directory / name).string();
-        const json document = parse_json(read_small_text(directory / name), file);
+        const fs::path path = directory / (std::string(prefix) += name);
+        if (!file_exists(path)) return;
+        const std::string file = path.string();
+        const json document = parse_json(read_small_text(path), file);
         const JsonPart part(document, file);
         if (!document.is_object()) part.refuse("an object");
         take(part);

@@ -29,10 +29,10 @@ struct TokenSettings {
     std::optional<bool> add_begin, add_end;  // to every text; default: as in the vocabulary's own file
     std::optional<bool> prefix_space;        // "add_prefix_space"
 
-    /// Reads the settings of a directory; settings that no file has are empty. tokenizer_config.json has priority over
-    /// special_tokens_map.json.
+    /// Reads the settings of a directory, from files whose names begin with the prefix; settings that no file has are
+    /// empty. tokenizer_config.json has priority over special_tokens_map.json.
     /// Throws: InputError naming file and key that is broken or asks for an unsupported feature.
-    static TokenSettings read(const std::filesystem::path& directory);
+    static TokenSettings read(const std::filesystem::path& directory, std::string_view prefix = "");
 
     /// Adds to the vocabulary the tokens that it lacks and that have a number, and lists the tokens of the settings as
     /// added tokens.

@@ -14,10 +14,26 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(HostHeldFiles, AnyOfThemIsInTheWay) {
-    for (const char* name :
-         {"config.json", "model.safetensors", "preprocessor_config.json", "chars.json", "train.toml",
-          "optimizer.safetensors", "metrics.jsonl", "train.bin", "val.bin", "test.bin", "data_batch_5.bin",
-          "batches.meta.txt", "best/model.safetensors", "tokenizer.json", "web_train_000001.bin", "web_val.bin"}) {
+    for (const char* name : {"config.json",
+                             "model.safetensors",
+                             "preprocessor_config.json",
+                             "chars.json",
+                             "train.toml",
+                             "optimizer.safetensors",
+                             "metrics.jsonl",
+                             "train.bin",
+                             "val.bin",
+                             "test.bin",
+                             "data_batch_5.bin",
+                             "batches.meta.txt",
+                             "best/model.safetensors",
+                             "tokenizer.json",
+                             "bpe.codes",
+                             "source.bpe.codes",
+                             "target.tokenizer_config.json",
+                             "source.vocab.json",
+                             "web_train_000001.bin",
+                             "web_val.bin"}) {
         const Scratch scratch;
         scratch.file(name, "old");
         expect_holds(complaint([&] { claim_directory(scratch.path(), false); }), text(" (", name, "); --overwrite"));
@@ -30,6 +46,7 @@ TEST(HostHeldFiles, OtherAndEmptyFilesAreNot) {
     EXPECT_TRUE(claim_directory(scratch.path() / "none", false).obsolete.empty());
     EXPECT_FALSE(fs::exists(scratch.path() / "none"));
     scratch.file("input.txt", "to be");
+    scratch.file("other.bpe.codes", "that is the question");
     scratch.file("best/notes.txt", "or not");
     scratch.file(".lock", "");
     EXPECT_TRUE(claim_directory(scratch.path(), false).obsolete.empty());
