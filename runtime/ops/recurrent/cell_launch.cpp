@@ -40,8 +40,7 @@ Dispatch launch(std::string kernel, const RowSweep& grid, const CellStep& step, 
                      {"rows", checked_u32(step.rows)},
                      {"per_group", grid.per_group},
                      {"step", static_cast<std::int32_t>(checked_u32(step.step))},
-                     {"a_pitch", checked_u32(step.a.pitch)},
-                     {"u_pitch", checked_u32(step.u.pitch)}},
+                     {"a_pitch", checked_u32(step.a.pitch)}},
             .groups = grid.groups};
 }
 
@@ -60,6 +59,11 @@ StepRows step_of(Tensor x, std::int64_t t) {
     return {Section{x, t * pitch, (batch - 1) * length * pitch + x.width()}, length * pitch};
 }
 
+StepRows dense_step_of(Tensor x, std::int64_t t) {
+    const std::int64_t size = x.shape()[1] * x.width();
+    return {Section{x, t * size, size}, x.width()};
+}
+
 Dispatch cell_launch(const DeviceTraits& device, const CellStep& step, const CellOutputs& outputs) {
     const std::array all{step.a, step.u, step.h, step.c, outputs.h_next, outputs.c_next, outputs.y};
     Dispatch made = launch("recurrent_cell", unit_rows(device, step), step, layout_of(step.width, all));
@@ -67,6 +71,7 @@ Dispatch cell_launch(const DeviceTraits& device, const CellStep& step, const Cel
     made.args.insert(made.args.end(), {{"h_next", outputs.h_next.at},
                                        {"c_next", outputs.c_next.at},
                                        {"y", outputs.y.at},
+                                       {"u_pitch", checked_u32(step.u.pitch)},
                                        {"h_pitch", checked_u32(step.h.pitch)},
                                        {"c_pitch", checked_u32(step.c.pitch)},
                                        {"h_next_pitch", checked_u32(outputs.h_next.pitch)},
@@ -98,6 +103,7 @@ Dispatch cell_backward_launch(const DeviceTraits& device, const CellStep& step, 
                                        {"d_u", gradients.d_u.at},
                                        {"d_h_before", gradients.d_h.at},
                                        {"d_c_before", gradients.d_c.at},
+                                       {"u_pitch", checked_u32(step.u ? step.u.pitch : gradients.d_u.pitch)},
                                        {"state_pitch", checked_u32(step.h ? step.h.pitch : step.c.pitch)},
                                        {"d_y_pitch", checked_u32(upstream.d_y.pitch)},
                                        {"d_a_pitch", checked_u32(gradients.d_a.pitch)}});

@@ -20,6 +20,8 @@ struct StepRows {
 
 /// Rows of step t of x, [B, T, W].
 StepRows step_of(Tensor x, std::int64_t t);
+/// Rows of step t of x, [T, B, W], which are dense.
+StepRows dense_step_of(Tensor x, std::int64_t t);
 
 /// Rows and their widths, common to both directions. Without u, a is the sum of both.
 struct CellStep {
@@ -41,7 +43,7 @@ Dispatch cell_launch(const DeviceTraits& device, const CellStep& step, const Cel
 struct CellUpstream {
     StepRows d_y, d_h, d_c;
 };
-/// Gradients that are wanted. d_u has u's pitch, or, if u is absent, is d_a. d_h and d_c, of the state before, are
+/// Gradients that are wanted. If u is present, d_u has its pitch. d_h and d_c, of the state before, are
 /// dense, and may be the memory of those in CellUpstream; d_h leaves out what flows through u.
 struct CellGradients {
     StepRows d_a, d_u, d_h, d_c;

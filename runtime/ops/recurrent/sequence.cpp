@@ -17,7 +17,8 @@ namespace {
 
 class RecurrentOp : public Op {
     enum Operand : std::size_t { input, weight, bias, first_h, first_c, lengths };
-    /// The last four are kept for the derivative.
+    /// States, gates and cells are kept for the derivative, [T, B, …]: products read the rows of a step faster if these
+    /// are dense than at a pitch that is a multiple of the distance between lines of a cache's set.
     enum Result : std::size_t { outputs, last_h, states, gates, last_c, cells };
 
 public:
@@ -34,13 +35,14 @@ public:
         const auto check = [](std::string_view name, const TensorType& type, const TensorType& wanted, bool optional) {
             require(type == wanted || (optional && type.shape == Shape{0}), name, " is ", type, ", wanted ", wanted);
         };
-        const TensorType state{DType::f32, {batch, width}}, all{DType::f32, {batch, a.shape[1], width}};
+        const TensorType state{DType::f32, {batch, width}}, all{DType::f32, {a.shape[1], batch, width}};
         check("weight_h", w, {DType::f32, {count * width, width}}, false);
         check("bias_h", in[bias], {DType::f32, {count * width}}, true);
         check("the initial h", in[first_h], state, false);
         check("the initial c", in[first_c], cell_ == Cell::lstm ? state : TensorType{DType::f32, {0}}, false);
         check("lengths", in[lengths], {DType::i32, {batch}}, true);
-        std::vector<TensorType> out{all, state, all, a};
+        std::vector<TensorType> out{
+            {DType::f32, a.shape.with_width(width)}, state, all, {DType::f32, all.shape.with_width(count * width)}};
         if (cell_ == Cell::lstm) out.insert(out.end(), {state, all});
         return out;
     }
@@ -53,24 +55,23 @@ public:
         if (has_c) out[last_c].at = in[first_c].at;
         for (std::int64_t k = 0; k < batch * length; ++k) {
             const auto b = as_index(k % batch), t = as_index(reverse_ ? length - 1 - k / batch : k / batch);
-            const std::size_t row = b * as_index(length) + t;
+            const std::size_t row = b * as_index(length) + t, kept = t * as_index(batch) + b;
             double* h = out[last_h].at.data() + b * width;  // the state that this step changes
-            std::copy_n(h, width, out[states].at.begin() + static_cast<std::ptrdiff_t>(row * width));
-            double* u = out[gates].at.data() + row * columns;
+            std::copy_n(h, width, out[states].at.begin() + static_cast<std::ptrdiff_t>(kept * width));
+            double* u = out[gates].at.data() + kept * columns;
             for (std::size_t g = 0; g < columns; ++g) {
                 u[g] = in[bias].at.empty() ? 0.0 : in[bias].at[g];
                 for (std::size_t j = 0; j < width; ++j) u[g] += in[weight].at[g * width + j] * h[j];
                 if (sums_gates(cell_)) u[g] += in[input].at[row * columns + g];
             }
             const bool ended = !in[lengths].at.empty() && static_cast<double>(t) >= in[lengths].at[b];
-            const Array none;
             for (std::size_t unit = 0; unit < width; ++unit) {
                 UnitState state{h[unit], has_c ? out[last_c].at[b * width + unit] : 0.0};
-                if (has_c) out[cells].at[row * width + unit] = state.c;
+                if (has_c) out[cells].at[kept * width + unit] = state.c;
                 if (ended) continue;
-                state = step_unit(
-                    cell_, gates_at(sums_gates(cell_) ? out[gates] : in[input], cell_, row * columns, width, unit),
-                    gates_at(sums_gates(cell_) ? none : out[gates], cell_, row * columns, width, unit), state);
+                const GateValues a = gates_at(in[input], cell_, row * columns, width, unit),
+                                 summed = gates_at(out[gates], cell_, kept * columns, width, unit);
+                state = sums_gates(cell_) ? step_unit(cell_, summed, {}, state) : step_unit(cell_, a, summed, state);
                 h[unit] = out[outputs].at[row * width + unit] = state.h;
                 if (has_c) out[last_c].at[b * width + unit] = state.c;
             }
@@ -113,7 +114,7 @@ public:
         const StepRows one_h = room(states, width), one_u = room(gates, columns),
                        one_c = has_c ? room(cells, width) : StepRows();
         const auto kept = [&](std::size_t k, std::int64_t t, const StepRows& one) {
-            return one ? one : step_of(out(k), t);
+            return one ? one : dense_step_of(out(k), t);
         };
         const StepOrder order{length, reverse_};
         append_first(lowering, lowering.in[first_h], out(states), order);
@@ -156,15 +157,15 @@ public:
     }
 
     bool optional_output(std::size_t output) const override { return output != last_h && output != last_c; }
+    /// Both directions write into one tensor of their concatenated outputs.
+    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.strided_outputs = 1u << outputs}; }
 
 private:
     /// Copies the state before the first step to the place of the step's own.
     static void append_first(Lowering& lowering, Tensor first, Tensor all, const StepOrder& order) {
         if (!first || !all) return;
-        const std::int64_t width = all.width();
-        lowering.dispatch(strided_copy(lowering.device, first, all,
-                                       {{first.rows(), first.pitch(), order.length * width}, {width, 1, 1}},
-                                       order[0] * width));
+        const std::int64_t size = first.elements();
+        lowering.dispatch(strided_copy(lowering.device, first, all, {{size, 1, 1}}, order[0] * size));
     }
 
     Cell cell_;

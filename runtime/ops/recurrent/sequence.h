@@ -25,8 +25,8 @@ struct RecurrentSequence {
 /// caller makes one product; weight_h [G·H, H]; bias_h [G·H] or absent. Only the products of W_h are made step by step,
 /// one launch each, then one of the cell, which writes its output into place.
 ///
-/// Saved for the derivative: the state before each step, [B, T, H] (of an LSTM c, too), and the gates before their
-/// activations, [B, T, G·H]: a + u of an RNN and an LSTM, u of a GRU, which also keeps a. The derivative makes the
+/// Saved for the derivative: the state before each step, [T, B, H] (of an LSTM c, too), and the gates before their
+/// activations, [T, B, G·H]: a + u of an RNN and an LSTM, u of a GRU, which also keeps a. The derivative makes the
 /// gradient of a step by step; the gradients of weight_h and bias_h are one product and one sum over all steps.
 ///
 /// Throws InputError naming the operand and its type if it does not fit.

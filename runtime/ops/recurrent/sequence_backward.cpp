@@ -13,11 +13,12 @@ namespace vkf {
 
 namespace {
 
-/// Gradients of a, of the first state and, of a GRU, of u.
+/// Gradients of a [B, T, G·H], of u [T, B, G·H] and of the first state. Those of a and u are the same numbers for an
+/// RNN and an LSTM. The cell's kernel writes them in both orders, because products read dense rows faster.
 class RecurrentBackwardOp : public Op {
 public:
     enum Operand : std::size_t { input, weight, gates, states, cells, lengths, d_outputs, d_last_h, d_last_c };
-    enum Result : std::size_t { d_a, d_first_h, d_u_or_first_c };
+    enum Result : std::size_t { d_a, d_u, d_first_h, d_first_c };
 
     RecurrentBackwardOp(Cell cell, bool reverse) : cell_(cell), reverse_(reverse) {}
 
@@ -25,23 +26,22 @@ public:
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
         const Shape& all = in[states].shape;
-        const TensorType state{DType::f32, {all[0], all.width()}}, absent{DType::f32, {0}};
-        require(in[d_outputs] == in[states] || in[d_outputs] == absent, "the outputs are ", in[states],
-                ", their gradient ", in[d_outputs]);
+        const std::int64_t columns = gates_of(cell_) * all.width();
+        const TensorType state{DType::f32, {all[1], all.width()}}, absent{DType::f32, {0}},
+            results{DType::f32, {all[1], all[0], all.width()}};
+        require(in[d_outputs] == results || in[d_outputs] == absent, "the outputs are ", results, ", their gradient ",
+                in[d_outputs]);
         for (const std::size_t d : {d_last_h, d_last_c})
             require(in[d] == state || in[d] == absent, "the last state is ", state, ", its gradient ", in[d]);
-        std::vector<TensorType> out{in[gates], state};
-        if (cell_ != Cell::rnn) out.push_back(cell_ == Cell::lstm ? state : in[gates]);
+        std::vector<TensorType> out{{DType::f32, results.shape.with_width(columns)}, in[gates], state};
+        if (cell_ == Cell::lstm) out.push_back(state);
         return out;
     }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
-        const std::int64_t batch = in[states].shape[0];
+        const std::int64_t batch = in[states].shape[1];
         const auto width = as_index(in[states].shape.width()), columns = width * as_index(gates_of(cell_));
-        const StepOrder order{in[states].shape[1], reverse_};
-        const Array& a = sums_gates(cell_) ? in[gates] : in[input];
-        const Array none, &u = sums_gates(cell_) ? none : in[gates];
-        Array& d_u = cell_ == Cell::gru ? out[d_u_or_first_c] : out[d_a];
+        const StepOrder order{in[states].shape[0], reverse_};
         const auto or_zero = [](const Array& x, std::size_t i) { return x.at.empty() ? 0.0 : x.at[i]; };
         for (std::int64_t b = 0; b < batch; ++b) {
             std::vector<UnitState> d(width);
@@ -50,25 +50,29 @@ public:
                 d[unit] = {or_zero(in[d_last_h], i), or_zero(in[d_last_c], i)};
             }
             for (std::int64_t k = order.length; k-- > 0;) {
-                const std::size_t row = as_index(b * order.length + order[k]), first = row * columns;
+                const std::size_t row = as_index(b * order.length + order[k]), kept = as_index(order[k] * batch + b);
                 if (!in[lengths].at.empty() && static_cast<double>(order[k]) >= in[lengths].at[as_index(b)]) continue;
                 for (std::size_t unit = 0; unit < width; ++unit) {
-                    const std::size_t i = row * width + unit;
-                    d[unit].h += or_zero(in[d_outputs], i);
-                    const UnitGradients made = step_unit_backward(cell_, gates_at(a, cell_, first, width, unit),
-                                                                  gates_at(u, cell_, first, width, unit),
-                                                                  {in[states].at[i], or_zero(in[cells], i)}, d[unit]);
-                    store_gates(out[d_a], cell_, first, width, unit, made.a);
-                    if (cell_ == Cell::gru) store_gates(d_u, cell_, first, width, unit, made.u);
+                    const std::size_t i = kept * width + unit;
+                    d[unit].h += or_zero(in[d_outputs], row * width + unit);
+                    const GateValues a = gates_at(in[input], cell_, row * columns, width, unit),
+                                     summed = gates_at(in[gates], cell_, kept * columns, width, unit);
+                    const UnitState before{in[states].at[i], or_zero(in[cells], i)};
+                    const UnitGradients made = sums_gates(cell_)
+                                                   ? step_unit_backward(cell_, summed, {}, before, d[unit])
+                                                   : step_unit_backward(cell_, a, summed, before, d[unit]);
+                    store_gates(out[d_a], cell_, row * columns, width, unit, made.a);
+                    store_gates(out[d_u], cell_, kept * columns, width, unit, made.u);
                     d[unit] = made.before;
                 }
                 for (std::size_t g = 0; g < columns; ++g)
-                    for (std::size_t j = 0; j < width; ++j) d[j].h += d_u.at[first + g] * in[weight].at[g * width + j];
+                    for (std::size_t j = 0; j < width; ++j)
+                        d[j].h += out[d_u].at[kept * columns + g] * in[weight].at[g * width + j];
             }
             for (std::size_t unit = 0; unit < width; ++unit) {
                 const std::size_t i = as_index(b) * width + unit;
                 out[d_first_h].at[i] = d[unit].h;
-                if (cell_ == Cell::lstm) out[d_u_or_first_c].at[i] = d[unit].c;
+                if (cell_ == Cell::lstm) out[d_first_c].at[i] = d[unit].c;
             }
         }
         return true;
@@ -77,13 +81,12 @@ public:
     void lower(Lowering& lowering) const override {
         const std::span in = lowering.in;
         const auto out = [&](std::size_t k) { return k < lowering.out.size() ? lowering.out[k] : Tensor(); };
-        const std::int64_t batch = in[states].shape()[0], width = in[states].width();
+        const std::int64_t batch = in[states].shape()[1], width = in[states].width();
         const bool has_c = cell_ == Cell::lstm, sums = sums_gates(cell_);
         const bool passes_d_h = in[lengths] || cell_ == Cell::gru;  // not only through u
-        const StepOrder order{in[states].shape()[1], reverse_};
-        const auto step_or_none = [](Tensor x, std::int64_t t) { return x ? step_of(x, t) : StepRows(); };
+        const StepOrder order{in[states].shape()[0], reverse_};
         // The gradients of the state, which every step overwrites.
-        const Tensor first_h = out(d_first_h), first_c = has_c ? out(d_u_or_first_c) : Tensor();
+        const Tensor first_h = out(d_first_h), first_c = out(d_first_c);
         const StepRows d_h = first_h ? StepRows(first_h) : StepRows(lowering.scratch(batch * width), width);
         const StepRows d_c = !has_c    ? StepRows()
                              : first_c ? StepRows(first_c)
@@ -93,37 +96,35 @@ public:
         std::optional<Scratch> parts;
         for (std::int64_t k = order.length; k-- > 0;) {
             const std::int64_t t = order[k];
-            const StepRows gates_t = step_of(in[gates], t), d_a_t = step_of(out(d_a), t),
-                           d_u_t = sums ? StepRows() : step_of(out(d_u_or_first_c), t);
-            upstream.d_y = step_or_none(in[d_outputs], t);
-            lowering.dispatch(cell_backward_launch(
-                lowering.device,
-                {.cell = cell_,
-                 .rows = batch,
-                 .width = width,
-                 .a = sums ? gates_t : step_of(in[input], t),
-                 .u = sums ? StepRows() : gates_t,
-                 .h = step_of(in[states], t),
-                 .c = step_or_none(in[cells], t),
-                 .lengths = in[lengths],
-                 .step = t},
-                upstream, {.d_a = d_a_t, .d_u = d_u_t, .d_h = passes_d_h ? d_h : StepRows(), .d_c = d_c}));
+            const StepRows gates_t = dense_step_of(in[gates], t), d_u_t = dense_step_of(out(d_u), t);
+            upstream.d_y = in[d_outputs] ? step_of(in[d_outputs], t) : StepRows();
+            lowering.dispatch(cell_backward_launch(lowering.device,
+                                                   {.cell = cell_,
+                                                    .rows = batch,
+                                                    .width = width,
+                                                    .a = sums ? gates_t : step_of(in[input], t),
+                                                    .u = sums ? StepRows() : gates_t,
+                                                    .h = dense_step_of(in[states], t),
+                                                    .c = in[cells] ? dense_step_of(in[cells], t) : StepRows(),
+                                                    .lengths = in[lengths],
+                                                    .step = t},
+                                                   upstream,
+                                                   {.d_a = out(d_a) ? step_of(out(d_a), t) : StepRows(),
+                                                    .d_u = d_u_t,
+                                                    .d_h = passes_d_h ? d_h : StepRows(),
+                                                    .d_c = d_c}));
             upstream.d_h = d_h;
             upstream.d_c = d_c;
             if (k == 0 && !first_h) continue;
-            append_step_product(lowering,
-                                {.rows = batch,
-                                 .x = sums ? d_a_t : d_u_t,
-                                 .weight = in[weight],
-                                 .addend = passes_d_h ? d_h : StepRows(),
-                                 .y = d_h},
-                                parts);
+            append_step_product(
+                lowering,
+                {.rows = batch, .x = d_u_t, .weight = in[weight], .addend = passes_d_h ? d_h : StepRows(), .y = d_h},
+                parts);
         }
     }
 
-    bool optional_output(std::size_t output) const override {
-        return output == d_first_h || (output == d_u_or_first_c && cell_ == Cell::lstm);
-    }
+    bool optional_output(std::size_t output) const override { return output != d_u; }
+    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.strided_outputs = 1u << d_a}; }
 
 private:
     Cell cell_;
@@ -166,11 +167,11 @@ RecurrentGradients recurrent_backward(Cell cell, bool reverse, const RecurrentSa
     const std::vector<Tensor> out =
         saved.gates.graph().add(std::make_shared<const RecurrentBackwardOp>(cell, reverse),
                                 {saved.input, saved.weight, saved.gates, saved.states, saved.cells, saved.lengths,
-                                 dense(saved.d_outputs), dense(saved.d_last.h), dense(saved.d_last.c)});
+                                 saved.d_outputs, dense(saved.d_last.h), dense(saved.d_last.c)});
     using Result = RecurrentBackwardOp::Result;
     return {.d_a = out[Result::d_a],
-            .d_u = cell == Cell::gru ? out[Result::d_u_or_first_c] : out[Result::d_a],
-            .d_first = {out[Result::d_first_h], cell == Cell::lstm ? out[Result::d_u_or_first_c] : Tensor()}};
+            .d_u = out[Result::d_u],
+            .d_first = {out[Result::d_first_h], cell == Cell::lstm ? out[Result::d_first_c] : Tensor()}};
 }
 
 }  // namespace vkf

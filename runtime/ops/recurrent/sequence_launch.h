@@ -44,7 +44,8 @@ struct RecurrentSaved {
 };
 
 struct RecurrentGradients {
-    Tensor d_a, d_u;  // [B, T, G·H]
+    Tensor d_a;  // [B, T, G·H]
+    Tensor d_u;  // [T, B, G·H]
     RecurrentState d_first;
 };
 

@@ -1,5 +1,6 @@
 #include "ops/recurrent/sequence.h"
 
+#include <array>
 #include <map>
 
 #include "base/error.h"
@@ -75,7 +76,7 @@ OpCase forward_only(const NamedLayer& of, bool reverse) {
     return made;
 }
 
-/// Both directions of one product, of which only the last states are read.
+/// Both directions of one product. Outputs and gradients are made as slices of wider rows.
 OpCase both_directions(const NamedLayer& of) {
     const std::int64_t columns = gates_of(of.cell) * 4;
     OpCase made = whole(of, "in both directions", {3, 4, 4}, false);
@@ -83,8 +84,9 @@ OpCase both_directions(const NamedLayer& of) {
     made.build = [layer = of.layer, columns](Inputs x) {
         const std::vector<std::int64_t> widths{columns, columns};
         const std::vector<Tensor> a = split(x[0], widths);
-        const Tensor to = layer(a[0], x[1], {}, {.lengths = x[2]}).last.h;
-        return std::vector{add(to, layer(a[1], x[1], {}, {.lengths = x[2], .reverse = true}).last.h)};
+        const RecurrentSequence to = layer(a[0], x[1], {}, {.lengths = x[2]}),
+                                fro = layer(a[1], x[1], {}, {.lengths = x[2], .reverse = true});
+        return std::vector{concat(std::array{to.outputs, fro.outputs}), add(to.last.h, fro.last.h)};
     };
     return made;
 }
