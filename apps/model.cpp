@@ -14,6 +14,7 @@
 #include "models/files/manifest.h"
 #include "models/files/stored_weights.h"
 #include "models/files/weights.h"
+#include "models/masked_language_model.h"
 
 namespace vkf {
 
@@ -158,6 +159,7 @@ LanguageModel open_language_model(const ModelPath& path) {
     const Size vocabulary = model.config.size(Dimension::vocab_size);
     require(std::cmp_less_equal(tokens.size(), vocabulary.value), model.tokenizer->path.string(), ": has ",
             tokens.size(), " ", tokens.unit(), ", but config.json's ", vocabulary.key, " is ", vocabulary.value);
+    adopt_mask_token(model.config, &tokens);
     return model;
 }
 

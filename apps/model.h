@@ -74,7 +74,8 @@ struct ImageModel : Model {
 };
 
 /// Read only small parts: config.json and, if `weights`, their table of contents; open_language_model also reads the
-/// tokenizer, if there is one. Throw InputError naming the missing or wrong part, also for models of the other kind.
+/// tokenizer, if there is one, and takes the mask token from it if config.json has none. Throw InputError naming the
+/// missing or wrong part, also for models of the other kind.
 LanguageModel open_language_model(const ModelPath& path);
 Model open_untokenized_model(const ModelPath& path, bool weights = true);
 ImageModel open_image_model(const ModelPath& path, bool weights = true);

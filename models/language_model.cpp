@@ -1,10 +1,15 @@
 #include "models/language_model.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "ops/elementwise/arithmetic.h"
 #include "ops/matmul/matmul.h"
+#include "ops/movement/view.h"
+#include "ops/sampling/argmax.h"
 #include "ops/sampling/sample.h"
 
 namespace vkf {
@@ -16,14 +21,46 @@ const Task& language_task() {
 
 namespace {
 
-Features features(const Scope& scope, const ModelConfig& config, Tensor tokens, KeyValueCache* cache,
-                  bool last_only) {
+Features features(const Scope& scope, const ModelConfig& config, Tensor tokens, KeyValueCache* cache, bool last_only) {
     validate(config);
     const Size context = config.size(Dimension::context);
     const std::int64_t length = tokens.shape()[1];
     require(length <= context, "a sequence of ", length, " tokens exceeds ", context.key, " ", context.value);
     const Scope adapted = scope.with_adapters(config.adapters() ? &*config.adapters() : nullptr);
     return std::get<LanguageGraph>(config.family().graph).features(adapted, config, tokens, cache, last_only);
+}
+
+/// Logits of features, some rows of made.features: [..., V].
+Tensor logits_of(const Features& made, Tensor rows) {
+    return matmul(rows, made.table, {.transpose_b = true, .bias = made.bias});
+}
+
+/// Factors without a bias of the same logits: the bias is a column of the table, which meets a column of ones. So
+/// head_loss computes the bias and its gradient chunk by chunk, with all terms and on every device, as a part of its
+/// products. There are as many more columns as one load of 16-bit numbers takes, so that rows stay aligned; all but the
+/// first are zero in the table.
+Features without_bias(const Features& made) {
+    if (!made.bias) return made;
+    constexpr std::int64_t columns = 8;
+    Graph& graph = made.features.graph();
+    const std::int64_t vocabulary = made.table.rows();
+    const Tensor ones = fill(graph, made.features.shape().with_width(columns), 1.0f);
+    const Tensor zeros = fill(graph, {vocabulary, columns - 1}, 0.0f);
+    return {concat(std::array{made.features, ones}),
+            concat(std::array{made.table, reshape(made.bias, {vocabulary, 1}), zeros})};
+}
+
+Tensor mean_loss(const Scope& scope, const Features& made, Tensor targets, const LossTerms& terms) {
+    const Features factors = without_bias(made);
+    return head_loss(factors.features, factors.table, targets, {.d_loss = scope.d_loss(), .terms = terms});
+}
+
+/// Likeliest token at each position, i32 [B, T]. The logits of one row at a time exist.
+Tensor likeliest(const Features& made) {
+    const std::int64_t batch = made.features.shape()[0], length = made.features.shape()[1];
+    std::vector<Tensor> rows;
+    for (std::int64_t b = 0; b < batch; ++b) rows.push_back(argmax(logits_of(made, slice(made.features, 0, b, 1))));
+    return reshape(concat(rows), {batch, length});
 }
 
 /// A cache of `rows` rows for `length` more tokens of each; capacity 0 is a whole context.
@@ -56,21 +93,30 @@ KeyValueCache cache_of_one(Graph& graph, const ModelConfig& config, Format activ
 Tensor language_logits(const Scope& scope, const ModelConfig& config, Tensor tokens, KeyValueCache* cache,
                        bool last_only) {
     const Features made = features(scope, config, tokens, cache, last_only);
-    return matmul(made.features, made.table, {.transpose_b = true});
+    return logits_of(made, made.features);
 }
 
 Tensor language_loss(const Scope& scope, const ModelConfig& config, std::int64_t batch, std::int64_t length,
                      const LossTerms& terms) {
     const TensorType type{DType::i32, {batch, length}};
     const Tensor tokens = scope.graph().input("tokens", type), targets = scope.graph().input("targets", type);
-    const Features made = features(scope, config, tokens, nullptr, false);
-    return head_loss(made.features, made.table, targets, {.d_loss = scope.d_loss(), .terms = terms});
+    return mean_loss(scope, features(scope, config, tokens, nullptr, false), targets, terms);
 }
 
-Objective language_objective(const ModelConfig& config) {
+Tensor language_evaluation(const Scope& scope, const ModelConfig& config, std::int64_t batch, std::int64_t length) {
+    const TensorType type{DType::i32, {batch, length}};
+    const Tensor tokens = scope.graph().input("tokens", type), targets = scope.graph().input("targets", type);
+    const Features made = features(scope, config, tokens, nullptr, false);
+    if (!config.family().generates()) scope.graph().output("likeliest", likeliest(made));
+    return mean_loss(scope, made, targets, {});
+}
+
+Objective language_objective(const ModelConfig& config, std::vector<std::int32_t> special) {
     const auto objective = std::get<LanguageGraph>(config.family().graph).objective;
     if (!objective) return {};
-    return [config, objective](Batch& batch, Random& random) { objective(config, batch, random); };
+    return [config, objective, special = std::move(special)](Batch& batch, Random& random) {
+        objective(config, special, batch, random);
+    };
 }
 
 void prefill_chunk(const Scope& scope, const ModelConfig& config, std::int64_t length, Format activations,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "models/attention/key_value_cache.h"
 #include "models/data/batches.h"
@@ -13,15 +14,20 @@
 namespace vkf {
 
 /// Logits [B, T, V] of tokens i32 [B, T]; `last_only` keeps only the last position's: [B, 1, V].
-Tensor language_logits(const Scope& scope, const ModelConfig& config, Tensor tokens,
-                       KeyValueCache* cache = nullptr, bool last_only = false);
+Tensor language_logits(const Scope& scope, const ModelConfig& config, Tensor tokens, KeyValueCache* cache = nullptr,
+                       bool last_only = false);
 
 /// Mean loss of a micro-batch; declares its inputs `tokens` and `targets`, i32 [batch, length].
 Tensor language_loss(const Scope& scope, const ModelConfig& config, std::int64_t batch, std::int64_t length,
                      const LossTerms& terms = {});
 
-/// Training objective of a model of this configuration, for Batches::Options; empty: the next token.
-Objective language_objective(const ModelConfig& config);
+/// As language_loss without terms, for evaluations. If the model has an objective, also declares the output
+/// `likeliest`, i32 [batch, length]: the likeliest token at each position, of which a share is right.
+Tensor language_evaluation(const Scope& scope, const ModelConfig& config, std::int64_t batch, std::int64_t length);
+
+/// Training objective of a model of this configuration, for Batches::Options; empty: the next token. `special` lists
+/// the tokens that stand for no text.
+Objective language_objective(const ModelConfig& config, std::vector<std::int32_t> special = {});
 
 /// Appends ops that read `length` tokens of each row into the cache. Inputs: `tokens`, i32 [rows, length]; `positions`,
 /// i32 [length] or, for several rows, [rows, length]; `lengths`, i32 [rows], the total of tokens then read in each row.

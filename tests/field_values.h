@@ -19,7 +19,7 @@ inline std::string set_other_value(const Field& field) {
     if (const auto* whole = std::get_if<IntRange>(&field.value)) {
         const std::int64_t was = whole->resolved();
         // A default that follows from other fields, such as a head's width, can be halved.
-        *whole->value = was == 0 ? 5 : whole->zero > 1 ? whole->zero / 2 : 2 * was;
+        *whole->value = was <= 0 ? 5 : whole->zero > 1 ? whole->zero / 2 : 2 * was;
     } else if (const auto* number = std::get_if<Number>(&field.value))
         *number->value = 0.5f;
     else if (const auto* flag = std::get_if<bool*>(&field.value))

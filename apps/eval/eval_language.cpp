@@ -12,6 +12,7 @@
 #include "apps/eval/eval.h"
 #include "apps/model.h"
 #include "models/language_model.h"
+#include "models/masked_language_model.h"
 #include "models/train/token_feed.h"
 #include "program/program.h"
 #include "vulkan/device/device.h"
@@ -35,15 +36,18 @@ std::int64_t batches_of_all(std::int64_t size, const Windows& w) {
 
 /// Batch t of windows that begin every `stride` tokens; every token but the first is predicted exactly once. Tokens
 /// that the previous window predicts have no target, and neither have rows past the end and the end of the last window.
-Batch window(const TokenStream& tokens, std::int64_t t, const Windows& w) {
+/// If every position sees all of its window (`whole`), the last window begins so early that it is full.
+Batch window(const TokenStream& tokens, std::int64_t t, const Windows& w, bool whole) {
     const auto size = static_cast<std::size_t>(w.tokens());
+    const std::int64_t last_start = static_cast<std::int64_t>(tokens.size()) - 1 - w.length;
     std::vector<std::int32_t> read(size), targets(size, -1);
     for (std::int64_t i = 0; i < w.tokens(); ++i) {
-        const std::int64_t start = (t * w.rows + i / w.length) * w.stride, column = i % w.length;
+        const std::int64_t wanted = (t * w.rows + i / w.length) * w.stride, column = i % w.length;
+        const std::int64_t start = whole ? std::min(wanted, last_start) : wanted;
         const auto place = static_cast<std::size_t>(i), at = static_cast<std::size_t>(start + column);
         if (at + 1 >= tokens.size()) continue;
         read[place] = static_cast<std::int32_t>(tokens[at]);
-        const bool predicted = start > 0 && column < w.length - w.stride;
+        const bool predicted = wanted > 0 && start + column < wanted + w.length - w.stride;
         if (!predicted) targets[place] = static_cast<std::int32_t>(tokens[at + 1]);
     }
     return {{"tokens", std::move(read)}, {"targets", std::move(targets)}};
@@ -106,6 +110,7 @@ struct Result {
     std::int64_t predicted = 0;
     std::int64_t batches = 0;
     std::optional<std::int64_t> bytes;  // predicted bytes, if known
+    std::optional<double> accuracy;     // of hidden words
 };
 
 /// True if every token is predicted exactly once.
@@ -120,23 +125,27 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
     Parameters parameters;
     State state(device);
     graph.activations = common.activations();
-    graph.output("loss", language_loss(Scope(graph, parameters), model.config, windows.rows, windows.length));
+    graph.output("loss", language_evaluation(Scope(graph, parameters), model.config, windows.rows, windows.length));
     Program program(device, graph, state);
     model.load(parameters, state);
 
     const auto rows = static_cast<std::size_t>(windows.rows), length = static_cast<std::size_t>(windows.length);
-    const Objective objective = language_objective(model.config);
+    const Tokenizer* tokenizer = model.tokenizer ? model.tokenizer->tokenizer.get() : nullptr;
+    const Objective objective = language_objective(model.config, special_tokens(tokenizer));
     std::optional<Batches> random;
     if (!predicts_every_token(o))
         random.emplace(o.split, tokens, Batches::Options{Order::random, rows, length, common.seed, objective});
-    const auto bytes = model.tokenizer ? bytes_of_tokens(**model.tokenizer) : std::vector<std::int64_t>();
+    // Hidden words are a part of the text: no number of bits describes all of its bytes.
+    const bool counts_bytes = tokenizer && !objective;
+    const auto bytes = counts_bytes ? bytes_of_tokens(*tokenizer) : std::vector<std::int64_t>();
     Result result;
-    if (model.tokenizer) result.bytes = 0;
+    if (counts_bytes) result.bytes = 0;
+    Predictions predictions;
     double sum = 0;
     Progress progress(common, "eval", "batches", windows.count);
     while (result.batches < windows.count) {
         const auto number = static_cast<std::uint64_t>(result.batches);
-        Batch batch = random ? random->at(number) : window(tokens, result.batches, windows);
+        Batch batch = random ? random->at(number) : window(tokens, result.batches, windows, bool(objective));
         if (!random && objective) {
             Random draws(common.seed, "objective/all", number);
             objective(batch, draws);
@@ -150,11 +159,14 @@ Result evaluate(Device& device, const Common& common, const EvalOptions& o, cons
         result.predicted += predicted;
         for (const std::int32_t target : batch.at("targets"))
             if (result.bytes && target >= 0) *result.bytes += bytes[static_cast<std::size_t>(target)];
+        if (objective) predictions.add(program.read_ints("likeliest"), batch.at("targets"));
         ++result.batches;
-        result.loss = sum / static_cast<double>(result.predicted);
+        result.loss = sum / static_cast<double>(std::max<std::int64_t>(result.predicted, 1));
         progress.update(result.batches, text("loss ", result.loss));
         stop_if_interrupted();
     }
+    require(result.predicted > 0, o.subject(), ": none of its words was hidden, wanted more text or --iters");
+    if (objective) result.accuracy = predictions.accuracy();
     return result;
 }
 
@@ -185,7 +197,7 @@ void eval_language(const Common& common, const EvalOptions& options) {
     Result result;
     catch_interrupts();
     with_device(common, [&](Device& device) { result = evaluate(device, common, o, model, windows, subject.tokens); });
-    if (subject.bytes) result.bytes = subject.bytes;
+    if (result.bytes && subject.bytes) result.bytes = subject.bytes;
     const double perplexity = std::exp(result.loss);
     require_finite(o, "perplexity", perplexity);
     const double bits = result.loss / std::numbers::ln2;
@@ -195,6 +207,7 @@ void eval_language(const Common& common, const EvalOptions& options) {
     else
         facts["text"] = o.text;
     facts.update({{"loss", result.loss}, {"perplexity", perplexity}, {"bits_per_token", bits}});
+    if (result.accuracy) facts["accuracy"] = *result.accuracy;
     if (result.bytes.value_or(0) > 0) {
         facts["bits_per_byte"] = bits * static_cast<double>(result.predicted) / static_cast<double>(*result.bytes);
         facts["bytes"] = *result.bytes;
@@ -203,6 +216,7 @@ void eval_language(const Common& common, const EvalOptions& options) {
     if (common.json) return print_json(facts);
     for (const char* key : {"loss", "perplexity", "bits_per_byte"})
         if (facts.contains(key)) print(text(key, ' ', facts[key].get<double>(), '\n'));
+    if (result.accuracy) print(text("accuracy ", percent_text(*result.accuracy), '\n'));
     print(text("tokens ", result.predicted, '\n'));
 }
 

@@ -51,8 +51,10 @@ void add_inspect_language(cli::Command& inspect_command, Common& common, const F
         o->resolve(common);
         require_fresh(*o);
         o->check();
-        // Without data, the vocabulary is the default of the family.
-        const ModelConfig config = o->fresh_model(o->family().defaults().size(Dimension::vocab_size));
+        // Without data, the vocabulary is the default of the family. A token for hidden words is one of its tokens.
+        const std::int64_t given = o->model.size(Dimension::vocab_size);
+        const std::int64_t vocabulary = given > 0 ? given : o->family().defaults().size(Dimension::vocab_size);
+        const ModelConfig config = o->fresh_model(vocabulary - (o->model.has(Dimension::mask_token) ? 1 : 0));
         InspectedModel model = inspected_model(config, o->batch_size, o->block_size, common.activations());
         model.trainer = o->trainer;
         model.train_toml = o->toml();

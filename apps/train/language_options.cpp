@@ -11,6 +11,7 @@
 #include "models/adapters/adapters.h"
 #include "models/data/dataset.h"
 #include "models/files/adapter_files.h"
+#include "models/masked_language_model.h"
 
 namespace vkf {
 
@@ -149,8 +150,11 @@ void LanguageRunOptions::check() {
     check_run((max_iters + eval_interval - 1) / eval_interval);
 }
 
-ModelConfig LanguageRunOptions::fresh_model(std::int64_t data_vocabulary) const {
+ModelConfig LanguageRunOptions::fresh_model(std::int64_t data_vocabulary, const Tokenizer* tokenizer) const {
     ModelConfig made = model;
+    adopt_mask_token(made, tokenizer);
+    if (made.has(Dimension::mask_token) && made.size(Dimension::mask_token) < 0)
+        made.set(Dimension::mask_token, data_vocabulary++);
     if (made.size(Dimension::vocab_size) == 0) made.set(Dimension::vocab_size, data_vocabulary);
     made.set(Dimension::context, block_size);
     made.attention() = attention_config();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "apps/train/run_options.h"
+#include "models/tokenizers/tokenizer.h"
 #include "ops/loss/head_loss.h"
 
 namespace vkf {
@@ -36,8 +37,9 @@ struct LanguageRunOptions : RunOptions {
     /// An existing model, with the adapters that the flags describe if it has none. Throws InputError for targets that
     /// the model lacks.
     ModelConfig adapted(const ModelConfig& there) const;
-    /// Model that the flags describe.
-    ModelConfig fresh_model(std::int64_t data_vocabulary) const;
+    /// Model that the flags describe, for data with so many tokens. A model that predicts hidden words takes the
+    /// tokenizer's mask token or, if there is none, the token after the data's.
+    ModelConfig fresh_model(std::int64_t data_vocabulary, const Tokenizer* tokenizer = nullptr) const;
 
 private:
     void declare_lora(cli::Command& app);

@@ -23,6 +23,7 @@
 #include "models/files/config_json.h"
 #include "models/files/held_files.h"
 #include "models/language_model.h"
+#include "models/masked_language_model.h"
 #include "models/train/token_feed.h"
 #include "vulkan/device/device.h"
 
@@ -31,14 +32,10 @@ namespace vkf {
 namespace {
 
 /// Options of batches by number; `together` consecutive batches belong together.
-Batches::Options batch_options(const LanguageRunOptions& o, const ModelConfig& model, const std::string& order,
+Batches::Options batch_options(const LanguageRunOptions& o, const Objective& objective, const std::string& order,
                                std::int64_t together) {
-    return {order_named(order),
-            static_cast<std::size_t>(o.batch_size),
-            static_cast<std::size_t>(o.block_size),
-            o.seed,
-            language_objective(model),
-            static_cast<std::size_t>(together)};
+    return {order_named(order), static_cast<std::size_t>(o.batch_size), static_cast<std::size_t>(o.block_size), o.seed,
+            objective,          static_cast<std::size_t>(together)};
 }
 
 /// Set to evaluate on: a name, and the same batches each time.
@@ -51,7 +48,8 @@ struct LanguageEvalSet {
 ModelConfig model_config(const LanguageRunOptions& o, const std::optional<LanguageModel>& origin,
                          const TokenDataset& data) {
     const auto vocabulary = static_cast<std::int64_t>(data.vocabulary_size());
-    const ModelConfig c = origin ? o.adapted(origin->config) : o.fresh_model(vocabulary);
+    const Tokenizer* tokenizer = data.tokenizer() ? data.tokenizer()->tokenizer.get() : nullptr;
+    const ModelConfig c = origin ? o.adapted(origin->config) : o.fresh_model(vocabulary, tokenizer);
     validate(c);
     const Size context = c.size(Dimension::context), tokens = c.size(Dimension::vocab_size);
     require(o.block_size <= context, "--block-size ", o.block_size, " is more than the model's ", context.key, " ",
@@ -68,9 +66,9 @@ std::vector<TokenDataset> open_eval_data(const LanguageRunOptions& o, const Lang
     return list;
 }
 
-std::vector<LanguageEvalSet> eval_sets(const LanguageRunOptions& o, const ModelConfig& model, const TokenDataset& data,
-                                       const std::vector<TokenDataset>& others) {
-    const Batches::Options options = batch_options(o, model, o.eval_order, 1);
+std::vector<LanguageEvalSet> eval_sets(const LanguageRunOptions& o, const Objective& objective,
+                                       const TokenDataset& data, const std::vector<TokenDataset>& others) {
+    const Batches::Options options = batch_options(o, objective, o.eval_order, 1);
     std::vector<LanguageEvalSet> sets{{"train", {"eval-train", data.train(), options}},
                                       {"val", {"eval-val", data.val(), options}}};
     for (std::size_t i = 0; i < others.size(); ++i) {
@@ -100,14 +98,29 @@ std::string sizes_of(const Parameters& parameters) {
     return text(all, " parameters", trained < all ? text(", ", trained, " of them in adapters") : "");
 }
 
-/// Losses of all sets; the validation loss decides which model is the best.
-Evaluation evaluate(Trainer& trainer, const std::vector<LanguageEvalSet>& sets, std::int64_t batches,
+/// Losses of all sets and, with `accuracy`, the shares of right predictions, which a model with an objective outputs;
+/// the validation loss decides which model is the best.
+Evaluation evaluate(Trainer& trainer, const std::vector<LanguageEvalSet>& sets, std::int64_t batches, bool accuracy,
                     const Watch& watch) {
     Evaluation found;
     for (const LanguageEvalSet& set : sets) {
-        const double loss = trainer.evaluate(watch(feed_of(set.batches)), 0, batches);
+        Predictions predictions;
+        std::vector<std::int32_t> targets;
+        const Feed feed = [&](Program& program, std::uint64_t number) {
+            const Batch batch = set.batches.at(number);
+            write_batch(program, batch);
+            targets = batch.at("targets");
+        };
+        const auto count = [&](Program& program) {
+            if (accuracy) predictions.add(program.read_ints("likeliest"), targets);
+        };
+        const double loss = trainer.evaluate(watch(feed), 0, batches, count);
         found.metrics[set.name + "_loss"] = loss;
         found.lines.push_back(text(set.name, " loss ", fixed(loss, 4)));
+        if (accuracy) {
+            found.metrics[set.name + "_accuracy"] = predictions.accuracy();
+            found.lines.back() += ", accuracy " + percent_text(predictions.accuracy());
+        }
         if (set.name == "val") found.score = loss;
     }
     found.lines[0] += ", " + found.lines[1];  // one line for the run's own data
@@ -129,15 +142,18 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
     const std::optional<SavedTokenizer>& tokenizer = origin ? origin->tokenizer : data.tokenizer();
     const ModelConfig model = model_config(o, origin, data);
     if (model.adapters() && !o.resume) require_apart(o.out_dir, origin->path);
+    const Objective objective =
+        language_objective(model, special_tokens(tokenizer ? tokenizer->tokenizer.get() : nullptr));
     const Batches training("train", data.train(),
-                           batch_options(o, model, o.order, o.trainer.gradient_accumulation_steps));
+                           batch_options(o, objective, o.order, o.trainer.gradient_accumulation_steps));
     const std::vector<TokenDataset> others = open_eval_data(o, {{o.out_dir, model}, tokenizer});
-    const std::vector<LanguageEvalSet> sets = eval_sets(o, model, data, others);
+    const std::vector<LanguageEvalSet> sets = eval_sets(o, objective, data, others);
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool evaluation) {
-            const LossTerms terms = evaluation ? LossTerms{} : o.loss_terms;
-            return
-                [&, rows, terms](const Scope& scope) { return language_loss(scope, model, rows, o.block_size, terms); };
+            return [&, rows, evaluation](const Scope& scope) {
+                return evaluation ? language_evaluation(scope, model, rows, o.block_size)
+                                  : language_loss(scope, model, rows, o.block_size, o.loss_terms);
+            };
         };
         const std::int64_t bytes = require_memory(device, o, loss);
         Trainer trainer(device, loss(o.batch_size, false), loss(o.batch_size, true), o.trainer);
@@ -162,7 +178,8 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
             .learning_rate = [&](std::int64_t step) { return o.schedule.at(step); },
             .feed = o.training_feed(feed_of(training), o.max_iters),
             .eval_batches = std::ssize(sets) * o.eval_iters,
-            .evaluate = [&](const Watch& watch) { return evaluate(trainer, sets, o.eval_iters, watch); }};
+            .evaluate =
+                [&](const Watch& watch) { return evaluate(trainer, sets, o.eval_iters, bool(objective), watch); }};
         if (o.dry_run) return dry_run(trainer, loop, bytes, common);
         if (!run) {
             run = RunDirectory::create(o.out_dir, o.overwrite, o.data);

@@ -63,8 +63,9 @@ struct ClassNames {
     const std::int64_t* count;
 };
 
-/// Sizes of a model that code independent of families reads.
-enum class Dimension : std::uint8_t { none, layers, vocab_size, context, image_size, channels, classes };
+/// Numbers of a model that code independent of families reads: its sizes and, in models that predict hidden words, the
+/// token that stands for a hidden word (negative: not known).
+enum class Dimension : std::uint8_t { none, layers, vocab_size, context, image_size, channels, classes, mask_token };
 
 /// Hyper-parameter of a configuration; the value refers to a member of the configuration.
 struct Field {

@@ -27,6 +27,11 @@ const Kind& only(const std::vector<Field>& fields) {
 
 }  // namespace
 
+bool ModelConfig::has(Dimension dimension) const {
+    const auto all = value_.places();
+    return std::ranges::find(all, dimension, &Field::dimension) != all.end();
+}
+
 Size ModelConfig::size(Dimension dimension) const {
     const auto all = value_.places();
     const Field& field = with_dimension(all, dimension);

@@ -44,7 +44,9 @@ public:
 
     /// Fields of the struct, which refer into this object; valid until it is assigned to or moved from.
     std::vector<Field> fields() { return value_.fields(); }
-    /// Size of this kind, which the family's task must have.
+    /// True if the family has a number of this kind.
+    bool has(Dimension dimension) const;
+    /// Number of this kind, which the family must have.
     Size size(Dimension dimension) const;
     void set(Dimension dimension, std::int64_t size);
     const AttentionConfig& attention() const;

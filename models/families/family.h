@@ -5,6 +5,7 @@
 // and logits from features by a table; an image model computes logits of classes.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -24,10 +25,11 @@ class Random;
 struct AttentionProbe;
 struct KeyValueCache;
 
-/// Factors of a language model's logits: logits = features · tableᵀ.
+/// Factors of a language model's logits: logits = features · tableᵀ + bias.
 struct Features {
-    Tensor features;  // [B, T, C]
-    Tensor table;     // [V, C]
+    Tensor features;   // [B, T, C]
+    Tensor table;      // [V, C]
+    Tensor bias = {};  // [V]; absent: none
 };
 
 /// Graph of a language model: tokens i32 [B, T] → features, only those of the last position if `last_only` is true.
@@ -36,9 +38,9 @@ struct LanguageGraph {
     static const Task& task() { return language_task(); }
 
     Features (*features)(const Scope&, const ModelConfig&, Tensor tokens, KeyValueCache* cache, bool last_only);
-    /// Training objective if it is not the next token: see Objective. A model with an objective does not continue text,
-    /// and its graph never gets a cache.
-    void (*objective)(const ModelConfig&, Batch&, Random&) = nullptr;
+    /// Training objective if it is not the next token: see Objective. `special` lists the tokens that stand for no
+    /// text. A model with an objective does not continue text, and its graph never gets a cache.
+    void (*objective)(const ModelConfig&, std::span<const std::int32_t> special, Batch&, Random&) = nullptr;
 };
 
 /// Graph of an image model: images f32 [B, channels, side, side], normalised → logits [B, classes]. `attention`, if

@@ -54,17 +54,14 @@ const Rows nanogpt{
     {"gradient-accumulation-steps", "40", "gradient_accumulation_steps"},
     {"max-iters", "600000", "max_iters"},
     {"optimizer", "adamw", "torch.optim.AdamW"},
-    {"learning-rate", "6e-4", "learning_rate"},
-    {"min-lr", "6e-5", "min_lr"},
+    {"learning-rate", "6e-4", "learning_rate"}, {"min-lr", "6e-5", "min_lr"},
     {"warmup-iters", "2000", "warmup_iters"},
     {"lr-decay-iters", "600000", "lr_decay_iters"},
     {"weight-decay", "0.1", "weight_decay"},
     {"decay-all", "false", "p.dim() >= 2"},
-    {"beta1", "0.9", "beta1"},
-    {"beta2", "0.95", "beta2"},
+    {"beta1", "0.9", "beta1"}, {"beta2", "0.95", "beta2"},
     {"grad-clip", "1", "grad_clip"},
-    {"eval-interval", "2000", "eval_interval"},
-    {"eval-iters", "200", "eval_iters"},
+    {"eval-interval", "2000", "eval_interval"}, {"eval-iters", "200", "eval_iters"},
 };
 /// karpathy/nanoGPT: config/train_gpt2.py
 const Rows train_gpt2{
@@ -171,6 +168,16 @@ const Rows llama_char_cpu{
 const Rows llama_bpe_cpu{
     {"n-layer", "4", "ours"},     {"n-head", "4", "ours"},   {"n-kv-head", "2", "ours"},
     {"n-embd", "128", "ours"},    {"intermediate-size", "384", "ours"},
+};
+/// Devlin et al., BERT, section 3 and appendix A.2: BERT-base. `train bert` trains it with nanoGPT's options.
+const Rows bert_model{
+    {"n-layer", "12", "L"}, {"n-head", "12", "A"}, {"n-embd", "768", "H"}, {"intermediate-size", "0", "4H"},
+    {"activation", "gelu", "gelu"}, {"layer-norm-eps", "1e-12", "modeling.py"},
+    {"tie-word-embeddings", "true", "modeling.py"}, {"mask-share", "0.15", "15% of all WordPiece tokens"},
+};
+/// Not published, our own: a BERT for a few books.
+const Rows novels_bert_cpu{
+    {"n-layer", "4", "ours"}, {"n-head", "4", "ours"}, {"n-embd", "128", "ours"}, {"batch-size", "24", "ours"},
 };
 /// modded-nanogpt's recipe in the size of llama_bpe_cpu: its warm-up and descent as shares of the steps.
 const Rows nano_gpt2_bpe_cpu{
@@ -295,6 +302,8 @@ const std::vector<Recipe> recipes{
     {"nano-gpt2", "nano-gpt2-bpe-cpu", {ours, modded_nanogpt_model, nanogpt, modded_nanogpt, nano_gpt2_bpe_cpu}},
     {"nano-gpt2", "", {ours, modded_nanogpt_model, nanogpt}},
     {"nano-gpt2", "nano-gpt2", {ours, modded_nanogpt_model, nanogpt, modded_nanogpt}},
+    {"bert", "", {ours, bert_model, nanogpt}},
+    {"bert", "novels-bert-cpu", {ours, bert_model, nanogpt, shakespeare_char, shakespeare_char_cpu, novels_bert_cpu}},
     {"vit", "", {ours, plain_vit}},
     {"vit", "cifar-tiny", {ours, plain_vit, cifar_tiny}},
     {"vit", "sl-cifar10", {ours, plain_vit, sl_cifar10_rows}},

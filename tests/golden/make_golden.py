@@ -119,10 +119,12 @@ def rounding(gradients, weights, terms=None, draws=25):
     return np.array(np.median(moved), np.float32)
 
 
-def language_case(name, seed, config, shapes, forward, length, ignored=(0, 1), in_use=None):
+def language_case(name, seed, config, shapes, forward, length, ignored=(0, 1), in_use=None, cancels=lambda key: False):
     """Writes the case of a language model with random weights and two rows of random tokens. `forward(config, p,
     tokens)` computes the logits. `in_use(config, weights)` is for models that round their weights, where small changes
-    of weights may have no effect: it returns a configuration and weights with the same results without rounding."""
+    of weights may have no effect: it returns a configuration and weights with the same results without rounding. For
+    biases whose gradients are sums over positions that nearly cancel (`cancels(key)`), terms.NAME in the case is the
+    sum of their magnitudes."""
     rng, vocabulary = np.random.default_rng(seed), config["vocab_size"]
     weights = {key: (rng.normal(0, 0.4, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
                .astype(np.float32) for key, shape in shapes(config)}
@@ -138,6 +140,11 @@ def language_case(name, seed, config, shapes, forward, length, ignored=(0, 1), i
 
     logits, loss, d = run(weights)
     plain, used = in_use(config, weights) if in_use else (config, weights)
+    terms = {}
+    for key in filter(cancels, weights):  # one bias per position, so that each has its own gradient
+        each = run({**weights, key: np.tile(weights[key], (*tokens.shape, 1))})[2][key]
+        terms[key] = np.abs(each).sum((0, 1))
+    terms = {key: a for key, a in terms.items() if a.any()}
     folder = os.path.join(HERE, name)
     os.makedirs(folder, exist_ok=True)
     with open(folder + "/config.json", "w") as file:
@@ -145,8 +152,9 @@ def language_case(name, seed, config, shapes, forward, length, ignored=(0, 1), i
     save(folder + "/model.safetensors", weights)
     case = {"tokens": tokens.astype(np.int64), "targets": targets.astype(np.int64),
             "logits": logits.detach().numpy().astype(np.float32), "loss": np.array(loss.item(), np.float32),
-            "rounding": rounding(lambda values: run(values, plain)[2], used)}
+            "rounding": rounding(lambda values: run(values, plain)[2], used, terms)}
     case.update({"grad." + key: a.astype(np.float32) for key, a in d.items()})
+    case.update({"terms." + key: a.astype(np.float32) for key, a in terms.items()})
     save(folder + "/case.safetensors", case)
 
 

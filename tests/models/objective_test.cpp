@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <vector>
 
 #include "base/random.h"
@@ -18,7 +19,7 @@ struct Repeating : Gpt2Config {
     static const Family& family();
 };
 
-void ask_for_words(const ModelConfig&, Batch& batch, Random& random) {
+void ask_for_words(const ModelConfig&, std::span<const std::int32_t>, Batch& batch, Random& random) {
     for (std::size_t i = 0; i < batch.at("tokens").size(); ++i)
         batch.at("targets")[i] = random.uniform() < 0.4 ? batch.at("tokens")[i] : -1;
 }
