@@ -86,6 +86,7 @@ void add_commands(cli::Command& app, Common& common) {
     add_eval(app, common);
     add_score(app, common);
     add_generate(app, common);
+    add_fill(app, common);
     add_classify(app, common);
     add_forward(app, common);
     add_inspect(app, common);
