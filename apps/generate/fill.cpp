@@ -249,8 +249,8 @@ void add_fill(cli::Command& app, Common& common) {
     add_common(command, common);
     command.footer(
         "Examples:\n"
-        "  vkformer fill out 'To be or not to [MASK].'\n"
-        "  vkformer fill out 'To [MASK] or not to [MASK].' --text '[MASK] be' --top-k 3 --json\n"
+        "  vkformer fill out 'To be or not to [MASK]'\n"
+        "  vkformer fill out 'To [MASK] or not to [MASK]' --text '[MASK] be' --top-k 3 --json\n"
         "\n"
         "A mark stands for one token: a word, a part of one, or a character, as the model's tokenizer divides texts.\n"
         "If its tokens begin with the space before a word, a mark stands for that space too.");
