@@ -44,7 +44,7 @@ endforeach()
 target_compile_features(vkformer_package INTERFACE cxx_std_20)
 target_link_libraries(vkformer_package
     PUBLIC nlohmann_json::nlohmann_json GLM::GLM
-    PRIVATE PCRE2::8BIT SentencePiece::SentencePiece JPEG::JPEG PNG::PNG WebP::webp Threads::Threads
+    PRIVATE PCRE2::8BIT SentencePiece::SentencePiece Utf8proc::Utf8proc JPEG::JPEG PNG::PNG WebP::webp Threads::Threads
         ${CMAKE_DL_LIBS})
 install(TARGETS vkformer_package EXPORT vkformer ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
     INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/vkformer")

@@ -58,7 +58,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 same_version(json nlohmann-json3-dev nlohmann-json3-dev)
 same_version(sentencepiece libsentencepiece-dev libsentencepiece-dev)
 string(JOIN ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${json}" "${sentencepiece}" libglm-dev libjpeg62-turbo-dev
-    libpcre2-dev libpng-dev "libvulkan1 (>= 1.3)" libwebp-dev)
+    libpcre2-dev libpng-dev libutf8proc-dev "libvulkan1 (>= 1.3)" libwebp-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "train and run transformers on any Vulkan device - library
 The library that vkformer is made of, for programs in C++20 of one's own:
 headers, a static library that holds all kernels, and a CMake package.")

@@ -215,7 +215,8 @@ constexpr OtherKey TOKENIZER[] = {
     {"additional_special_tokens"},
     {"chat_template"},
     {"add_prefix_space"},
-    {"do_lower_case", "[false]"},
+    {"do_basic_tokenize", "[true]"},
+    {"wordpieces_prefix", "[\"##\"]"},
     {"split_special_tokens", "[false]"},
 };
 

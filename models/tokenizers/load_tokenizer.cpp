@@ -14,6 +14,7 @@
 #include "models/tokenizers/sentencepiece/sentencepiece.h"
 #include "models/tokenizers/token_settings.h"
 #include "models/tokenizers/tokenizer_json/tokenizer_json.h"
+#include "models/tokenizers/wordpiece/vocab_txt.h"
 
 namespace vkf {
 namespace {
@@ -32,15 +33,6 @@ struct TokenizerFolder {
     fs::path operator/(std::string_view name) const { return directory / (prefix + std::string(name)); }
 };
 
-BpeModel read_directory_json(const TokenizerFolder& in, const TokenSettings& settings) {
-    BpeModel model = read_tokenizer_json(in / "tokenizer.json", settings);
-    for (const std::string_view usual : {END_OF_TEXT, std::string_view("<|end_of_text|>"), std::string_view("</s>")}) {
-        const auto found = std::ranges::find(model.added, usual, &AddedToken::text);
-        if (!model.bounds.end && found != model.added.end()) model.bounds.end = found->token;
-    }
-    return model;
-}
-
 /// A form in which a tokenizer is stored on disk.
 struct TokenizerFormat {
     std::string_view file;    // identifies the form
@@ -57,6 +49,11 @@ struct TokenizerFormat {
     SavedTokenizer load(const TokenizerFolder& in) const {
         const TokenSettings said = settings ? TokenSettings::read(in.directory, in.prefix) : TokenSettings();
         SavedTokenizer saved{read(in, said), in / file, {}, in.prefix};
+        const bool normalizes = dynamic_cast<const WordPiece*>(saved.tokenizer.get()) != nullptr;
+        for (const auto& [key, value] :
+             {std::pair("do_lower_case", said.lowercase), {"strip_accents", said.strip_accents}})
+            require(normalizes || !value.value_or(false), (in / TOKENIZER_CONFIG).string(), ": '", key,
+                    "' is true, which is not supported, wanted false");
         const bool space = saved->prepends_space();
         require(said.prefix_space.value_or(space) == space, (in / TOKENIZER_CONFIG).string(), ": add_prefix_space is ",
                 space ? "false, wanted true" : "true, wanted false", " as in ", file);
@@ -73,7 +70,7 @@ using Loaded = std::shared_ptr<const Tokenizer>;
 constexpr std::array FORMATS{
     TokenizerFormat{"tokenizer.json", "", true,
                     [](const TokenizerFolder& in, const TokenSettings& settings) -> Loaded {
-                        return std::make_shared<BpeTokenizer>(read_directory_json(in, settings));
+                        return load_tokenizer_json(in / "tokenizer.json", settings);
                     }},
     TokenizerFormat{"vocab.json", "merges.txt", true,
                     [](const TokenizerFolder& in, const TokenSettings& settings) -> Loaded {
@@ -89,6 +86,10 @@ constexpr std::array FORMATS{
                     [](const TokenizerFolder& in, const TokenSettings& settings) -> Loaded {
                         return SentencePiece::load(in / "tokenizer.model", settings);
                     }},
+    TokenizerFormat{"vocab.txt", "", true,
+                    [](const TokenizerFolder& in, const TokenSettings& settings) -> Loaded {
+                        return std::make_shared<WordPiece>(read_vocab_txt(in / "vocab.txt", settings));
+                    }},
     TokenizerFormat{"bpe.codes", "", false,
                     [](const TokenizerFolder& in, const TokenSettings&) -> Loaded {
                         return std::make_shared<SubwordNmt>(SubwordCodes::read(in / "bpe.codes"));
@@ -100,8 +101,8 @@ constexpr std::array FORMATS{
 };
 
 constexpr const char* WANTED =
-    "wanted tokenizer.json, vocab.json and merges.txt, encoder.json and vocab.bpe, tokenizer.model, bpe.codes or "
-    "chars.json";
+    "wanted tokenizer.json, vocab.json and merges.txt, encoder.json and vocab.bpe, tokenizer.model, vocab.txt, "
+    "bpe.codes or chars.json";
 
 }  // namespace
 

@@ -30,14 +30,14 @@ struct SavedTokenizer {
 inline constexpr std::string_view SOURCE_PREFIX = "source.", TARGET_PREFIX = "target.";
 
 /// The tokenizer of a directory, by the first of these that it has: tokenizer.json; vocab.json with merges.txt;
-/// encoder.json with vocab.bpe; tokenizer.model; bpe.codes (subword-nmt's codes); chars.json. A file of one of these
-/// names stands for the tokenizer to which it belongs. tokenizer_config.json, special_tokens_map.json and
-/// added_tokens.json have more about the tokens (token_settings.h). Their "eos_token" ends texts. Without it, the end
-/// in a tokenizer.json is a token named <|endoftext|>,
-/// <|end_of_text|> or </s>.
-/// These files and chat_template.jinja are among the tokenizer's files. With a prefix, the names of all files begin
-/// with it, as in source.tokenizer.json and source.tokenizer_config.json. Throws: InputError naming the path if there
-/// is none, else as the readers of these files do.
+/// encoder.json with vocab.bpe; tokenizer.model; vocab.txt (WordPiece); bpe.codes (subword-nmt's codes); chars.json. A
+/// file of one of these names stands for the tokenizer to which it belongs. tokenizer_config.json,
+/// special_tokens_map.json and added_tokens.json have more about the tokens (token_settings.h). Their "eos_token" ends
+/// texts. Without it, the end in a byte-pair tokenizer.json is a token named <|endoftext|>, <|end_of_text|> or </s>.
+/// These files and chat_template.jinja are among the tokenizer's files.
+/// With a prefix, the names of all files begin with it: source.tokenizer.json and source.tokenizer_config.json.
+///
+/// Throws: InputError naming the path if there is none, else as the readers of these files do.
 SavedTokenizer load_tokenizer(const std::filesystem::path& path, std::string_view prefix = "");
 
 /// As load_tokenizer; nothing if the directory has none of these files.

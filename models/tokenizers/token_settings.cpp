@@ -23,6 +23,8 @@ constexpr const char* SPECIAL_KEYS[] = {"bos_token",           "eos_token", "unk
                                         "pad_token",           "cls_token", "mask_token", "additional_special_tokens",
                                         "extra_special_tokens"};
 
+constexpr std::string_view NORMALIZER_KEYS[] = {"do_lower_case", "strip_accents", "tokenize_chinese_chars"};
+
 // Reads a token: its name, or an object that has the name as its "content".
 TokenSettings::Token read_token(const JsonPart& entry, bool special) {
     if (!entry.value().is_object()) return {.name = entry.string(), .where = entry.where(), .special = special};
@@ -95,12 +97,15 @@ TokenSettings TokenSettings::read(const fs::path& directory, std::string_view pr
         take(part);
     };
     with(TOKENIZER_CONFIG, [&](const JsonPart& file) {
-        require_understood(ConfigKeys(file.file(), file.value()), {}, other_tokenizer_keys());
+        require_understood(ConfigKeys(file.file(), file.value()), NORMALIZER_KEYS, other_tokenizer_keys());
         read_decoder(file["added_tokens_decoder"], settings.added);
         read_names(file, settings);
         settings.add_begin = read_flag(file, "add_bos_token");
         settings.add_end = read_flag(file, "add_eos_token");
         settings.prefix_space = read_flag(file, "add_prefix_space");
+        settings.lowercase = read_flag(file, NORMALIZER_KEYS[0].data());
+        settings.strip_accents = read_flag(file, NORMALIZER_KEYS[1].data());
+        settings.chinese_characters = read_flag(file, NORMALIZER_KEYS[2].data());
     });
     with(SPECIAL_TOKENS_MAP, [&](const JsonPart& file) { read_names(file, settings); });
     with(ADDED_TOKENS, [&](const JsonPart& file) {

@@ -28,6 +28,7 @@ struct TokenSettings {
     std::optional<Token> begin, end;         // "bos_token", "eos_token"
     std::optional<bool> add_begin, add_end;  // to every text; default: as in the vocabulary's own file
     std::optional<bool> prefix_space;        // "add_prefix_space"
+    std::optional<bool> lowercase, strip_accents, chinese_characters;  // of BERT: "do_lower_case", …
 
     /// Reads the settings of a directory, from files whose names begin with the prefix; settings that no file has are
     /// empty. tokenizer_config.json has priority over special_tokens_map.json.

@@ -101,7 +101,11 @@ Examples tokenizer_json() {
             R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":[)"
             R"({"type":"Split","pattern":{"Regex":"\\s+|\\p{L}+"},"behavior":"Isolated","invert":false},)"
             R"({"type":"ByteLevel","use_regex":false}]},)"
-            R"("model":{"type":"BPE","vocab":{"x":0,"y":1,"xy":2},"merges":[["x","y"]],"ignore_merges":true}})"};
+            R"("model":{"type":"BPE","vocab":{"x":0,"y":1,"xy":2},"merges":[["x","y"]],"ignore_merges":true}})",
+            R"({"added_tokens":[],"normalizer":{"type":"BertNormalizer","strip_accents":null,"lowercase":true},)"
+            R"("pre_tokenizer":{"type":"BertPreTokenizer"},"decoder":{"type":"WordPiece","prefix":"##"},)"
+            R"("model":{"type":"WordPiece","unk_token":"[UNK]","max_input_chars_per_word":100,)"
+            R"("vocab":{"[UNK]":0,"he":1,"##l":2,"##o":3}}})"};
 }
 
 Examples gpt2_tokenizer() {
@@ -128,6 +132,10 @@ Examples sentencepiece() {
 
 Examples subword_nmt() {
     return {"#version: 0.2\nl o</w>\nl lo</w>\nh e\n", "l o\nlo </w>\nl lo</w>\n"};
+}
+
+Examples vocab_txt() {
+    return {"[PAD]\n[UNK]\n[CLS]\n[SEP]\nhe\n##llo\n##l\n,\nna\n##\u00efve\n\u4f60\n"};
 }
 
 Examples characters() {

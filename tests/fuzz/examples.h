@@ -26,6 +26,7 @@ Examples subword_nmt();
 Examples tokenizer_json();
 Examples tokens();
 Examples toml();
+Examples vocab_txt();
 Examples weights();
 Examples weights_index();
 

@@ -127,6 +127,10 @@ void subword_nmt(const Folder& in, std::string_view bytes) {
     use(load_tokenizer(in.file("bpe.codes", bytes)));
 }
 
+void vocab_txt(const Folder& in, std::string_view bytes) {
+    use(load_tokenizer(in.file("vocab.txt", bytes)));
+}
+
 void characters(const Folder& in, std::string_view bytes) {
     use(load_tokenizer(in.file("chars.json", bytes)));
 }
@@ -198,6 +202,7 @@ const std::vector<Target>& targets() {
         {"tokenizer_json", tokenizer_json, example::tokenizer_json},
         {"tokens", tokens, example::tokens},
         {"toml", toml, example::toml},
+        {"vocab_txt", vocab_txt, example::vocab_txt},
         {"weights", weights, example::weights},
         {"weights_index", weights_index, example::weights_index},
     };

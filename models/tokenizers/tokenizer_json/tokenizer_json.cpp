@@ -11,15 +11,19 @@
 #include "models/tokenizers/token_names.h"
 #include "models/tokenizers/tokenizer_json/json_part.h"
 #include "models/tokenizers/vocabulary.h"
+#include "models/tokenizers/wordpiece/vocab_txt.h"
+#include "models/tokenizers/wordpiece/wordpiece.h"
 
 namespace vkf {
 namespace {
 
 using nlohmann::json;
 
+constexpr std::int64_t LONGEST_WORD_LIMIT = 1000;  // characters; a word of n takes n² steps
+
 // --- Parts of the file, in the order in which a text passes them
 
-void read_added_tokens(const JsonPart& list, bool normalized, BpeModel& model, TokenNames& names) {
+void read_added_tokens(const JsonPart& list, bool normalized, std::vector<AddedToken>& tokens, TokenNames& names) {
     if (list.is_null()) return;
     std::unordered_set<std::string> listed;
     for (const JsonPart& entry : list.elements()) {
@@ -34,7 +38,7 @@ void read_added_tokens(const JsonPart& list, bool normalized, BpeModel& model, T
         names.add(content, entry["id"].integer(), [&] { return entry["id"].where(); });
         require(listed.insert(content).second, entry["content"].where(), ": ", one_line(json(content)),
                 " is added a second time");
-        model.added.push_back({content, names.find(content).value_or(0), entry.flag("special", false)});
+        tokens.push_back({content, names.find(content).value_or(0), entry.flag("special", false)});
     }
 }
 
@@ -206,16 +210,18 @@ void read_character_tokens(const JsonPart& tree, BpeModel& model, const TokenNam
     }
 }
 
-}  // namespace
+// --- Whole models
 
-BpeModel read_tokenizer_json(const std::filesystem::path& path, const TokenSettings& settings) {
-    const std::string file = path.string();
-    const json document = parse_json(read_small_text(path, VOCABULARY_LIMIT), file);
-    const JsonPart tree(document, file);
+void only_known_parts(const JsonPart& tree) {
     tree.only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
                "decoder", "model"});
+}
+
+BpeModel read_bpe(const JsonPart& tree, const TokenSettings& settings) {
+    only_known_parts(tree);
+    const std::string& file = tree.file();
     const JsonPart options = tree["model"];
-    if (options["type"].value() != "BPE") options["type"].refuse("\"BPE\"");
+    if (options["type"].value() != "BPE") options["type"].refuse("\"BPE\" or \"WordPiece\"");
     options.only({"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
                   "byte_fallback", "ignore_merges", "vocab", "merges"});
     for (const char* unsupported : {"continuing_subword_prefix", "end_of_word_suffix"}) {
@@ -226,7 +232,7 @@ BpeModel read_tokenizer_json(const std::filesystem::path& path, const TokenSetti
     BpeModel model;
     model.characters = read_normalizer(tree["normalizer"]);
     TokenNames names(options["vocab"].value(), options["vocab"].where());
-    read_added_tokens(tree["added_tokens"], model.characters.has_value(), model, names);
+    read_added_tokens(tree["added_tokens"], model.characters.has_value(), model.added, names);
     settings.add_to(names, model.added);
     model.whole_words = options.flag("ignore_merges", false);
     const bool byte_level = read_pre_tokenizer(tree["pre_tokenizer"], model.splits);
@@ -243,6 +249,66 @@ BpeModel read_tokenizer_json(const std::filesystem::path& path, const TokenSetti
     settings.decide(model.bounds, model.added);
     check_decoder(tree["decoder"], model);
     return model;
+}
+
+BertNormalizer read_bert_normalizer(const JsonPart& part) {
+    part.only({"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"});
+    part["type"].must_be("BertNormalizer");
+    const bool lowercase = part.flag("lowercase", true);
+    return {.clean_text = part.flag("clean_text", true),
+            .handle_chinese_chars = part.flag("handle_chinese_chars", true),
+            .strip_accents = part.flag("strip_accents", lowercase),
+            .lowercase = lowercase};
+}
+
+WordPieceModel read_word_piece(const JsonPart& tree, const TokenSettings& settings) {
+    const JsonPart options = tree["model"], decoder = tree["decoder"], longest = options["max_input_chars_per_word"];
+    options.only({"type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"});
+    WordPieceModel model;
+    if (!options["unk_token"].is_null()) model.unknown = options["unk_token"].string();
+    if (const JsonPart prefix = options["continuing_subword_prefix"]; !prefix.is_null())
+        model.inner_prefix = prefix.string();
+    if (!longest.is_null()) {
+        if (longest.integer() < 1 || longest.integer() > LONGEST_WORD_LIMIT)
+            longest.refuse(text("1 to ", LONGEST_WORD_LIMIT));
+        model.longest_word = static_cast<std::size_t>(longest.integer());
+    }
+    model.normalizer = read_bert_normalizer(tree["normalizer"]);
+    tree["pre_tokenizer"].only({"type"});
+    tree["pre_tokenizer"]["type"].must_be("BertPreTokenizer");
+    if (!decoder.is_null()) {
+        decoder.only({"type", "prefix", "cleanup"});  // cleanup changes shown text only
+        decoder["type"].must_be("WordPiece");
+        if (!decoder["prefix"].is_null()) decoder["prefix"].must_be(model.inner_prefix);
+    }
+    TokenNames names(options["vocab"].value(), options["vocab"].where());
+    read_added_tokens(tree["added_tokens"], true, model.added, names);
+    finish_word_piece(model, names, settings, tree.file());
+    return model;
+}
+
+}  // namespace
+
+BpeModel read_tokenizer_json(const std::filesystem::path& path, const TokenSettings& settings) {
+    const std::string file = path.string();
+    const json document = parse_json(read_small_text(path, VOCABULARY_LIMIT), file);
+    return read_bpe(JsonPart(document, file), settings);
+}
+
+std::shared_ptr<const Tokenizer> load_tokenizer_json(const std::filesystem::path& path, const TokenSettings& settings) {
+    const std::string file = path.string();
+    const json document = parse_json(read_small_text(path, VOCABULARY_LIMIT), file);
+    const JsonPart tree(document, file);
+    if (tree["model"]["type"].value() == "WordPiece") {
+        only_known_parts(tree);
+        return std::make_shared<WordPiece>(read_word_piece(tree, settings));
+    }
+    BpeModel model = read_bpe(tree, settings);
+    for (const std::string_view usual : {END_OF_TEXT, std::string_view("<|end_of_text|>"), std::string_view("</s>")}) {
+        const auto found = std::ranges::find(model.added, usual, &AddedToken::text);
+        if (!model.bounds.end && found != model.added.end()) model.bounds.end = found->token;
+    }
+    return std::make_shared<BpeTokenizer>(std::move(model));
 }
 
 }  // namespace vkf

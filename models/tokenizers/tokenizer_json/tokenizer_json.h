@@ -1,7 +1,8 @@
-// Hugging Face's tokenizer.json, of byte-pair models.
+// Hugging Face's tokenizer.json, of byte-pair models and of WordPiece.
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "models/tokenizers/bpe/bpe.h"
@@ -16,6 +17,12 @@ namespace vkf {
 /// Throws: InputError naming file and key, what was found and what was wanted, for broken parts and for every feature
 /// that is not supported.
 BpeModel read_tokenizer_json(const std::filesystem::path& path, const TokenSettings& settings = {});
+
+/// The tokenizer that a tokenizer.json describes: a byte-pair model as above, of which a token named <|endoftext|>,
+/// <|end_of_text|> or </s> ends texts if the settings name none; or BERT's WordPiece model (normalizer BertNormalizer,
+/// pre-tokenizer BertPreTokenizer), whose texts begin with [CLS] and end with [SEP] regardless of its post-processor.
+std::shared_ptr<const Tokenizer> load_tokenizer_json(const std::filesystem::path& path,
+                                                     const TokenSettings& settings = {});
 
 /// Text of the file for a byte-level model.
 std::string tokenizer_json(const BpeModel& model);
