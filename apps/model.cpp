@@ -1,5 +1,6 @@
 #include "apps/model.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "apps/cli/command.h"
@@ -15,6 +16,7 @@
 #include "models/files/stored_weights.h"
 #include "models/files/weights.h"
 #include "models/masked_language_model.h"
+#include "models/translation_model.h"
 
 namespace vkf {
 
@@ -175,6 +177,58 @@ Model open_untokenized_model(const ModelPath& path, bool weights) {
 
 ImageModel open_image_model(const ModelPath& path, bool weights) {
     return {open_model(path, image_task(), weights)};
+}
+
+std::map<std::string, std::string> PairTokenizers::files() const {
+    if (shared()) return source.files;
+    std::map<std::string, std::string> all = files_with_prefix(source, SOURCE_PREFIX);
+    all.merge(files_with_prefix(target, TARGET_PREFIX));
+    return all;
+}
+
+std::optional<PairTokenizers> find_pair_tokenizers(const fs::path& directory) {
+    std::optional<SavedTokenizer> source = find_tokenizer(directory, SOURCE_PREFIX);
+    std::optional<SavedTokenizer> target = find_tokenizer(directory, TARGET_PREFIX);
+    require(source.has_value() == target.has_value(), directory.string(), ": has a tokenizer of ",
+            source ? "sources" : "targets", " only");
+    if (source) return PairTokenizers{std::move(*source), std::move(*target)};
+    std::optional<SavedTokenizer> both = find_tokenizer(directory);
+    if (!both) return {};
+    return PairTokenizers{*both, *both};
+}
+
+TranslationTokens translation_tokens(const PairTokenizers& tokenizers) {
+    const Tokenizer &source = *tokenizers.source, &target = *tokenizers.target;
+    const std::size_t behind = std::max(source.size(), target.size());
+    const bool ends = target.end_of_text() && source.end_of_text() == target.end_of_text();
+    TranslationTokens made{.shared = tokenizers.shared()};
+    made.end = ends ? *target.end_of_text() : static_cast<std::int32_t>(behind);
+    made.begin = ends ? target.begin_of_text().value_or(made.end) : made.end;
+    const auto rows = [&](const Tokenizer& tokenizer) {
+        return std::max(static_cast<std::int64_t>(tokenizer.size()), std::int64_t{made.end} + 1);
+    };
+    made.source_vocabulary = rows(source);
+    made.target_vocabulary = rows(target);
+    return made;
+}
+
+TranslationModel open_translation_model(const ModelPath& path, bool weights) {
+    Model opened = open_model(path, translation_task(), weights);
+    std::optional<PairTokenizers> tokenizers = find_pair_tokenizers(opened.path);
+    require(tokenizers.has_value(), opened.path.string(), " has no tokenizer, by which sentences become tokens");
+    const TranslationTokens tokens = translation_tokens(opened.config);
+    const auto check = [&](const SavedTokenizer& tokenizer, const char* side, std::int64_t vocabulary) {
+        require(std::cmp_less_equal(tokenizer->size(), vocabulary), tokenizer.path.string(), ": has ",
+                tokenizer->size(), " ", tokenizer->unit(), ", but the model's vocabulary of ", side, " is ",
+                vocabulary);
+    };
+    check(tokenizers->source, "sources", tokens.source_vocabulary);
+    check(tokenizers->target, "targets", tokens.target_vocabulary);
+    return {std::move(opened), std::move(*tokenizers)};
+}
+
+Model open_untokenized_translation_model(const ModelPath& path, bool weights) {
+    return open_model(path, translation_task(), weights);
 }
 
 ImageProcessor ImageModel::processor(const std::string& statistics) const {

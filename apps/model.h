@@ -66,6 +66,28 @@ struct LanguageModel : Model {
     }
 };
 
+/// Tokenizers of a translation model: one for both sides, or one for each.
+struct PairTokenizers {
+    SavedTokenizer source, target;
+
+    bool shared() const { return source.tokenizer == target.tokenizer; }
+    /// Contents of all files by name, as a model directory has them.
+    std::map<std::string, std::string> files() const;
+};
+
+/// The tokenizers of a directory: its tokenizer, or those whose files begin with "source." and "target.". Nothing if
+/// the directory has none.
+std::optional<PairTokenizers> find_pair_tokenizers(const std::filesystem::path& directory);
+
+/// Vocabularies and marks for a fresh model. Targets end with the token that ends texts of both tokenizers, or with a
+/// token behind both vocabularies if there is none; they begin with the target tokenizer's first token, or the end.
+TranslationTokens translation_tokens(const PairTokenizers& tokenizers);
+
+/// A translation model's directory, with its tokenizers.
+struct TranslationModel : Model {
+    PairTokenizers tokenizers;
+};
+
 /// A vision model's directory, with its image processor.
 struct ImageModel : Model {
     /// Image processor that the directory describes (find_image_processor), with the named statistics if a name is
@@ -79,6 +101,9 @@ struct ImageModel : Model {
 LanguageModel open_language_model(const ModelPath& path);
 Model open_untokenized_model(const ModelPath& path, bool weights = true);
 ImageModel open_image_model(const ModelPath& path, bool weights = true);
+/// Throws InputError, too, if the directory has no tokenizers, or tokenizers of more tokens than the model.
+TranslationModel open_translation_model(const ModelPath& path, bool weights = true);
+Model open_untokenized_translation_model(const ModelPath& path, bool weights = true);
 
 /// True if the directory holds adapters.
 bool holds_adapters(const std::filesystem::path& directory);

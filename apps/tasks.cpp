@@ -30,6 +30,13 @@ constexpr TaskCommands ALL[] = {
      .add_inspect = add_inspect_images,
      .inspect = inspect_images,
      .bench = bench_images},
+    {.task = translation_task,
+     .add_train = add_train_translation,
+     .eval = eval_translation,
+     .forward = translation_case,
+     .add_inspect = add_inspect_translation,
+     .inspect = inspect_translation,
+     .bench = bench_translation},
 };
 
 }  // namespace

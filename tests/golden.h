@@ -56,10 +56,12 @@ inline double tolerance(double rounding) {
     return std::sqrt(64.0) * rounding;
 }
 
-/// Compares logits, loss and every gradient, by name, with those in a case's file.
+/// Compares logits, loss and every gradient, by name, with those in a case's file. `terms_of` names, for a gradient
+/// that is a sum or difference of larger terms, another one that is as large as the terms; "" for others.
 inline void expect_golden(const Safetensors& expected,
                           const std::function<std::vector<float>(const std::string&)>& read,
-                          double logits_limit = 2e-6) {
+                          double logits_limit = 2e-6,
+                          const std::function<std::string(const std::string&)>& terms_of = {}) {
     EXPECT_LE(difference(read("logits"), expected.read_f32("logits")), logits_limit);
     EXPECT_LE(difference(read("loss"), expected.read_f32("loss")), 2e-6);
     const std::string prefix = "grad.";
@@ -70,7 +72,9 @@ inline void expect_golden(const Safetensors& expected,
         if (!stored.name.starts_with(prefix)) continue;
         // The gradient of a learned scale is a sum whose terms nearly cancel: its error is relative to the terms.
         const std::string terms = "terms." + stored.name.substr(prefix.size());
-        const double size = expected.contains(terms) ? length(expected.read_f32(terms)) : 1e-4 * largest;
+        double size = expected.contains(terms) ? length(expected.read_f32(terms)) : 1e-4 * largest;
+        const std::string other = terms_of ? terms_of(stored.name) : "";
+        if (!other.empty()) size = std::max(size, length(expected.read_f32(other)));
         EXPECT_LE(difference(read(stored.name), expected.read_f32(stored.name), size),
                   tolerance(static_cast<double>(expected.read_f32("rounding")[0])))
             << stored.name;

@@ -9,6 +9,7 @@
 #include "models/files/config_json.h"
 #include "models/image_model.h"
 #include "models/language_model.h"
+#include "models/translation_model.h"
 
 namespace vkf {
 
@@ -31,6 +32,13 @@ constexpr BenchEntry ENTRIES[] = {
      R"({"model_type": "llama", "vocab_size": 49152, "max_position_embeddings": 8192, "hidden_size": 576,
          "intermediate_size": 1536, "num_hidden_layers": 30, "num_attention_heads": 9, "num_key_value_heads": 3,
          "rms_norm_eps": 1e-5, "rope_theta": 100000, "tie_word_embeddings": true})"},
+    // configs/multi30k-cpu.toml, with pairs of medium length
+    {"multi30k", "Multi30k", 256, 16,
+     R"({"model_type": "marian", "vocab_size": 9744, "max_position_embeddings": 256, "d_model": 128,
+         "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
+         "encoder_ffn_dim": 256, "decoder_ffn_dim": 256, "activation_function": "relu", "scale_embedding": true,
+         "position_embedding_type": "sinusoidal_interleaved", "decoder_start_token_id": 0, "eos_token_id": 2,
+         "pad_token_id": 1})"},
 };
 
 ModelConfig config_of(const BenchEntry& entry) {
@@ -72,6 +80,31 @@ BenchModel bench_images(const BenchEntry& entry, const ModelConfig& config, cons
                 [images, targets](Program& program) {
                     program.write("images", images);
                     program.write("targets", targets);
+                }};
+}
+
+BenchModel bench_translation(const BenchEntry& entry, const ModelConfig& config, const BatchSize& size) {
+    const std::int64_t batch = size.batch ? size.batch : entry.batch, length = size.length ? size.length : entry.length;
+    const TranslationTokens tokens = translation_tokens(config);
+    const std::vector<std::int32_t> lengths(static_cast<std::size_t>(batch), static_cast<std::int32_t>(length));
+    return {.name = entry.name,
+            .title = entry.title,
+            .config = config,
+            .shape = text(batch, 'x', length, " pairs of tokens"),
+            .item = "target token",
+            .items = static_cast<double>(batch * length),
+            .loss =
+                [=](const Scope& scope) {
+                    return translation_loss(scope, config, {batch, length, length});
+                },
+            .fill =
+                [lengths, source = random_tokens(batch * length, tokens.source_vocabulary),
+                 target = random_tokens(batch * length, tokens.target_vocabulary)](Program& program) {
+                    program.write("source_tokens", source);
+                    program.write("source_lengths", lengths);
+                    program.write("tokens", target);
+                    program.write("targets", target);
+                    program.write("target_lengths", lengths);
                 }};
 }
 

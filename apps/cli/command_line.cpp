@@ -87,6 +87,7 @@ void add_commands(cli::Command& app, Common& common) {
     add_score(app, common);
     add_generate(app, common);
     add_fill(app, common);
+    add_translate(app, common);
     add_classify(app, common);
     add_forward(app, common);
     add_inspect(app, common);

@@ -16,6 +16,7 @@ void add_score(cli::Command& app, Common& common);
 void add_classify(cli::Command& app, Common& common);
 void add_generate(cli::Command& app, Common& common);
 void add_fill(cli::Command& app, Common& common);
+void add_translate(cli::Command& app, Common& common);
 void add_forward(cli::Command& app, Common& common);
 void add_inspect(cli::Command& app, Common& common);
 void add_merge(cli::Command& app, Common& common);

@@ -18,9 +18,9 @@ namespace vkf {
 namespace {
 
 void run(const cli::Command& command, const Common& common, const EvalOptions& o) {
-    const int subjects = !o.data.empty() + !o.text.empty() + !o.hellaswag.empty();
+    const int subjects = !o.data.empty() + !o.text.empty() + !o.hellaswag.empty() + !o.source.empty();
     require(subjects == 1, "eval: ", subjects == 0 ? "--data is missing" : "what to judge the model by is given twice",
-            ", wanted one of --data, --text and --hellaswag");
+            ", wanted one of --data, --text, --hellaswag and --source");
     const Task& task = family_in({o.model, o.base}).task();
     require_options_of(command, task, o.model);
     commands_of(task).eval(common, o);
@@ -30,7 +30,9 @@ void add_options(cli::Command& command, EvalOptions& o) {
     command.add_option("--model,model", o.model, "Model directory").required().type_name("DIR");
     add_base_option(command, o.base);
     add_verify_option(command, o.verify);
-    command.add_option("--data", o.data, "Text, token file, or a directory of either; a directory of images")
+    command
+        .add_option("--data", o.data,
+                    "Text, token file, or a directory of either; a directory of images; .tsv or .jsonl of pairs")
         .type_name("PATH");
     command
         .add_option("--split", o.split,
@@ -43,7 +45,8 @@ void add_options(cli::Command& command, EvalOptions& o) {
         .check(whole(1));
     command.add_flag("--allow-nonfinite", o.allow_nonfinite, "Report a loss that is nan or infinite too");
 
-    const std::string text = option_group(language_task()), vision = option_group(image_task());
+    const std::string text = option_group(language_task()), vision = option_group(image_task()),
+                      pairs = option_group(translation_task());
     command.add_option("--block-size", o.block_size, "Tokens of a sequence (the model's n_positions)")
         .type_name("N")
         .check(whole(1))
@@ -75,6 +78,19 @@ void add_options(cli::Command& command, EvalOptions& o) {
     add_statistics_option(command, o.statistics).group(vision);
     add_max_pixels_option(command, o.max_pixels).group(vision);
     command.add_flag("--coarse-labels", o.coarse_labels, "CIFAR-100's 20 coarse labels").group(vision);
+    command.add_option("--source", o.source, "Instead of --data: sentences, one on a line")
+        .type_name("FILE")
+        .group(pairs);
+    command.add_option("--target", o.target, "Their translations, line by line")
+        .type_name("FILE")
+        .needs("--source")
+        .group(pairs);
+    command.add_option("--fields", o.fields, "Names of the fields of --data's objects, if it is a .jsonl file")
+        .type_name("SOURCE,TARGET")
+        .capture_default_str()
+        .group(pairs);
+    command.add_flag("--bleu", o.bleu, "Translate the sources, too; BLEU and chrF2 of the translations").group(pairs);
+    o.translate.declare(command, pairs);
     const auto no_effect = [&](const char* beside, std::initializer_list<const char*> options) {
         for (const char* option : options) command.option(beside).excludes(option);
     };
@@ -103,7 +119,8 @@ void add_eval(cli::Command& app, Common& common) {
         "  vkformer eval --model out --data data/ --all --json\n"
         "  vkformer eval --model out --text input.txt --stride 8\n"
         "  vkformer eval --model out --hellaswag hellaswag_val.jsonl --limit 500\n"
-        "  vkformer eval --model vit/best --data data/cifar10 --confusion-matrix confusion.png\n");
+        "  vkformer eval --model vit/best --data data/cifar10 --confusion-matrix confusion.png\n"
+        "  vkformer eval --model translator --source test.en --target test.de --bleu\n");
     command.callback([&command, options, &common] { run(command, common, *options); });
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/generate/translate_lines.h"
 #include "models/images/codecs/picture.h"
 
 namespace vkf {
@@ -14,9 +15,11 @@ struct Common;
 struct EvalOptions {
     std::string model, base;
     std::string split;  // train, val, for images also test or all; empty: val, or all images of a folder without splits
-    bool verify = true;  // check the model's manifest
+    bool verify = true;                 // check the model's manifest
     std::string data, text, hellaswag;  // data to evaluate on: one of these
-    const std::string& subject() const { return !data.empty() ? data : !text.empty() ? text : hellaswag; }
+    const std::string& subject() const {
+        return !data.empty() ? data : !text.empty() ? text : !source.empty() ? source : hellaswag;
+    }
     std::int64_t batch_size = 0;  // 0: 12 sequences, 128 images
     bool allow_nonfinite = false;
 
@@ -28,6 +31,12 @@ struct EvalOptions {
     std::optional<std::int64_t> limit;   // tasks
     bool parse_special = false;          // recognise names of special tokens in a text
 
+    // translation models
+    std::string source, target;            // parallel texts, instead of data
+    std::string fields = "source,target";  // of the objects in a .jsonl file
+    bool bleu = false;                     // translate the sources too
+    TranslateOptions translate;
+
     // vision models
     std::string statistics;  // else those of preprocessor_config.json
     bool coarse_labels = false;
@@ -38,6 +47,7 @@ struct EvalOptions {
 void eval_language(const Common& common, const EvalOptions& options);
 void eval_hellaswag(const Common& common, const EvalOptions& options);
 void eval_images(const Common& common, const EvalOptions& options);
+void eval_translation(const Common& common, const EvalOptions& options);
 
 /// Throws Error if the result called `name` is not finite and options do not allow that; `source` names the origin of
 /// the first such number.

@@ -28,11 +28,12 @@ ForwardCase read_case(const Common& common, const ForwardOptions& options) {
     const std::filesystem::path whole = whole_model({options.model, options.base});
     const Safetensors file = Safetensors::open(options.input);
     ForwardCase made = commands_of(family_in(whole).task()).forward(options, file);
-    require(!options.grads || !made.targets.empty(), options.input, ": --grads needs the tensor '", made.target_name,
-            "' ", made.target_type.shape);
+    require(!options.grads || !made.targets.integers.empty(), options.input, ": --grads needs the tensor '",
+            made.targets.name, "' ", made.targets.type.shape);
     require_output("--output", options.output, {options.input, options.model, whole.string()});
     for (const StoredTensor& tensor : file.tensors())
-        if (tensor.name != made.input_name && tensor.name != made.target_name)
+        if (tensor.name != made.targets.name &&
+            std::ranges::find(made.inputs, tensor.name, &ForwardTensor::name) == made.inputs.end())
             note(common, text(options.input, ": tensor '", tensor.name, "' is not used"));
     return made;
 }
@@ -76,20 +77,25 @@ void run(Device& device, const Common& common, const ForwardOptions& options, co
     graph.activations = common.activations();
     Parameters parameters;
     State state(device);
-    const Tensor logits = input.logits(Scope(graph, parameters), graph.input(input.input_name, input.input_type));
+    std::vector<Tensor> in;
+    for (const ForwardTensor& tensor : input.inputs) in.push_back(graph.input(tensor.name, tensor.type));
+    const Tensor logits = input.logits(Scope(graph, parameters), in);
     graph.output("logits", logits);
-    if (!input.targets.empty()) {
-        const Tensor loss = cross_entropy(logits, graph.input(input.target_name, input.target_type));
+    const bool has_targets = !input.targets.integers.empty();
+    if (has_targets) {
+        const Tensor loss = cross_entropy(logits, graph.input(input.targets.name, input.targets.type));
         graph.output("loss", loss);
         if (options.grads) output_gradients(graph, loss, parameters.trained());
     }
     Program program(device, graph, state);
     input.load(parameters, state);
-    if (input.images.empty())
-        program.write(input.input_name, input.tokens);
-    else
-        program.write(input.input_name, input.images);
-    if (!input.targets.empty()) program.write(input.target_name, input.targets);
+    for (const ForwardTensor& tensor : input.inputs) {
+        if (tensor.numbers.empty())
+            program.write(tensor.name, tensor.integers);
+        else
+            program.write(tensor.name, tensor.numbers);
+    }
+    if (has_targets) program.write(input.targets.name, input.targets.integers);
     program.run();
     if (!options.allow_nonfinite) require_finite(program, graph, options.model);
 
@@ -106,10 +112,10 @@ void run(Device& device, const Common& common, const ForwardOptions& options, co
         document["tensors"][output.name] = std::vector(extents.begin(), extents.end());
     }
     write_safetensors(options.output, tensors);
-    if (!input.targets.empty()) document["loss"] = program.read_scalar("loss");
+    if (has_targets) document["loss"] = program.read_scalar("loss");
     if (common.json)
         print_json(document);
-    else if (!input.targets.empty())
+    else if (has_targets)
         print(text("loss ", program.read_scalar("loss"), "\n"));
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,15 +20,19 @@ struct ForwardOptions {
     bool grads = false, allow_nonfinite = false;
 };
 
+/// Tensor of the file, in the form in which the model takes it.
+struct ForwardTensor {
+    std::string name;
+    TensorType type;
+    std::vector<std::int32_t> integers;  // contents, if it has integers
+    std::vector<float> numbers;          // contents otherwise
+};
+
 /// Contents of the file, and the model's functions of them.
 struct ForwardCase {
-    std::string input_name, target_name;
-    TensorType input_type;
-    std::vector<std::int32_t> tokens;  // the input, if it has integers
-    std::vector<float> images;         // the input otherwise
-    TensorType target_type;
-    std::vector<std::int32_t> targets;  // empty if absent
-    std::function<Tensor(const Scope&, Tensor)> logits;
+    std::vector<ForwardTensor> inputs;
+    ForwardTensor targets;  // without contents if absent
+    std::function<Tensor(const Scope&, std::span<const Tensor> inputs)> logits;
     std::function<void(const Parameters&, State&)> load;
 };
 
@@ -36,5 +41,7 @@ struct ForwardCase {
 ForwardCase language_case(const ForwardOptions& options, const Safetensors& file);
 /// Images and labels for a vision model. Throws as language_case does.
 ForwardCase image_case(const ForwardOptions& options, const Safetensors& file);
+/// Sources and targets for a translation model: the inputs of translation_loss(). Throws as language_case does.
+ForwardCase translation_case(const ForwardOptions& options, const Safetensors& file);
 
 }  // namespace vkf

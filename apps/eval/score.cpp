@@ -9,12 +9,10 @@
 #include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
-#include "apps/cli/version.h"
+#include "apps/eval/translation_scores.h"
 #include "base/error.h"
 #include "base/files/file.h"
 #include "base/text/utf8.h"
-#include "models/translation/bleu.h"
-#include "models/translation/chrf.h"
 
 namespace vkf {
 
@@ -50,35 +48,14 @@ void run_score(const Common& common, const ScoreOptions& o) {
                 o.translations, " has ", translations.size(), ", wanted a reference for every translation");
     }
 
-    Bleu bleu;
-    ChrF chrf;
+    TranslationScores scores(references.size());
     for (std::size_t i = 0; i < translations.size(); ++i) {
         std::vector<std::string> wanted;
         for (const auto& reference : references) wanted.push_back(reference[i]);
-        bleu.add(translations[i], wanted);
-        chrf.add(translations[i], wanted);
+        scores.add(translations[i], wanted);
     }
-    const BleuScore score = bleu.score();
-    const double ratio =
-        score.reference_words == 0 ? 0 : static_cast<double>(score.words) / static_cast<double>(score.reference_words);
-    const std::string end = text("|version:vkformer-", version());
-    const std::string bleu_signature = text("nrefs:", references.size(), "|case:mixed|eff:no|tok:13a|smooth:exp", end);
-    const std::string chrf_signature = text("nrefs:", references.size(), "|case:mixed|eff:yes|nc:6|nw:0|space:no", end);
-    const auto& p = score.precisions;
-    if (common.json) {
-        return print_json({{"bleu", score.score},
-                           {"bleu_signature", bleu_signature},
-                           {"precisions", p},
-                           {"brevity_penalty", score.brevity},
-                           {"words", score.words},
-                           {"reference_words", score.reference_words},
-                           {"chrf2", chrf.score()},
-                           {"chrf2_signature", chrf_signature}});
-    }
-    print(text("BLEU|", bleu_signature, " = ", fixed(score.score, 2), " ", fixed(p[0], 1), "/", fixed(p[1], 1), "/",
-               fixed(p[2], 1), "/", fixed(p[3], 1), " (BP = ", fixed(score.brevity, 3), " ratio = ", fixed(ratio, 3),
-               " hyp_len = ", score.words, " ref_len = ", score.reference_words, ")\nchrF2|", chrf_signature, " = ",
-               fixed(chrf.score(), 2), "\n"));
+    if (common.json) return print_json(scores.document());
+    print(scores.lines());
 }
 
 }  // namespace

@@ -27,10 +27,12 @@ struct InspectOptions {
 /// Adds `inspect FAMILY`: what a run with these options would train.
 void add_inspect_language(cli::Command& inspect, Common& common, const Family& family);
 void add_inspect_images(cli::Command& inspect, Common& common, const Family& family);
+void add_inspect_translation(cli::Command& inspect, Common& common, const Family& family);
 
 /// The model of a directory.
 InspectedModel inspect_language(const InspectOptions& options, Format activations);
 InspectedModel inspect_images(const InspectOptions& options, Format activations);
+InspectedModel inspect_translation(const InspectOptions& options, Format activations);
 
 /// Begins a description with the parts that are the same for all tasks. Throws InputError if the configuration cannot
 /// be built.

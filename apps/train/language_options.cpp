@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "apps/cli/command.h"
-#include "apps/cli/named_values.h"
 #include "apps/model.h"
 #include "base/error.h"
 #include "models/adapters/adapters.h"
@@ -16,11 +15,6 @@
 namespace vkf {
 
 namespace {
-
-constexpr std::pair<const char*, Schedule::Kind> language_schedules[] = {
-    {"cosine", Schedule::Kind::cosine},
-    {"trapezoid", Schedule::Kind::trapezoid},
-    {"inverse-sqrt", Schedule::Kind::inverse_sqrt}};
 
 std::vector<std::string> split(const std::string& list) {
     std::vector<std::string> parts;
@@ -38,40 +32,13 @@ void LanguageRunOptions::declare(cli::Command& app) {
     declare_model(app);
     option(app, "--block-size", block_size, "tokens in a sequence; a model that is there limits it",
            whole(1, 10'000'000));
-    option(app, "--max-iters", max_iters, "steps", whole(0, most_steps));
     choice(app, "--eval-order", eval_order, "which windows evaluations take: drawn ones, or the first of each split",
            {"random", "sequential"});
-    choice(app, "--schedule", schedule_kind,
-           "cosine: from the warm-up to the decay's end; trapezoid: a line over the last --warmdown-iters; "
-           "inverse-sqrt: after the warm-up, in proportion to 1/√step",
-           names_of(language_schedules));
-    const auto decays = [this] { return schedule.decay_lr; };
-    const char* const no_decay = "beside --no-decay-lr";
-    effective_if(decays, no_decay);
-    option(app, "--warmdown-iters", schedule.warmdown_iters, "steps of the trapezoid's descent", whole(0, most_steps));
-    keep_if([this] { return schedule_kind == "trapezoid"; });
-    effective_if([this] { return schedule_kind == "trapezoid"; },
-                 [this] { return "on --schedule " + schedule_kind + ", wanted --schedule trapezoid with it"; });
-    option(app, "--warmup-iters", schedule.warmup_iters, "steps of linear warm-up", whole(0, most_steps));
-    effective_if([this] { return schedule.decay_lr || schedule.warmup_iters == 0; }, no_decay);
-    option(app, "--lr-decay-iters", schedule.lr_decay_iters, "step at which the decay ends", whole(0, most_steps));
-    effective_if(decays, no_decay);
-    const auto ends = [this] { return schedule_kind != "inverse-sqrt"; };
-    const char* const no_end = "on --schedule inverse-sqrt, wanted --schedule cosine or trapezoid with it";
-    effective_if(ends, no_end);
-    option(app, "--eval-interval", eval_interval, "steps between evaluations; each writes a checkpoint",
-           whole(1, most_steps));
     option(app, "--eval-iters", eval_iters, "micro-batches per split in an evaluation", whole(1, most_steps));
-    option(
-        app, "--z-loss", loss_terms.z_loss,
-        "weight of log²Z in the loss that is trained, Z being the sum of a token's exponentials (PaLM: 1e-4); 0: none",
-        number({.least = 0, .most = 1}));
-    option(app, "--label-smoothing", loss_terms.label_smoothing,
-           "share of each target that is spread evenly over all tokens, in the loss that is trained; 0: none",
-           number({.least = 0, .most = 1, .most_too = false}));
+    declare_steps(app);
     declare_lora(app);
     declare_run(app);
-    effective_if("--min-lr", ends, no_end);
+    declare_steps_after_run();
 }
 
 void LanguageRunOptions::declare_lora(cli::Command& app) {
@@ -137,13 +104,7 @@ ModelConfig LanguageRunOptions::adapted(const ModelConfig& there) const try {
 }
 
 void LanguageRunOptions::check() {
-    schedule.kind = named("--schedule", schedule_kind, language_schedules);
-    const std::int64_t warmdown = schedule.kind == Schedule::Kind::trapezoid ? schedule.warmdown_iters : 0;
-    require(
-        schedule.kind == Schedule::Kind::inverse_sqrt || schedule.lr_decay_iters >= schedule.warmup_iters + warmdown,
-        "--lr-decay-iters ", schedule.lr_decay_iters,
-        warmdown ? text(" is less than --warmdown-iters ", warmdown, " after") : " is before",
-        " the end of --warmup-iters ", schedule.warmup_iters);
+    check_steps();
     require(lora_rank == 0 || !origin().empty(), origin_of("--lora-rank"), " is ", lora_rank,
             ", but there is no --init-from: adapters stand beside a model that is there already");
     if (lora_base_precision != "fp32") trainer.frozen = lora_base_precision == "bfloat16" ? Format::bf16 : Format::f16;

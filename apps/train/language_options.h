@@ -4,23 +4,19 @@
 #include <optional>
 #include <string>
 
-#include "apps/train/run_options.h"
+#include "apps/train/step_options.h"
 #include "models/tokenizers/tokenizer.h"
-#include "ops/loss/head_loss.h"
 
 namespace vkf {
 
-struct LanguageRunOptions : RunOptions {
-    explicit LanguageRunOptions(const Family& family) : RunOptions(family) {
+struct LanguageRunOptions : StepRunOptions {
+    explicit LanguageRunOptions(const Family& family) : StepRunOptions(family) {
         trainer.gradient_accumulation_steps = 40;  // all defaults are nanoGPT's
     }
 
     std::int64_t block_size = 1024;
-    std::string order = "random", eval_order = "random", schedule_kind = "cosine";
-    std::int64_t max_iters = 600000;
-    std::int64_t eval_interval = 2000;
+    std::string order = "random", eval_order = "random";
     std::int64_t eval_iters = 200;
-    LossTerms loss_terms;  // of the loss that is trained; evaluations have none
 
     // adapters, which are trained instead of the model
     std::int64_t lora_rank = 0;        // 0: none

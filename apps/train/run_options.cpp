@@ -80,7 +80,7 @@ void RunOptions::declare_run(cli::Command& app) {
          "no token attends to itself [so in a vision transformer's attentionx with gamma 1]");
     option(app, "--dropout", trainer.dropout, "dropout rate", number(below_one));
 
-    option(app, "--batch-size", batch_size, "sequences or images in a micro-batch", whole(1, 100'000));
+    option(app, batch_option.name, batch_size, batch_option.help, whole(1, batch_option.most));
     option(app, "--gradient-accumulation-steps", trainer.gradient_accumulation_steps, "micro-batches in a step",
            whole(1, 1'000'000));
     flag(app, "--recompute", trainer.recompute,

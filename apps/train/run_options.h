@@ -37,6 +37,12 @@ public:
     std::string data;
     std::vector<NamedPath> eval_data;  // more sets to evaluate on
     std::int64_t batch_size = 12;
+    /// Option of batch_size, and the unit that it counts.
+    struct BatchOption {
+        const char* name = "--batch-size";
+        const char* help = "sequences or images in a micro-batch";
+        std::int64_t most = 100'000;
+    } batch_option;
     TrainerConfig trainer;
     std::string optimizer = "adamw";
     std::optional<double> eps;  // else 1e-8, and 1e-18 for setadam

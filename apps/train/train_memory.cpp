@@ -42,7 +42,7 @@ std::int64_t bytes_of(const Device& device, const RunOptions& o, const BatchLoss
 std::string words(const RunOptions& o, const Savings& savings) {
     std::string list;
     if (savings.cut > 1)
-        list += text(" --batch-size ", o.batch_size / savings.cut, " --gradient-accumulation-steps ",
+        list += text(" ", o.batch_option.name, " ", o.batch_size / savings.cut, " --gradient-accumulation-steps ",
                      o.trainer.gradient_accumulation_steps * savings.cut);
     if (savings.recompute) list += " --recompute";
     if (savings.mixed) list += " --precision mixed";

@@ -19,7 +19,8 @@ Tensor KeyValueCache::keep(const Scope& scope, std::string_view name, Tensor fre
     states.push_back({.name = text(scope.path(), '.', name),
                       .width = fresh.width(),
                       .format = head_width % 2 == 0 ? format : Format::f32});
-    return states.back().in(scope.graph(), fresh.shape()[0], capacity);
+    const Tensor state = states.back().in(scope.graph(), fresh.shape()[0], capacity);
+    return beams.count > 1 ? kv_cache_reorder(state, beams.parents, beams.filled, beams.count) : state;
 }
 
 }  // namespace vkf

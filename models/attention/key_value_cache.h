@@ -22,13 +22,22 @@ struct CachedState {
     Tensor in(Graph& graph, std::int64_t rows, std::int64_t capacity) const;
 };
 
+/// Beams of a search: neighbouring rows of a cache that belong to one group.
+struct CacheBeams {
+    std::int64_t count = 1;  // rows of a group; 1: rows are independent
+    /// i32 [B]: beam of the same group whose earlier positions a row takes over before this call's are appended.
+    Tensor parents = {};
+    Tensor filled = {};  // i32 [B / count]: number of these positions
+};
+
 /// Keys and values of earlier positions. They are states of the graph, and belong to the layers: a layer asks for its
 /// own by append(), and the cache lists what layers asked for.
 struct KeyValueCache {
     Tensor lengths;    // i32 [B]: filled positions of each row, including this call's tokens
     Tensor positions;  // i32 [T] or [B, T]: positions of this call's tokens
     std::int64_t capacity = 0;
-    Format format = Format::f32;           // format of activations
+    Format format = Format::f32;  // format of activations
+    CacheBeams beams = {};
     std::vector<CachedState> states = {};  // what the layers keep, in their order
 
     /// Appends this call's keys [B, T, N·D] and values [B, T, N·D_V] to those of the layer at `scope`; returns those of

@@ -20,7 +20,8 @@ class AttentionConfig;
 struct IntRange {
     std::int64_t* value;
     std::int64_t least = 1, most = 1;
-    std::int64_t zero = 0;  // value that 0 stands for in a file, if it is known
+    std::int64_t zero = 0;     // value that 0 stands for in a file, if it is known
+    bool counts_zero = false;  // 0 is a value like others, not the absence of one
 
     std::int64_t resolved() const { return *value == 0 ? zero : *value; }
 };

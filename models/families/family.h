@@ -2,7 +2,8 @@
 // families.def; every command, checkpoints and tests find it there.
 //
 // The type of a family's graph says which task (task.h) the family has. A language model computes features of tokens,
-// and logits from features by a table; an image model computes logits of classes.
+// and logits from features by a table; an image model computes logits of classes; a translation model computes features
+// of a target's tokens from a source's.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +52,42 @@ struct ImageGraph {
     Tensor (*logits)(const Scope&, const ModelConfig&, Tensor images, std::vector<AttentionProbe>* attention);
 };
 
+/// Sentences of unequal lengths: tokens i32 [B, T], of which lengths[b] of row b are its sentence and the others are
+/// padding. Lengths are i32 [B]; absent: all tokens count.
+struct Sentences {
+    Tensor tokens, lengths;
+};
+
+/// Sources in the form that a decoder reads: tensors [B, S, …], of which lengths[b] positions of row b count.
+struct SourceMemory {
+    std::vector<Tensor> tensors;
+    Tensor lengths;  // i32 [B]
+};
+
+/// Vocabularies of a translation model, and the tokens that begin and end every target. The end is also the last token
+/// of every source.
+struct TranslationTokens {
+    std::int64_t source_vocabulary = 0, target_vocabulary = 0;
+    bool shared = false;  // true if a token means the same in sources and targets, so that one table may serve both
+    std::int32_t begin = 0, end = 0;
+};
+
+/// Graph of a translation model, in two parts. While a target is generated, the first part runs once and the second for
+/// every token.
+struct TranslationGraph {
+    static const Task& task() { return translation_task(); }
+
+    /// Reads sources [B, S].
+    SourceMemory (*read)(const Scope&, const ModelConfig&, const Sentences& source);
+    /// Features of target tokens [R, T], whose logits predict the tokens after them. R is a multiple of the memory's B:
+    /// rows b·R/B … belong to source b. `cache` holds earlier positions and may be null.
+    Features (*features)(const Scope&, const ModelConfig&, const SourceMemory& memory, const Sentences& target,
+                         KeyValueCache* cache);
+    /// Tokens of a configuration, and a configuration for these tokens.
+    TranslationTokens (*tokens)(const ModelConfig&);
+    void (*set_tokens)(ModelConfig&, const TranslationTokens&);
+};
+
 /// Names of tensors in files of other programs, if they differ from the names here.
 struct TensorNames {
     std::string_view prefix = {};                // optional, before every name
@@ -80,7 +117,7 @@ struct Family {
     void (*rename_keys)(nlohmann::json& config) = nullptr;
     TensorNames tensors = {};
     std::vector<std::string_view> lora_targets = {};  // default targets of adapters, as in PEFT
-    std::variant<LanguageGraph, ImageGraph> graph;
+    std::variant<LanguageGraph, ImageGraph, TranslationGraph> graph;
 
     const Task& task() const {
         return std::visit([](const auto& of_task) -> const Task& { return of_task.task(); }, graph);

@@ -18,5 +18,7 @@ struct Task {
 const Task& language_task();
 /// Images: logits of their classes (models/image_model.h).
 const Task& image_task();
+/// Pairs of sentences: logits of the tokens of a target that belongs to a source (models/translation_model.h).
+const Task& translation_task();
 
 }  // namespace vkf

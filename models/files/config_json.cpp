@@ -115,7 +115,7 @@ struct Write {
     std::string key;
 
     void operator()(const IntRange& whole) const {
-        object[key] = whole.resolved() ? ordered_json(whole.resolved()) : ordered_json();
+        object[key] = whole.resolved() || whole.counts_zero ? ordered_json(whole.resolved()) : ordered_json();
     }
     /// Writes 1e-5 as such, not with the further digits of its nearest float.
     void operator()(const Number& number) const { object[key] = std::stod(shortest(*number.value)); }

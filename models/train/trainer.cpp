@@ -20,22 +20,45 @@ std::string average_of(const Parameter& parameter) {
 
 }  // namespace
 
+Trainer::Step::Step(Device& device, State& state, const LossGraph& loss, const TrainerConfig& config,
+                    const Program* shares)
+    : graphs(loss, config), program(device, graphs.step, state, ProgramOptions{.shares = shares}) {}
+
 Trainer::Trainer(Device& device, const LossGraph& training, const LossGraph& evaluation, const TrainerConfig& config)
+    : Trainer(device, LossGraphs{.shapes = {training}}, LossGraphs{.shapes = {evaluation}}, config) {}
+
+Trainer::Trainer(Device& device, const LossGraphs& training, const LossGraphs& evaluation, const TrainerConfig& config)
     : device_(device),
       config_(with_device_defaults(config, device)),
       state_(device),
-      graphs_(training, config_),
-      step_(device, graphs_.step, state_) {
-    if (graphs_.update) update_.emplace(device_, *graphs_.update, state_, ProgramOptions{.shares = &step_});
-    evaluation_graph_.activations = config.activations;
-    Parameters& evaluated = averaged() ? averages_ : graphs_.parameters;
-    evaluation_graph_.output("loss", evaluation(Scope(evaluation_graph_, evaluated)));
-    narrow_frozen(evaluation_graph_, evaluated, config.frozen);
-    evaluation_.emplace(device_, evaluation_graph_, state_, ProgramOptions{.shares = &step_});
+      training_(training),
+      evaluation_(evaluation) {
+    for (const LossGraph& loss : training.shapes)
+        steps_.push_back(std::make_unique<Step>(device_, state_, loss, config_, largest()));
+    if (std::optional<Graph>& update = steps_.front()->graphs.update)
+        update_.emplace(device_, *update, state_, ProgramOptions{.shares = largest()});
+    for (const LossGraph& loss : evaluation.shapes) add_evaluation(loss);
     for (const Parameter& parameter : parameters().list())
         state_.write(parameter.name, initial_values(parameter, config.seed));
     if (config.scales_loss()) state_.write("loss_scale", std::array{config.loss_scaling.initial, 0.0f});
     begin_averages();
+}
+
+/// The step's program with the largest arena, which others share; null if there is none yet.
+const Program* Trainer::largest() const {
+    const Program* found = nullptr;
+    for (const auto& step : steps_)
+        if (!found || step->program.memory().arena > found->memory().arena) found = &step->program;
+    return found;
+}
+
+void Trainer::add_evaluation(const LossGraph& loss) {
+    EvaluationStep& made = *evaluations_.emplace_back(std::make_unique<EvaluationStep>());
+    made.graph.activations = config_.activations;
+    Parameters& evaluated = averaged() ? averages_ : steps_.front()->graphs.parameters;
+    made.graph.output("loss", loss(Scope(made.graph, evaluated)));
+    narrow_frozen(made.graph, evaluated, config_.frozen);
+    made.program.emplace(device_, made.graph, state_, ProgramOptions{.shares = largest()});
 }
 
 void Trainer::begin_averages() {
@@ -44,23 +67,40 @@ void Trainer::begin_averages() {
         state_.write(average_of(parameter), state_.read(parameter.name));
 }
 
+/// The programs that change the parameters, each of whose graphs has the hook.
+std::vector<Program*> Trainer::programs_with_update() {
+    if (update_) return {&*update_};
+    std::vector<Program*> list;
+    for (const auto& step : steps_) list.push_back(&step->program);
+    return list;
+}
+
 void Trainer::set_gradient_hook(GradientHook hook) {
-    if (!hook) return last().set_hook({});
-    last().set_hook([this, hook = std::move(hook)](std::span<HookedTensor> memory) {
-        for (std::size_t k = 0; k < memory.size(); ++k) hook(graphs_.buckets[k], memory[k]);
-    });
+    for (Program* program : programs_with_update()) {
+        if (!hook)
+            program->set_hook({});
+        else
+            program->set_hook([this, hook](std::span<HookedTensor> memory) {
+                for (std::size_t k = 0; k < memory.size(); ++k) hook(buckets()[k], memory[k]);
+            });
+    }
 }
 
 void Trainer::start(std::int64_t it, double learning_rate, const Feed& feed) {
     const std::int64_t micro_steps = config_.gradient_accumulation_steps;
-    last().write("rates", step_rates(learning_rate, config_.optimizer.beta1, config_.optimizer.beta2, it + 1));
-    updates_.push_back({{}, micro_steps});
+    const auto first = static_cast<std::uint64_t>(it * micro_steps);
+    Program& last = update_ ? *update_ : step_of(first);
+    last.write("rates", step_rates(learning_rate, config_.optimizer.beta1, config_.optimizer.beta2, it + 1));
+    updates_.push_back({{}, micro_steps, &last});
     std::int64_t started = 0;
     try {
         for (; started < micro_steps; ++started) {
-            if (step_.under_way() == 2) finish_micro_batch();
-            write_micro_batch(static_cast<std::uint64_t>(it * micro_steps + started), feed);
-            step_.start();
+            if (running_.size() == 2) finish_micro_batch();
+            const std::uint64_t number = first + static_cast<std::uint64_t>(started);
+            Program& step = step_of(number);
+            write_micro_batch(step, number, feed);
+            step.start();
+            running_.push_back(&step);
         }
         if (update_) update_->start();
     } catch (...) {
@@ -72,25 +112,26 @@ void Trainer::start(std::int64_t it, double learning_rate, const Feed& feed) {
 /// Drops the update that was to be started last, with the gradients that its micro-batches have added to sums. An
 /// earlier update under way ends normally.
 void Trainer::take_back(bool begun) {
-    while (begun && step_.under_way() > 0) finish_micro_batch();
+    while (begun && !running_.empty()) finish_micro_batch();
     updates_.pop_back();
     if (!begun) return;
-    for (std::size_t k = 0; k < graphs_.buckets.size(); ++k)
-        state_.write(gradient_sums(k),
-                     std::vector<float>(static_cast<std::size_t>(graphs_.buckets[k].layout.elements)));
+    for (std::size_t k = 0; k < buckets().size(); ++k)
+        state_.write(gradient_sums(k), std::vector<float>(static_cast<std::size_t>(buckets()[k].layout.elements)));
 }
 
-void Trainer::write_micro_batch(std::uint64_t number, const Feed& feed) {
-    feed(step_, number);
+void Trainer::write_micro_batch(Program& program, std::uint64_t number, const Feed& feed) {
+    feed(program, number);
     if (!config_.has_dropout()) return;
     const auto key = stream_key(config_.seed, "dropout", number);
-    step_.write("seed", std::array{static_cast<std::int32_t>(key[0]), static_cast<std::int32_t>(key[1])});
+    program.write("seed", std::array{static_cast<std::int32_t>(key[0]), static_cast<std::int32_t>(key[1])});
 }
 
 void Trainer::finish_micro_batch() {
     Update& at = updates_.front().left > 0 ? updates_.front() : updates_.back();
-    step_.finish();
-    at.result.loss += static_cast<double>(step_.read_scalar("loss"));
+    Program& step = *running_.front();
+    step.finish();
+    running_.pop_front();
+    at.result.loss += static_cast<double>(step.read_scalar("loss"));
     --at.left;
 }
 
@@ -99,15 +140,16 @@ StepResult Trainer::finish() {
     while (updates_.front().left > 0) finish_micro_batch();
     if (update_) update_->finish();
     StepResult result = updates_.front().result;
+    Program& last = *updates_.front().last;
     updates_.pop_front();
     result.loss /= static_cast<double>(config_.gradient_accumulation_steps);
-    result.grad_norm = static_cast<double>(last().read_scalar("grad_norm"));
+    result.grad_norm = static_cast<double>(last.read_scalar("grad_norm"));
     if (config_.scales_loss()) {
-        result.loss_scale = static_cast<double>(last().read_scalar("loss_scale"));
+        result.loss_scale = static_cast<double>(last.read_scalar("loss_scale"));
         result.skipped = !std::isfinite(result.grad_norm);
     }
     if (config_.optimizer.skip_outliers > 0) {
-        const float z_score = last().read_scalar("grad_norm_z_score");
+        const float z_score = last.read_scalar("grad_norm_z_score");
         result.norm_z_score = static_cast<double>(z_score);
         result.outlier = z_score > static_cast<float>(config_.optimizer.skip_outliers);
     }
@@ -122,10 +164,11 @@ StepResult Trainer::step(std::int64_t it, double learning_rate, const Feed& feed
 
 double Trainer::evaluate(const Feed& feed, std::uint64_t first, std::int64_t count,
                          const std::function<void(Program&)>& look) {
-    Program& program = *evaluation_;
-    double sum = 0;
+    double sum = 0, weights = 0;
     for (std::int64_t i = 0; i < count; ++i) {
-        feed(program, first + static_cast<std::uint64_t>(i));
+        const std::uint64_t number = first + static_cast<std::uint64_t>(i);
+        Program& program = *evaluations_.at(evaluation_.shape_of(number))->program;
+        feed(program, number);
         program.run();
         const auto loss = static_cast<double>(program.read_scalar("loss"));
         if (!std::isfinite(loss)) {
@@ -133,10 +176,12 @@ double Trainer::evaluate(const Feed& feed, std::uint64_t first, std::int64_t cou
             if (source.empty()) source = program.find_non_finite();
             throw NotFinite("an evaluation's loss is ", loss, "; the first number that is not finite: ", source);
         }
-        sum += loss;
+        const double weight = evaluation_.weight_of(number);
+        sum += weight * loss;
+        weights += weight;
         if (look) look(program);
     }
-    return sum / static_cast<double>(count);
+    return sum / weights;
 }
 
 std::vector<std::string> Trainer::kept_states() const {
@@ -155,7 +200,8 @@ std::vector<std::string> Trainer::evaluated_states() const {
 }
 
 std::vector<const Program*> Trainer::programs() const {
-    std::vector<const Program*> list{&step_};
+    std::vector<const Program*> list;
+    for (const auto& step : steps_) list.push_back(&step->program);
     if (update_) list.push_back(&*update_);
     return list;
 }
@@ -165,8 +211,9 @@ std::string Trainer::find_non_finite(std::int64_t it, const Feed& feed) {
     const std::int64_t micro_steps = config_.gradient_accumulation_steps;
     std::string found;
     for (std::int64_t i = 0; i < micro_steps && found.empty(); ++i) {
-        write_micro_batch(static_cast<std::uint64_t>(it * micro_steps + i), feed);
-        found = step_.find_non_finite();
+        const auto number = static_cast<std::uint64_t>(it * micro_steps + i);
+        write_micro_batch(step_of(number), number, feed);
+        found = step_of(number).find_non_finite();
     }
     return found;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,11 +43,22 @@ struct StepResult {
     bool outlier = false;
 };
 
+/// Losses of one model for micro-batches of several shapes.
+struct LossGraphs {
+    std::vector<LossGraph> shapes;
+    /// Index in `shapes` of the shape that a micro-batch has.
+    std::function<std::size_t(std::uint64_t number)> shape_of = [](std::uint64_t) { return std::size_t{0}; };
+    /// Weight of a micro-batch's loss in the mean of an evaluation.
+    std::function<double(std::uint64_t number)> weight_of = [](std::uint64_t) { return 1.0; };
+};
+
 /// Runs StepGraphs and evaluations.
 class Trainer {
 public:
-    /// Parameters start at their initial values, drawn from the seed; moments at zero. Evaluation has a separate graph,
+    /// Parameters start at their initial values, drawn from the seed; moments at zero. Evaluation has separate graphs,
     /// without randomness, of the parameters' moving averages if they are kept.
+    Trainer(Device& device, const LossGraphs& training, const LossGraphs& evaluation, const TrainerConfig& config);
+    /// Trainer whose micro-batches all have one shape.
     Trainer(Device& device, const LossGraph& training, const LossGraph& evaluation, const TrainerConfig& config);
     Trainer(const Trainer&) = delete;  // programs refer to their graphs
 
@@ -64,8 +76,9 @@ public:
     std::size_t under_way() const { return updates_.size(); }
     /// Runs one update from start to finish; no other may be under way.
     StepResult step(std::int64_t it, double learning_rate, const Feed& feed);
-    /// Runs micro-batches first … first + count − 1 without randomness; returns their mean loss. `look` gets the
-    /// program with the outputs of each. Throws NotFinite naming the first number that is not finite, if a loss is not.
+    /// Runs micro-batches first … first + count − 1 without randomness; returns the mean of their losses by weight.
+    /// `look` gets the program with the outputs of each. Throws NotFinite naming the first number that is not finite,
+    /// if a loss is not.
     double evaluate(const Feed& feed, std::uint64_t first, std::int64_t count,
                     const std::function<void(Program&)>& look = {});
 
@@ -74,38 +87,55 @@ public:
 
     State& state() { return state_; }
     const State& state() const { return state_; }
-    const Parameters& parameters() const { return graphs_.parameters; }
+    const Parameters& parameters() const { return steps_.front()->graphs.parameters; }
     /// All states that a step continues: parameters, states of updates, and "loss_scale" if the loss is scaled.
     std::vector<std::string> kept_states() const;
     /// States that evaluation uses as the parameters that training changes, in their order.
     std::vector<std::string> evaluated_states() const;
-    /// The step's programs, for reports: one, or two with accumulation.
+    /// The step's programs, for reports: one for each shape, and one more with accumulation.
     std::vector<const Program*> programs() const;
     /// Source of the first number in update `it` that is not finite; empty if it does not happen again.
     std::string find_non_finite(std::int64_t it, const Feed& feed);
 
 private:
-    /// An update under way, and the number of its unfinished micro-batches.
+    /// Step of micro-batches of one shape.
+    struct Step {
+        StepGraphs graphs;
+        Program program;
+
+        Step(Device& device, State& state, const LossGraph& loss, const TrainerConfig& config, const Program* shares);
+    };
+    /// Evaluation of micro-batches of one shape.
+    struct EvaluationStep {
+        Graph graph;
+        std::optional<Program> program;
+    };
+    /// An update under way: the number of its unfinished micro-batches, and the program that changes the parameters.
     struct Update {
         StepResult result;
         std::int64_t left;
+        Program* last;
     };
 
     bool averaged() const { return config_.optimizer.ema_decay > 0; }
+    const std::vector<GradientBucket>& buckets() const { return steps_.front()->graphs.buckets; }
+    Program& step_of(std::uint64_t number) { return steps_.at(training_.shape_of(number))->program; }
+    std::vector<Program*> programs_with_update();
+    const Program* largest() const;
+    void add_evaluation(const LossGraph& loss);
     void take_back(bool begun);
-    Program& last() { return update_ ? *update_ : step_; }
-    void write_micro_batch(std::uint64_t number, const Feed& feed);
+    void write_micro_batch(Program& program, std::uint64_t number, const Feed& feed);
     void finish_micro_batch();
 
     Device& device_;
     TrainerConfig config_;
     State state_;
-    StepGraphs graphs_;
-    Program step_;
-    std::optional<Program> update_;  // with accumulation only
+    LossGraphs training_, evaluation_;
+    std::vector<std::unique_ptr<Step>> steps_;  // by shape
+    std::optional<Program> update_;             // with accumulation only
     Parameters averages_{ema_prefix};
-    Graph evaluation_graph_;
-    std::optional<Program> evaluation_;
+    std::vector<std::unique_ptr<EvaluationStep>> evaluations_;  // by shape
+    std::deque<Program*> running_;                              // programs of the micro-batches under way
     std::deque<Update> updates_;
 };
 

@@ -14,15 +14,10 @@
 
 #include "apps/program.h"
 #include "models/images/normalise.h"
+#include "translation_recipes.h"
 
 namespace vkf::test {
 namespace {
-
-/// An option of train.toml, its value, and the origin of the value: its name in the source, or "ours".
-struct Row {
-    const char *key, *value, *source;
-};
-using Rows = std::vector<Row>;
 
 const Rows ours{
     {"attention", "standard", "ours"},
@@ -304,6 +299,8 @@ const std::vector<Recipe> recipes{
     {"nano-gpt2", "nano-gpt2", {ours, modded_nanogpt_model, nanogpt, modded_nanogpt}},
     {"bert", "", {ours, bert_model, nanogpt}},
     {"bert", "novels-bert-cpu", {ours, bert_model, nanogpt, shakespeare_char, shakespeare_char_cpu, novels_bert_cpu}},
+    {"translate", "", {ours, vaswani}},
+    {"translate", "multi30k-cpu", {ours, vaswani, multi30k}},
     {"vit", "", {ours, plain_vit}},
     {"vit", "cifar-tiny", {ours, plain_vit, cifar_tiny}},
     {"vit", "sl-cifar10", {ours, plain_vit, sl_cifar10_rows}},

@@ -43,8 +43,7 @@ def beam(likelihoods, start, eos, width, longest, alpha=1.0):
     At each step continuations of all open hypotheses are ordered by their sums; of equal ones the lower token is first,
     then the lower beam. The first 2·width are candidates. Those that end with eos and are among the first `width` are
     finished; the first `width` of the others stay open. The search ends at `longest` tokens, or when `width` hypotheses
-    are finished and no open one can pass the worst of the best `width`: sums only fall, so an open hypothesis scores at
-    most sum / longest^alpha (0 <= alpha <= 1)."""
+    are finished."""
     open_ones, finished, margin, steps = [((), 0.0)], [], np.inf, 0
     while steps < longest:
         steps += 1
@@ -65,11 +64,8 @@ def beam(likelihoods, start, eos, width, longest, alpha=1.0):
                 finished.append(continued)
         open_ones = open_ones[:width]
         if len(finished) >= width:
-            reach = open_ones[0][1] / longest**alpha - best(finished, width, alpha)[0][-1].score
-            margin = min(margin, abs(reach))
-            if reach <= 0:
-                open_ones = []
-                break
+            open_ones = []
+            break
     made, gap = best(finished + open_ones, width, alpha)
     return made, steps, min(margin, gap)
 

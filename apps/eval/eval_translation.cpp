@@ -1,0 +1,106 @@
+// vkformer eval on a translation model: loss and perplexity of targets, and on request BLEU and chrF2 of translations.
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "apps/cli/common.h"
+#include "apps/cli/interrupts.h"
+#include "apps/cli/progress.h"
+#include "apps/eval/eval.h"
+#include "apps/eval/translation_scores.h"
+#include "apps/generate/translate_lines.h"
+#include "apps/inspect/facts.h"
+#include "apps/model.h"
+#include "base/error.h"
+#include "models/data/pairs/pair_batches.h"
+#include "models/train/token_feed.h"
+#include "models/translation_model.h"
+#include "program/program.h"
+#include "vulkan/device/device.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr std::int64_t TOKENS_AT_ONCE = 4096;
+
+ParallelText read_pairs(const EvalOptions& o) {
+    require(o.data.empty() || o.source.empty(), "--data and --source exclude each other");
+    require(o.source.empty() == o.target.empty(), "--source and --target belong together, and one is missing");
+    if (!o.source.empty()) return read_parallel_files(o.source, o.target);
+    const std::size_t comma = o.fields.find(',');
+    require(comma != std::string::npos, "--fields is '", o.fields, "', wanted two names with a comma between them");
+    return read_pair_file(o.data, {o.fields.substr(0, comma), o.fields.substr(comma + 1)});
+}
+
+/// Mean loss of all target tokens.
+double mean_loss(Device& device, const Common& common, const EvalOptions& o, const TranslationModel& model,
+                 const PairBatches& batches) {
+    State state(device);
+    Parameters parameters;
+    struct Evaluated {
+        Graph graph;
+        std::unique_ptr<Program> program;
+    };
+    std::vector<std::unique_ptr<Evaluated>> by_shape;
+    for (const PairShape& shape : batches.shapes()) {
+        Evaluated& made = *by_shape.emplace_back(std::make_unique<Evaluated>());
+        made.graph.activations = common.activations();
+        made.graph.output("loss", translation_loss(Scope(made.graph, parameters), model.config, shape));
+        made.program = std::make_unique<Program>(device, made.graph, state);
+    }
+    model.load(parameters, state);
+    Progress progress(common, "eval", "batches", static_cast<std::int64_t>(batches.count()));
+    double sum = 0, tokens = 0;
+    for (std::uint64_t i = 0; i < batches.count(); ++i) {
+        stop_if_interrupted();
+        Program& program = *by_shape[batches.shape_of(i)]->program;
+        write_batch(program, batches.at(i));
+        program.run();
+        const auto loss = static_cast<double>(program.read_scalar("loss"));
+        if (!std::isfinite(loss)) require_finite(o, "loss", loss, program.find_non_finite());
+        const auto count = static_cast<double>(batches.targets(i));
+        sum += loss * count;
+        tokens += count;
+        progress.update(static_cast<std::int64_t>(i) + 1, text("loss ", fixed(sum / tokens, 4)));
+    }
+    return sum / tokens;
+}
+
+}  // namespace
+
+void eval_translation(const Common& common, const EvalOptions& o) {
+    const TranslationModel model = open_translation_model({o.model, o.base, o.verify});
+    const ParallelText pairs = read_pairs(o);
+    const TranslationTokens tokens = translation_tokens(model.config);
+    const std::int64_t context = model.config.size(Dimension::context);
+    const SentencePairs encoded(pairs, *model.tokenizers.source, *model.tokenizers.target, tokens.end, context);
+    std::int64_t room = TOKENS_AT_ONCE;
+    for (std::size_t i = 0; i < encoded.size(); ++i) room = std::max(room, encoded.length(i));
+    const PairBatches batches("eval", encoded, tokens.begin, {.tokens = room, .shuffled = false});
+    if (encoded.too_long() > 0)
+        note(common, text(pairs.source_name, ": ", encoded.too_long(), " of ", pairs.source.size(),
+                          " pairs have more than ", context, " tokens and are left out of the loss"));
+    catch_interrupts();
+    with_device(common, [&](Device& device) {
+        const double loss = mean_loss(device, common, o, model, batches);
+        nlohmann::ordered_json facts{{"loss", loss},
+                                     {"perplexity", std::exp(loss)},
+                                     {"target_tokens", encoded.target_tokens()},
+                                     {"pairs", encoded.size()}};
+        if (o.bleu) {
+            const Translations made =
+                translate_lines(device, common, model, pairs.source, o.translate, 1,
+                                [&](std::size_t line) { return text(pairs.source_name, ": sentence ", line + 1); });
+            TranslationScores scores(1);
+            for (std::size_t i = 0; i < made.lines.size(); ++i)
+                scores.add(made.lines[i].empty() ? "" : made.lines[i].front().text, {pairs.target[i]});
+            facts.update(scores.document());
+        }
+        print_facts(common, facts);
+    });
+}
+
+}  // namespace vkf

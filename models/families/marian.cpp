@@ -1,0 +1,307 @@
+#include "models/families/marian.h"
+
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "models/attention/self_attention.h"
+#include "models/config/activation_words.h"
+#include "models/layers.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/movement/embedding.h"
+#include "ops/movement/view.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr float NORM_EPS = 1e-5f;
+
+constexpr std::pair<const char*, PositionEmbedding> POSITION_WORDS[] = {
+    {"sinusoidal", PositionEmbedding::sinusoidal_halves},
+    {"sinusoidal_interleaved", PositionEmbedding::sinusoidal_interleaved},
+    {"learned", PositionEmbedding::learned}};
+
+/// Glorot and Bengio's uniform draws for a map between these widths, times `gain`.
+LinearOptions xavier(std::int64_t in, std::int64_t out, double gain = 1) {
+    const double bound = gain * std::sqrt(6.0 / static_cast<double>(in + out));
+    return {.out_in = true, .init = Init::uniform(static_cast<float>(bound))};
+}
+
+/// Queries, keys and values are parts of one map three times as high; their draws are those of that map.
+Tensor input_map(const Scope& scope, Tensor x) {
+    return linear(scope, x, x.width(), xavier(x.width(), x.width(), std::sqrt(0.5)));
+}
+
+/// Lookup table of tokens, [V, C].
+Tensor token_table(const Scope& scope, const MarianConfig& c, std::int64_t vocabulary) {
+    const Init init = Init::normal(1.0f / std::sqrt(static_cast<float>(c.d_model)));
+    return scope.parameter("weight", {vocabulary, c.d_model}, init);
+}
+
+Tensor source_table(const Scope& scope, const MarianConfig& c) {
+    return token_table(c.share_encoder_decoder_embeddings ? scope / "shared" : scope / "encoder" / "embed_tokens", c,
+                       c.vocab_size);
+}
+
+Tensor target_table(const Scope& scope, const MarianConfig& c) {
+    if (c.share_encoder_decoder_embeddings) return source_table(scope, c);
+    return token_table(scope / "decoder" / "embed_tokens", c, c.target_vocabulary());
+}
+
+/// Embeddings of the positions 0 … length − 1, [length, C], or of those of a cache.
+Tensor positions(const Scope& stack, const MarianConfig& c, std::int64_t length, const KeyValueCache* cache) {
+    const bool learned = c.positions == PositionEmbedding::learned;
+    const auto layout =
+        c.positions == PositionEmbedding::sinusoidal_interleaved ? SinusoidLayout::interleaved : SinusoidLayout::halves;
+    const Tensor table =
+        learned ? token_table(stack / "embed_positions", c, c.max_position_embeddings)
+                : sinusoidal_positions(stack.graph(), cache ? c.max_position_embeddings : length, c.d_model, layout);
+    if (cache) return embedding(table, cache->positions);
+    return learned ? slice(table, 0, 0, length) : table;
+}
+
+/// Input of a stack, [B, T, C].
+Tensor embed(const Scope& stack, const MarianConfig& c, Tensor table, Tensor tokens, const KeyValueCache* cache) {
+    const Tensor looked_up = embedding(table, tokens);
+    const Tensor scaled = c.scale_embedding ? scale(looked_up, std::sqrt(static_cast<float>(c.d_model))) : looked_up;
+    return stack.drop(add(scaled, positions(stack, c, tokens.shape()[1], cache)));
+}
+
+/// A sublayer and its LN: `branch` is a function of the stream and of its input that returns stream + drop(f(input)).
+Tensor sublayer(const Scope& norm, const MarianConfig& c, Tensor x, const auto& branch) {
+    if (c.normalize_before) return branch(x, layer_norm(norm, x, true, NORM_EPS));
+    return layer_norm(norm, branch(x, x), true, NORM_EPS);
+}
+
+Tensor self_attention_layer(const Scope& block, const MarianConfig& c, std::int64_t heads, Tensor x,
+                            const AttentionMask& mask, KeyValueCache* cache) {
+    const Scope scope = block / "self_attn";
+    return sublayer(block / "self_attn_layer_norm", c, x, [&](Tensor stream, Tensor in) {
+        const QueriesKeysValues qkv{input_map(scope / "q_proj", in), input_map(scope / "k_proj", in),
+                                    input_map(scope / "v_proj", in)};
+        return self_attention(scope, stream, qkv,
+                              {.config = c.attention,
+                               .options = {.heads = heads, .mask = mask},
+                               .output = "out_proj",
+                               .output_map = xavier(c.d_model, c.d_model),
+                               .cache = cache});
+    });
+}
+
+Tensor mlp_layer(const Scope& block, const MarianConfig& c, std::int64_t inner, Tensor x) {
+    return sublayer(block / "final_layer_norm", c, x, [&](Tensor stream, Tensor in) {
+        const Tensor hidden = activate(linear(block / "fc1", in, inner, xavier(c.d_model, inner)), c.activation);
+        return add_linear(block / "fc2", stream, hidden, xavier(inner, c.d_model));
+    });
+}
+
+/// Keys and values of a decoder block's cross-attention, [B, S, C] each.
+KeysAndValues cross_keys_and_values(const Scope& block, Tensor encoded) {
+    const Scope scope = block / "encoder_attn";
+    return {input_map(scope / "k_proj", encoded), input_map(scope / "v_proj", encoded)};
+}
+
+/// Rows of queries that belong to the same source are queries of one row for the kernel, so that keys and values need
+/// not be repeated.
+Tensor cross_attention_layer(const Scope& block, const MarianConfig& c, Tensor x, const KeysAndValues& source,
+                             Tensor source_lengths, Tensor target_lengths) {
+    const Scope scope = block / "encoder_attn";
+    return sublayer(block / "encoder_attn_layer_norm", c, x, [&](Tensor stream, Tensor in) {
+        const std::int64_t sources = source.keys.shape()[0], queries = in.rows() / sources;
+        const Tensor q = reshape(input_map(scope / "q_proj", in), {sources, queries, c.d_model});
+        const AttentionOptions options{.heads = c.decoder_attention_heads,
+                                       .mask = {.query_lengths = target_lengths, .key_lengths = source_lengths}};
+        const Tensor o = attention(q, source.keys, source.values, options);
+        return add_linear(scope / "out_proj", stream, reshape(o, in.shape()), xavier(c.d_model, c.d_model));
+    });
+}
+
+/// The LN at the end of a pre-norm stack.
+Tensor last_norm(const Scope& stack, const MarianConfig& c, Tensor x) {
+    return c.normalize_before ? layer_norm(stack / "layer_norm", x, true, NORM_EPS) : x;
+}
+
+SourceMemory read(const Scope& model, const MarianConfig& c, const Sentences& source) {
+    const Scope scope = model / "model", encoder = scope / "encoder", decoder = scope / "decoder";
+    const AttentionMask mask{.query_lengths = source.lengths, .key_lengths = source.lengths};
+    Tensor x = embed(encoder, c, source_table(scope, c), source.tokens, nullptr);
+    x = stack(encoder / "layers", c.encoder_layers, x, [&](const Scope& block, Tensor y) {
+        y = self_attention_layer(block, c, c.encoder_attention_heads, y, mask, nullptr);
+        return mlp_layer(block, c, c.encoder_ffn_dim, y);
+    });
+    x = last_norm(encoder, c, x);
+    SourceMemory memory{{}, source.lengths};
+    for (std::int64_t i = 0; i < c.decoder_layers; ++i) {
+        const KeysAndValues of = cross_keys_and_values((decoder / "layers").block(i, c.decoder_layers), x);
+        memory.tensors.insert(memory.tensors.end(), {of.keys, of.values});
+    }
+    return memory;
+}
+
+Features features(const Scope& model, const MarianConfig& c, const SourceMemory& memory, const Sentences& target,
+                  KeyValueCache* cache) {
+    const Scope scope = model / "model", decoder = scope / "decoder";
+    const AttentionMask mask{.causal = true, .query_lengths = target.lengths, .key_lengths = target.lengths};
+    const Tensor table = target_table(scope, c);
+    Tensor x = embed(decoder, c, table, target.tokens, cache);
+    x = stack(decoder / "layers", c.decoder_layers, x, [&](const Scope& block, Tensor y) {
+        const auto at = static_cast<std::size_t>(2 * block.layer());
+        y = self_attention_layer(block, c, c.decoder_attention_heads, y, mask, cache);
+        y = cross_attention_layer(block, c, y, {memory.tensors.at(at), memory.tensors.at(at + 1)}, memory.lengths,
+                                  target.lengths);
+        return mlp_layer(block, c, c.decoder_ffn_dim, y);
+    });
+    x = last_norm(decoder, c, x);
+    return {x, c.tie_word_embeddings ? table : token_table(model / "lm_head", c, c.target_vocabulary())};
+}
+
+void check(const MarianConfig& c) {
+    for (const auto& [key, heads] : {std::pair("encoder_attention_heads", c.encoder_attention_heads),
+                                     std::pair("decoder_attention_heads", c.decoder_attention_heads)}) {
+        require(c.d_model % heads == 0, "d_model ", c.d_model, " is not divisible by ", key, " ", heads);
+        require(c.d_model / heads <= 256, "d_model / ", key, " is ", c.d_model / heads, ", wanted at most 256");
+    }
+}
+
+double matrix_elements(const MarianConfig& c) {
+    const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+    const double encoder = number(c.encoder_layers) * (4 * number(c.d_model) + 2 * number(c.encoder_ffn_dim));
+    const double decoder = number(c.decoder_layers) * (8 * number(c.d_model) + 2 * number(c.decoder_ffn_dim));
+    const std::int64_t tables =
+        c.share_encoder_decoder_embeddings ? c.vocab_size : c.vocab_size + c.target_vocabulary();
+    return number(c.d_model) * (encoder + decoder + number(tables));
+}
+
+TranslationTokens tokens(const MarianConfig& c) {
+    return {.source_vocabulary = c.vocab_size,
+            .target_vocabulary = c.target_vocabulary(),
+            .shared = c.share_encoder_decoder_embeddings,
+            .begin = static_cast<std::int32_t>(c.decoder_start_token_id),
+            .end = static_cast<std::int32_t>(c.eos_token_id)};
+}
+
+void set_tokens(MarianConfig& c, const TranslationTokens& wanted) {
+    c.vocab_size = wanted.source_vocabulary;
+    c.decoder_vocab_size = wanted.target_vocabulary;
+    c.share_encoder_decoder_embeddings = c.share_encoder_decoder_embeddings && wanted.shared;
+    c.decoder_start_token_id = wanted.begin;
+    c.eos_token_id = c.pad_token_id = wanted.end;
+}
+
+/// The base model as published: post-norm, ReLU, interleaved sines and cosines, one table for all.
+MarianConfig vaswani_base() {
+    MarianConfig c;
+    c.vocab_size = 0;
+    c.d_model = 512;
+    c.encoder_layers = c.decoder_layers = 6;
+    c.encoder_attention_heads = c.decoder_attention_heads = 8;
+    c.encoder_ffn_dim = c.decoder_ffn_dim = 2048;
+    c.activation = Activation::relu;
+    c.scale_embedding = true;
+    c.positions = PositionEmbedding::sinusoidal_interleaved;
+    return c;
+}
+
+}  // namespace
+
+std::vector<Field> MarianConfig::fields() {
+    constexpr std::int64_t most_tokens = 1'000'000'000;
+    const auto token = [](std::int64_t& value) {
+        return IntRange{.value = &value, .least = 0, .most = most_tokens, .counts_zero = true};
+    };
+    return {
+        {.key = "vocab_size",
+         .value = IntRange{&vocab_size, 1, most_tokens},
+         .required = true,
+         .dimension = Dimension::vocab_size},
+        {.key = "decoder_vocab_size", .value = IntRange{&decoder_vocab_size, 0, most_tokens, vocab_size}},
+        {.key = "max_position_embeddings",
+         .value = IntRange{&max_position_embeddings, 1, 1'000'000},
+         .help = "positions, the longest sentence with its end",
+         .dimension = Dimension::context},
+        {.key = "d_model", .value = IntRange{&d_model, 1, 1'000'000}, .help = "width", .required = true},
+        {.key = "encoder_layers",
+         .value = IntRange{&encoder_layers, 1, 10'000},
+         .help = "blocks of the encoder",
+         .required = true,
+         .dimension = Dimension::layers},
+        {.key = "decoder_layers",
+         .value = IntRange{&decoder_layers, 1, 10'000},
+         .help = "blocks of the decoder",
+         .required = true},
+        {.key = "encoder_attention_heads",
+         .value = IntRange{&encoder_attention_heads, 1, 100'000},
+         .help = "attention heads of the encoder",
+         .required = true},
+        {.key = "decoder_attention_heads",
+         .value = IntRange{&decoder_attention_heads, 1, 100'000},
+         .help = "attention heads of the decoder",
+         .required = true},
+        {.key = "encoder_ffn_dim",
+         .value = IntRange{&encoder_ffn_dim, 1, 10'000'000},
+         .help = "inner width of the encoder's MLP",
+         .required = true},
+        {.key = "decoder_ffn_dim",
+         .value = IntRange{&decoder_ffn_dim, 1, 10'000'000},
+         .help = "inner width of the decoder's MLP",
+         .required = true},
+        {.key = "activation_function",
+         .value = choice(activation, activation_words),
+         .help = "of the MLPs: gelu is erf's, gelu_new tanh's",
+         .option = "activation"},
+        {.key = "scale_embedding", .value = &scale_embedding, .help = "tokens' embeddings count √d_model times"},
+        {.key = "share_encoder_decoder_embeddings",
+         .value = &share_encoder_decoder_embeddings,
+         .help = "one table of tokens for sources and targets, which then have one tokenizer",
+         .option = "share-embeddings"},
+        {.key = "tie_word_embeddings",
+         .value = &tie_word_embeddings,
+         .help = "the targets' table of tokens makes the logits"},
+        {.key = "normalize_before",
+         .value = &normalize_before,
+         .help = "pre-norm: norms before sublayers, and one at the end; else post-norm, as published"},
+        {.key = "position_embedding_type",
+         .value = choice(positions, POSITION_WORDS),
+         .help = "sinusoidal: first all sines (Marian); sinusoidal_interleaved: as published; learned: a trained table",
+         .option = "positions"},
+        {.key = "decoder_start_token_id", .value = token(decoder_start_token_id)},
+        {.key = "eos_token_id", .value = token(eos_token_id)},
+        {.key = "pad_token_id", .value = token(pad_token_id)},
+        {.key = "attention", .value = &attention},
+    };
+}
+
+const Family& MarianConfig::family() {
+    return marian_family();
+}
+
+const Family& marian_family() {
+    static const Family family{
+        .model_type = "marian",
+        .command = "translate",
+        .title = "encoder-decoder transformer",
+        .architecture = "MarianMTModel",
+        .recipe = "configs/multi30k-cpu.toml",
+        .defaults = [] { return ModelConfig(MarianConfig()); },
+        .fresh = [] { return ModelConfig(vaswani_base()); },
+        .check = [](const ModelConfig& c) { check(c.as<MarianConfig>()); },
+        .matrix_elements = [](const ModelConfig& c) { return matrix_elements(c.as<MarianConfig>()); },
+        .graph =
+            TranslationGraph{
+                .read = [](const Scope& scope, const ModelConfig& c,
+                           const Sentences& source) { return read(scope, c.as<MarianConfig>(), source); },
+                .features =
+                    [](const Scope& scope, const ModelConfig& c, const SourceMemory& memory, const Sentences& target,
+                       KeyValueCache* cache) { return features(scope, c.as<MarianConfig>(), memory, target, cache); },
+                .tokens = [](const ModelConfig& c) { return tokens(c.as<MarianConfig>()); },
+                .set_tokens =
+                    [](ModelConfig& c, const TranslationTokens& wanted) {
+                        MarianConfig made = c.as<MarianConfig>();
+                        set_tokens(made, wanted);
+                        c = made;
+                    }}};
+    return family;
+}
+
+}  // namespace vkf

@@ -1,0 +1,58 @@
+// Marian: the encoder-decoder transformer of Vaswani et al. ("Attention Is All You Need", 2017), under the names of
+// Hugging Face's Marian models; with any attention variant in the self-attentions.
+//
+// x of a stack begins as √C · table[token] + position (C = d_model; the factor if scale_embedding is set), with
+// dropout. Sublayers are applied in post-norm, x ← LN(x + drop(f(x))), or, with normalize_before, in pre-norm, x ← x +
+// drop(f(LN(x))), with one more LN at the end of each stack. An encoder's layer has self-attention and an MLP; a
+// decoder's has causal self-attention, cross-attention and an MLP. Cross-attention, with queries of the decoder, and
+// keys and values of the encoder's output, is always standard.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/attention/attention_config.h"
+#include "models/attention/sinusoidal_positions.h"
+#include "models/translation_model.h"
+#include "ops/elementwise/activation.h"
+
+namespace vkf {
+
+/// Positions of tokens: a table of sines and cosines in Marian's or in the published order, or a trained table.
+enum class PositionEmbedding : std::uint8_t { sinusoidal_halves, sinusoidal_interleaved, learned };
+
+/// Keys of config.json have Hugging Face's names; `normalize_before`, `position_embedding_type` and `attention` are
+/// additions of this program.
+struct MarianConfig {
+    std::int64_t vocab_size = 58101;
+    std::int64_t decoder_vocab_size = 0;  // of targets, if the table is not shared; 0: vocab_size
+    std::int64_t max_position_embeddings = 1024;
+    std::int64_t d_model = 1024;
+    std::int64_t encoder_layers = 12;
+    std::int64_t decoder_layers = 12;
+    std::int64_t encoder_attention_heads = 16;
+    std::int64_t decoder_attention_heads = 16;
+    std::int64_t encoder_ffn_dim = 4096;
+    std::int64_t decoder_ffn_dim = 4096;
+    Activation activation = Activation::gelu;
+    bool scale_embedding = false;
+    bool share_encoder_decoder_embeddings = true;  // one table for sources and targets
+    bool tie_word_embeddings = true;               // the targets' table makes the logits
+    bool normalize_before = false;
+    PositionEmbedding positions = PositionEmbedding::sinusoidal_halves;
+    std::int64_t decoder_start_token_id = 58100;
+    std::int64_t eos_token_id = 0;
+    std::int64_t pad_token_id = 58100;
+    AttentionConfig attention;  // of self-attention
+
+    std::int64_t target_vocabulary() const {
+        return share_encoder_decoder_embeddings || decoder_vocab_size == 0 ? vocab_size : decoder_vocab_size;
+    }
+
+    bool operator==(const MarianConfig&) const = default;
+    std::vector<Field> fields();
+    static const Family& family();
+};
+const Family& marian_family();
+
+}  // namespace vkf

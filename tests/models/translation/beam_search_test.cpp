@@ -1,0 +1,163 @@
+// Beam search against exhaustive search, and its rules.
+
+#include "models/translation/beam_search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace vkf::test {
+namespace {
+
+constexpr std::int32_t END = 2;
+constexpr std::int64_t VOCABULARY = 5, LONGEST = 4;
+
+/// Logits of the token after these: a fixed function of the tokens.
+std::vector<float> logits_after(std::span<const std::int32_t> tokens, std::uint64_t seed) {
+    std::uint64_t number = 1;
+    for (const std::int32_t token : tokens) number = number * 31 + static_cast<std::uint64_t>(token) + 7;
+    Random random(seed, "logits", number);
+    std::vector<float> logits(VOCABULARY);
+    for (float& logit : logits) logit = static_cast<float>(1.5 * random.normal());
+    return logits;
+}
+
+double log_probability(const std::vector<float>& logits, std::int32_t token) {
+    double sum = 0;
+    for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
+    return static_cast<double>(logits[static_cast<std::size_t>(token)]) - std::log(sum);
+}
+
+/// Runs a search whose beams follow `logits_after`; returns its hypotheses.
+std::vector<Hypothesis> searched(const BeamOptions& options, std::uint64_t seed) {
+    BeamSearch search(options);
+    std::vector<std::vector<std::int32_t>> beams{{}};
+    while (!search.done()) {
+        std::vector<float> logits;
+        for (const auto& beam : beams) {
+            const std::vector<float> row = logits_after(beam, seed);
+            logits.insert(logits.end(), row.begin(), row.end());
+        }
+        search.advance(logits);
+        std::vector<std::vector<std::int32_t>> next;
+        for (std::int64_t b = 0; b < search.open(); ++b) {
+            next.push_back(beams[static_cast<std::size_t>(search.parent(b))]);
+            next.back().push_back(search.token(b));
+        }
+        beams = next;
+    }
+    return search.best(options.beams);
+}
+
+BeamOptions options_of(std::int64_t beams, double alpha = 1) {
+    return {.beams = beams, .alpha = alpha, .vocabulary = VOCABULARY, .end = END, .longest = LONGEST};
+}
+
+/// Score of the best of all sequences that end, or are as long as possible.
+Hypothesis best_of_all(std::uint64_t seed, double alpha) {
+    Hypothesis best{.score = -std::numeric_limits<double>::infinity()};
+    const std::function<void(std::vector<std::int32_t>, double)> extend = [&](std::vector<std::int32_t> tokens,
+                                                                              double sum) {
+        const std::vector<float> logits = logits_after(tokens, seed);
+        for (std::int32_t token = 0; token < VOCABULARY; ++token) {
+            std::vector<std::int32_t> longer = tokens;
+            longer.push_back(token);
+            const double total = sum + log_probability(logits, token);
+            if (token != END && std::ssize(longer) < LONGEST) {
+                extend(longer, total);
+                continue;
+            }
+            const double score = total / std::pow(static_cast<double>(longer.size()), alpha);
+            if (score > best.score) best = {longer, total, score};
+        }
+    };
+    extend({}, 0);
+    return best;
+}
+
+/// With as many beams as there are sequences nothing is lost, so the best is that of an exhaustive search.
+TEST(HostBeamSearch, ManyBeamsFindTheBestOfAllSequences) {
+    for (const double alpha : {0.0, 0.6, 1.0})
+        for (std::uint64_t seed = 0; seed < 20; ++seed) {
+            const Hypothesis found = searched(options_of(125, alpha), seed).front(), best = best_of_all(seed, alpha);
+            EXPECT_EQ(found.tokens, best.tokens) << "seed " << seed << ", alpha " << alpha;
+            EXPECT_NEAR(found.score, best.score, 1e-12);
+            EXPECT_NEAR(found.log_probability, best.log_probability, 1e-12);
+        }
+}
+
+TEST(HostBeamSearch, OneBeamTakesTheLikeliestTokenEachTime) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        std::vector<std::int32_t> greedy;
+        while (std::ssize(greedy) < LONGEST && (greedy.empty() || greedy.back() != END)) {
+            const std::vector<float> logits = logits_after(greedy, seed);
+            greedy.push_back(static_cast<std::int32_t>(std::ranges::max_element(logits) - logits.begin()));
+        }
+        EXPECT_EQ(searched(options_of(1), seed).front().tokens, greedy) << "seed " << seed;
+    }
+}
+
+TEST(HostBeamSearch, HypothesesAreOrderedAndDifferent) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const std::vector<Hypothesis> found = searched(options_of(5), seed);
+        ASSERT_EQ(found.size(), 5u);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            double sum = 0;
+            for (std::size_t t = 0; t < found[i].tokens.size(); ++t)
+                sum += log_probability(logits_after(std::span(found[i].tokens).first(t), seed), found[i].tokens[t]);
+            EXPECT_NEAR(found[i].log_probability, sum, 1e-12);
+            EXPECT_NEAR(found[i].score, sum / static_cast<double>(found[i].tokens.size()), 1e-12);
+            for (std::size_t j = 0; j < i; ++j) {
+                EXPECT_NE(found[i].tokens, found[j].tokens);
+                EXPECT_GE(found[j].score, found[i].score);
+            }
+        }
+    }
+}
+
+TEST(HostBeamSearch, OfEqualCandidatesTheLowerTokenComesFirst) {
+    BeamOptions options = options_of(2);
+    options.vocabulary = 4;
+    BeamSearch search(options);
+    search.advance(std::vector<float>{1, 1, -9, 1});
+    ASSERT_EQ(search.open(), 2);
+    EXPECT_EQ(search.token(0), 0);
+    EXPECT_EQ(search.token(1), 1);
+    search.advance(std::vector<float>{0, 0, -9, 0, 0, 0, -9, 0});
+    EXPECT_EQ(search.token(0), 0);
+    EXPECT_EQ(search.parent(0), 0);
+    EXPECT_EQ(search.token(1), 0);
+    EXPECT_EQ(search.parent(1), 1);
+}
+
+TEST(HostBeamSearch, GnmtPenaltyDividesByItsFormula) {
+    BeamOptions options = options_of(1, 0.7);
+    options.penalty = LengthPenalty::gnmt;
+    const Hypothesis found = searched(options, 3).front();
+    const double length = static_cast<double>(found.tokens.size());
+    EXPECT_NEAR(found.score, found.log_probability / std::pow((5 + length) / 6, 0.7), 1e-12);
+}
+
+TEST(HostBeamSearch, TokensBehindTheVocabularyAreNotWritten) {
+    BeamOptions options = options_of(2);
+    options.vocabulary = 2;  // of 5, and the end is token 2
+    BeamSearch search(options);
+    search.advance(std::vector<float>{0, -1, -2, 9, 9});
+    ASSERT_EQ(search.open(), 2);
+    EXPECT_EQ(search.token(0), 0);
+    EXPECT_EQ(search.token(1), 1);
+}
+
+TEST(HostBeamSearch, LogitsThatAreNotNumbersAreAnError) {
+    BeamSearch search(options_of(1));
+    EXPECT_THROW(search.advance(std::vector<float>(5, std::numeric_limits<float>::quiet_NaN())), Error);
+}
+
+}  // namespace
+}  // namespace vkf::test
