@@ -115,7 +115,7 @@ void add_translate(cli::Command& app, Common& common) {
     add_common(command, common);
     command.footer(
         "Examples:\n"
-        "  vkformer translate --model out --text 'A dog runs .'\n"
+        "  vkformer translate --model out --text 'To be'\n"
         "  vkformer translate --model out --file test.en --batch-size 32 > translated.de\n"
         "  vkformer translate --model out --beam-size 8 --n-best 3 < test.en\n"
         "\n"
