@@ -154,11 +154,11 @@ std::vector<BenchModel> chosen_models(const std::string& name, const std::string
     }
     if (size.length == 0) return models;
     const auto context = [](const BenchModel& model) {
-        return model.generates() ? model.config.size(Dimension::context) : std::int64_t{0};
+        return model.config.has(Dimension::context) ? model.config.size(Dimension::context) : std::int64_t{0};
     };
     const auto longest = std::ranges::max(models, {}, context);
     require(size.length <= context(longest), "--block-size is ", size.length, ", ", longest.title, " has ",
-            longest.generates() ? text("a context of ", context(longest)) : "no sequences");
+            context(longest) > 0 ? text("a context of ", context(longest)) : "no sequences");
     std::erase_if(models, [&](const BenchModel& model) { return size.length > context(model); });
     return models;
 }

@@ -40,7 +40,7 @@ void add_options(cli::Command& command, EvalOptions& o) {
                     "reported; all is the default for a folder without splits")
         .check(one_of({"train", "val", "test", "all"}))
         .type_name("train|val|test|all");
-    command.add_option("--batch-size", o.batch_size, "Sequences (12) or images (128) at a time")
+    command.add_option("--batch-size", o.batch_size, "Sequences (12), images (128) or translations (16) at a time")
         .type_name("N")
         .check(whole(1));
     command.add_flag("--allow-nonfinite", o.allow_nonfinite, "Report a loss that is nan or infinite too");

@@ -72,6 +72,7 @@ double mean_loss(Device& device, const Common& common, const EvalOptions& o, con
 }  // namespace
 
 void eval_translation(const Common& common, const EvalOptions& o) {
+    require(o.split.empty(), "--split has no effect on pairs of sentences, which are one set");
     const TranslationModel model = open_translation_model({o.model, o.base, o.verify});
     const ParallelText pairs = read_pairs(o);
     const TranslationTokens tokens = translation_tokens(model.config);
