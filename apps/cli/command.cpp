@@ -95,6 +95,13 @@ Option Option::any_number() {
     return Option(option_->expected(1, CLI::detail::expected_max_vector_size));
 }
 
+Option Option::any_words() {
+    // CLI11 reads lists in brackets where it allows extra arguments, and takes one word each time where it does not,
+    // unless the greatest number is well below the one that stands for any.
+    constexpr int most = 1 << 16;
+    return Option(option_->expected(1, most)->allow_extra_args(false));
+}
+
 Option Option::delimiter(char delimiter) {
     return Option(option_->delimiter(delimiter));
 }

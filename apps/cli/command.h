@@ -59,6 +59,8 @@ public:
     Option one_word_each();
     /// Takes at least one value, and any number of them.
     Option any_number();
+    /// The same, and words in brackets stay as they are: [MASK]. Other options of several words take [A,B] for two.
+    Option any_words();
     /// Cuts a word into values at the delimiter.
     Option delimiter(char delimiter);
 

@@ -101,6 +101,7 @@ void add_data_bpe(cli::Command& data, Common& common) {
     part.add_option("--out", o->out, "Directory to write to").required().type_name("DIR");
     part.add_option("--special", o->special, "Special tokens; the first one ends texts")
         .type_name("TOKEN...")
+        .any_words()
         .check(words())
         .capture_default_str();
     part.add_option("--text-key", o->text_key, "Where an object of a .jsonl or .json file has its text")
