@@ -30,7 +30,15 @@ TEST_P(ProgramForward, WritesLogitsLossAndEveryGradientUnderItsName) {
     expect_golden(expected, [&](const std::string& name) { return found.read_f32(name); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, ProgramForward, ::testing::ValuesIn(golden_cases(true)), golden_id);
+/// Cases without translation models, whose losses are smoothed and whose logits at padding have no meaning:
+/// DeviceGoldenTranslation compares these.
+std::vector<std::string> cases() {
+    std::vector<std::string> names = golden_cases(true);
+    std::erase_if(names, [](const std::string& name) { return name.starts_with("marian-"); });
+    return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, ProgramForward, ::testing::ValuesIn(cases()), golden_id);
 INSTANTIATE_TEST_SUITE_P(Adapters, ProgramForward, ::testing::ValuesIn(golden_cases(true, "adapter_config.json")),
                          golden_id);
 
