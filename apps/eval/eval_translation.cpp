@@ -92,8 +92,10 @@ void eval_translation(const Common& common, const EvalOptions& o) {
                                      {"target_tokens", encoded.target_tokens()},
                                      {"pairs", encoded.size()}};
         if (o.bleu) {
+            TranslateOptions how = o.translate;
+            if (o.batch_size > 0) how.batch_size = o.batch_size;
             const Translations made =
-                translate_lines(device, common, model, pairs.source, o.translate, 1,
+                translate_lines(device, common, model, pairs.source, how, 1,
                                 [&](std::size_t line) { return text(pairs.source_name, ": sentence ", line + 1); });
             TranslationScores scores(1);
             for (std::size_t i = 0; i < made.lines.size(); ++i)
