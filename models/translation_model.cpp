@@ -37,25 +37,19 @@ Sentences sentences(Graph& graph, const char* tokens, const char* lengths, std::
     return {graph.input(tokens, {DType::i32, {rows, length}}), graph.input(lengths, {DType::i32, {rows}})};
 }
 
-/// States of the decoder's memory: of each tensor [B, S, …] one with room for the longest source.
-std::vector<Tensor> memory_states(Graph& graph, const std::vector<std::int64_t>& widths, const WritingShape& shape,
-                                  Format activations) {
-    std::vector<Tensor> states;
-    for (const std::int64_t width : widths)
-        states.push_back(graph.state(text("memory ", states.size()), {DType::f32, {shape.sources, shape.source, width}},
-                                     width % 2 == 0 ? activations : Format::f32));
+/// States of the decoder's memory, with room for the longest source. `layers` has the widths of keys and values.
+std::vector<KeysAndValues> memory_states(Graph& graph, const std::vector<KeysAndValues>& layers,
+                                         const WritingShape& shape, Format activations) {
+    std::vector<KeysAndValues> states;
+    for (const KeysAndValues& layer : layers) {
+        const auto state = [&](std::string_view name, std::int64_t width) {
+            return graph.state(text("memory ", states.size(), ' ', name),
+                               {DType::f32, {shape.sources, shape.source, width}},
+                               width % 2 == 0 ? activations : Format::f32);
+        };
+        states.push_back({state("keys", layer.keys.width()), state("values", layer.values.width())});
+    }
     return states;
-}
-
-/// Widths of the memory's tensors.
-std::vector<std::int64_t> memory_widths(const ModelConfig& config) {
-    Graph graph;
-    Parameters parameters;
-    const Sentences source = sentences(graph, "source_tokens", "source_lengths", 1, 1);
-    std::vector<std::int64_t> widths;
-    for (const Tensor tensor : graph_of(config).read(Scope(graph, parameters), config, source).tensors)
-        widths.push_back(tensor.width());
-    return widths;
 }
 
 }  // namespace
@@ -96,19 +90,23 @@ void read_sources(const Scope& scope, const ModelConfig& config, const WritingSh
     const Sentences source = sentences(graph, "source_tokens", "source_lengths", shape.sources, length);
     require_room(config, source);
     const SourceMemory memory = graph_of(config).read(scope, config, source);
-    const std::vector<Tensor> states = memory_states(graph, memory_widths(config), shape, activations);
+    const std::vector<KeysAndValues> states = memory_states(graph, memory.layers, shape, activations);
     // All rows of a source are appended to none.
     const std::vector<std::int32_t> whole{static_cast<std::int32_t>(length)};
     const Tensor lengths = graph.constant({1}, whole);
-    for (std::size_t i = 0; i + 1 < states.size(); i += 2)
-        kv_cache_append({states[i], states[i + 1]}, {memory.tensors[i], memory.tensors[i + 1]}, lengths);
+    for (std::size_t i = 0; i < states.size(); ++i) kv_cache_append(states[i], memory.layers[i], lengths);
 }
 
 void write_step(const Scope& scope, const ModelConfig& config, const WritingShape& shape, Format activations) {
     validate(config);
     Graph& graph = scope.graph();
     const std::int64_t rows = shape.rows();
-    const SourceMemory memory{memory_states(graph, memory_widths(config), shape, activations),
+    // A graph of its own tells the widths.
+    Graph described;
+    Parameters parameters;
+    const Sentences one = sentences(described, "source_tokens", "source_lengths", 1, 1);
+    const SourceMemory widths = graph_of(config).read(Scope(described, parameters), config, one);
+    const SourceMemory memory{memory_states(graph, widths.layers, shape, activations),
                               graph.input("source_lengths", {DType::i32, {shape.sources}})};
     KeyValueCache cache{.lengths = graph.input("lengths", {DType::i32, {rows}}),
                         .positions = graph.input("positions", {DType::i32, {rows, 1}}),

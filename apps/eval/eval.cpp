@@ -88,9 +88,12 @@ void add_options(cli::Command& command, EvalOptions& o) {
     command.add_option("--fields", o.fields, "Names of the fields of --data's objects, if it is a .jsonl file")
         .type_name("SOURCE,TARGET")
         .capture_default_str()
+        .excludes("--source")
         .group(pairs);
     command.add_flag("--bleu", o.bleu, "Translate the sources, too; BLEU and chrF2 of the translations").group(pairs);
     o.translate.declare(command, pairs);
+    for (const char* option : {"--beam-size", "--length-penalty", "--length-penalty-kind", "--max-length"})
+        command.option(option).needs("--bleu");
     const auto no_effect = [&](const char* beside, std::initializer_list<const char*> options) {
         for (const char* option : options) command.option(beside).excludes(option);
     };

@@ -30,9 +30,7 @@ ParallelText read_pairs(const EvalOptions& o) {
     require(o.data.empty() || o.source.empty(), "--data and --source exclude each other");
     require(o.source.empty() == o.target.empty(), "--source and --target belong together, and one is missing");
     if (!o.source.empty()) return read_parallel_files(o.source, o.target);
-    const std::size_t comma = o.fields.find(',');
-    require(comma != std::string::npos, "--fields is '", o.fields, "', wanted two names with a comma between them");
-    return read_pair_file(o.data, {o.fields.substr(0, comma), o.fields.substr(comma + 1)});
+    return read_pair_file(o.data, pair_keys(o.fields));
 }
 
 /// Mean loss of all target tokens.
@@ -69,6 +67,19 @@ double mean_loss(Device& device, const Common& common, const EvalOptions& o, con
     return sum / tokens;
 }
 
+/// BLEU and chrF2 of translations of all sources, with their signatures.
+nlohmann::ordered_json translation_scores(Device& device, const Common& common, const EvalOptions& o,
+                                          const TranslationModel& model, const ParallelText& pairs) {
+    TranslateOptions how = o.translate;
+    if (o.batch_size > 0) how.batch_size = o.batch_size;
+    const auto where = [&](std::size_t line) { return text(pairs.source_name, ": sentence ", line + 1); };
+    const Translations made = translate_lines(device, common, model, pairs.source, how, 1, where);
+    TranslationScores scores(1);
+    for (std::size_t i = 0; i < made.lines.size(); ++i)
+        scores.add(made.lines[i].empty() ? "" : made.lines[i].front().text, {pairs.target[i]});
+    return scores.document();
+}
+
 }  // namespace
 
 void eval_translation(const Common& common, const EvalOptions& o) {
@@ -86,22 +97,15 @@ void eval_translation(const Common& common, const EvalOptions& o) {
                           " pairs have more than ", context, " tokens and are left out of the loss"));
     catch_interrupts();
     with_device(common, [&](Device& device) {
+        // First, because a sentence that cannot be translated is an error.
+        nlohmann::ordered_json scores;
+        if (o.bleu) scores = translation_scores(device, common, o, model, pairs);
         const double loss = mean_loss(device, common, o, model, batches);
         nlohmann::ordered_json facts{{"loss", loss},
                                      {"perplexity", std::exp(loss)},
                                      {"target_tokens", encoded.target_tokens()},
                                      {"pairs", encoded.size()}};
-        if (o.bleu) {
-            TranslateOptions how = o.translate;
-            if (o.batch_size > 0) how.batch_size = o.batch_size;
-            const Translations made =
-                translate_lines(device, common, model, pairs.source, how, 1,
-                                [&](std::size_t line) { return text(pairs.source_name, ": sentence ", line + 1); });
-            TranslationScores scores(1);
-            for (std::size_t i = 0; i < made.lines.size(); ++i)
-                scores.add(made.lines[i].empty() ? "" : made.lines[i].front().text, {pairs.target[i]});
-            facts.update(scores.document());
-        }
+        facts.update(scores);
         print_facts(common, facts);
     });
 }

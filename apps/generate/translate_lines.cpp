@@ -113,7 +113,7 @@ Translations translate_lines(Device& device, const Common& common, const Transla
         const std::size_t end = std::min(order.size(), first + as_index(how.shape.sources));
         std::vector<Tokens> batch;
         for (std::size_t i = first; i < end; ++i) batch.push_back(sources[order[i]]);
-        const auto found = translator.translate(batch, n_best, [](std::int64_t) { return !interrupted(); });
+        const auto found = translator.translate(batch, n_best, [] { return !interrupted(); });
         stop_if_interrupted();
         for (std::size_t i = first; i < end; ++i)
             for (const Hypothesis& hypothesis : found[i - first])

@@ -131,17 +131,18 @@ void train_images(const ImageRunOptions& o, const Common& common) {
         }
         const std::int64_t steps_per_epoch = batches.per_epoch() / micro_steps;
         const EpochSchedule schedule = o.epoch_schedule(steps_per_epoch);
-        const TrainLoop loop{.steps = o.epochs * steps_per_epoch,
-                             .steps_option = "--epochs",
-                             .eval_interval = o.eval_interval * steps_per_epoch,
-                             .log_interval = o.log_interval,
-                             .limits = o.limits,
-                             .items = "images",
-                             .items_per_step = static_cast<double>(o.batch_size * micro_steps),
-                             .learning_rate = [&](std::int64_t step) { return schedule.at(step); },
-                             .feed = o.training_feed(batches.feed(), o.epochs * steps_per_epoch),
-                             .eval_batches = batches_of(sets, o.batch_size),
-                             .evaluate = [&](const Watch& watch) { return evaluate(trainer, sets, o, watch); }};
+        const TrainLoop loop{
+            .steps = o.epochs * steps_per_epoch,
+            .steps_option = "--epochs",
+            .eval_interval = o.eval_interval * steps_per_epoch,
+            .log_interval = o.log_interval,
+            .limits = o.limits,
+            .items = "images",
+            .items_in_step = [&](std::int64_t) { return static_cast<double>(o.batch_size * micro_steps); },
+            .learning_rate = [&](std::int64_t step) { return schedule.at(step); },
+            .feed = o.training_feed(batches.feed(), o.epochs * steps_per_epoch),
+            .eval_batches = batches_of(sets, o.batch_size),
+            .evaluate = [&](const Watch& watch) { return evaluate(trainer, sets, o, watch); }};
         if (o.dry_run) return dry_run(trainer, loop, bytes, common);
         if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
         run->describe({{"config.json", config_json_text(model)},

@@ -174,7 +174,10 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
             .log_interval = o.log_interval,
             .limits = o.limits,
             .items = "tokens",
-            .items_per_step = static_cast<double>(o.batch_size * o.block_size * o.trainer.gradient_accumulation_steps),
+            .items_in_step =
+                [&](std::int64_t) {
+                    return static_cast<double>(o.batch_size * o.block_size * o.trainer.gradient_accumulation_steps);
+                },
             .learning_rate = [&](std::int64_t step) { return o.schedule.at(step); },
             .feed = o.training_feed(feed_of(training), o.max_iters),
             .eval_batches = std::ssize(sets) * o.eval_iters,

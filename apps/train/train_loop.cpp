@@ -99,7 +99,7 @@ ordered_json metrics(const TrainLoop& loop, std::int64_t step, const StepResult&
         line["outliers"] = outliers;
     }
     line["ms"] = std::round(seconds * 1e6) / 1e3;
-    line[std::string(loop.items) + "_per_s"] = std::round(loop.items_per_step / seconds);
+    line[std::string(loop.items) + "_per_s"] = std::round(loop.items_in_step(step) / seconds);
     return line;
 }
 
@@ -150,7 +150,7 @@ private:
         }
         if (step % loop_.log_interval == 0) run_.log(metrics(loop_, step, result, at_.outliers, rate, seconds));
         progress_.update(step + 1, text("loss ", fixed(result.loss, 4), ", ",
-                                        std::llround(loop_.items_per_step / seconds), ' ', loop_.items, "/s"));
+                                        std::llround(loop_.items_in_step(step) / seconds), ' ', loop_.items, "/s"));
     }
 
     Trainer& trainer_;

@@ -30,7 +30,7 @@ struct TrainLoop {
     std::int64_t log_interval = 1;
     RunLimits limits;
     const char* items = "tokens";  // unit of a step's speed
-    double items_per_step = 0;
+    std::function<double(std::int64_t step)> items_in_step;
     std::function<double(std::int64_t step)> learning_rate;
     Feed feed;
     std::int64_t eval_batches = 0;  // batches of an evaluation

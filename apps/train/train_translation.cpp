@@ -146,11 +146,15 @@ TranslationModel model_of(const TranslationRunOptions& o, const std::vector<cons
     return made;
 }
 
-void note_skipped(const Common& common, const ParallelText& text, const PairSet& set, std::int64_t longest) {
+/// Reads a set of pairs; notes how many are left out.
+std::unique_ptr<PairSet> pair_set(const Common& common, std::string name, const ParallelText& text,
+                                  const TranslationModel& model, const PairBatches::Options& options) {
+    auto set = std::make_unique<PairSet>(std::move(name), text, model, options);
     if (text.skipped > 0) note(common, vkf::text(text.source_name, ": ", text.skipped, " empty pairs are left out"));
-    if (set.pairs.too_long() > 0)
-        note(common, vkf::text(text.source_name, ": ", set.pairs.too_long(), " of ", text.source.size(),
-                               " pairs have more than ", longest, " tokens and are left out"));
+    if (const std::size_t count = set->pairs.too_long(); count > 0)
+        note(common, vkf::text(text.source_name, ": ", count, " of ", text.source.size(), " pairs have more than ",
+                               model.config.size(Dimension::context).value, " tokens and are left out"));
+    return set;
 }
 
 void train_translation(const TranslationRunOptions& o, const Common& common) {
@@ -159,29 +163,29 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
         run = RunDirectory::reopen(o.out_dir);
     else
         require_free(o.out_dir, o.overwrite, {o.training.name()});
-    ParallelText training = o.training.read(o.keys());
-    const ParallelText validation = o.validation.given() ? o.validation.read(o.keys()) : split_validation(training);
+    const PairKeys keys = pair_keys(o.fields);
+    ParallelText training = o.training.read(keys);
+    const ParallelText validation = o.validation.given() ? o.validation.read(keys) : split_validation(training);
     TranslationModel model = model_of(o, {&training, &validation});
-    const std::int64_t longest = std::min(model.config.size(Dimension::context).value, o.batch_size);
     const PairBatches::Options how{.tokens = o.batch_size, .buckets = as_index(o.buckets), .seed = o.seed};
     PairBatches::Options in_order = how;
     in_order.shuffled = false;
-    const PairSet train("train", training, model, how);
+    const std::unique_ptr<PairSet> training_set = pair_set(common, "train", training, model, how);
+    const PairSet& train = *training_set;
     EvaluationSets evaluations;
-    evaluations.add(std::make_unique<PairSet>("val", validation, model, in_order));
+    evaluations.add(pair_set(common, "val", validation, model, in_order));
     for (const NamedPath& set : o.eval_data)
-        evaluations.add(std::make_unique<PairSet>(set.name, read_pair_file(set.path, o.keys()), model, in_order));
-    note_skipped(common, training, train, longest);
+        evaluations.add(pair_set(common, set.name, read_pair_file(set.path, keys), model, in_order));
     with_device(common, [&](Device& device) {
         LossGraphs losses;
         for (const PairShape& shape : train.batches.shapes())
             losses.shapes.push_back(
                 [&, shape](const Scope& scope) { return translation_loss(scope, model.config, shape, o.loss_terms); });
         const std::int64_t micro_steps = o.trainer.gradient_accumulation_steps;
-        losses.shape_of = [&](std::uint64_t number) {
-            return train.batches.shape_of(o.overfit_one_batch ? number % static_cast<std::uint64_t>(micro_steps)
-                                                              : number);
+        const auto batch_of = [&](std::uint64_t number) {
+            return o.overfit_one_batch ? number % static_cast<std::uint64_t>(micro_steps) : number;
         };
+        losses.shape_of = [&](std::uint64_t number) { return train.batches.shape_of(batch_of(number)); };
         const PairShape widest = train.batches.shapes().back();
         const std::int64_t bytes = require_memory(device, o, [&](std::int64_t tokens, bool) -> LossGraph {
             PairShape shape = widest;
@@ -203,7 +207,6 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
             model.load(trainer.parameters(), trainer.state());
             trainer.begin_averages();
         }
-        const auto batches = static_cast<double>(train.batches.count());
         const TrainLoop loop{
             .steps = o.max_iters,
             .steps_option = "--max-iters",
@@ -211,7 +214,13 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
             .log_interval = o.log_interval,
             .limits = o.limits,
             .items = "target_tokens",
-            .items_per_step = static_cast<double>(train.pairs.target_tokens() * micro_steps) / batches,
+            .items_in_step =
+                [&](std::int64_t step) {
+                    std::int64_t sum = 0;
+                    for (std::int64_t i = 0; i < micro_steps; ++i)
+                        sum += train.batches.targets(batch_of(static_cast<std::uint64_t>(step * micro_steps + i)));
+                    return static_cast<double>(sum);
+                },
             .learning_rate = [&](std::int64_t step) { return o.schedule.at(step); },
             .feed = o.training_feed(
                 [&](Program& program, std::uint64_t number) { write_batch(program, train.batches.at(number)); },

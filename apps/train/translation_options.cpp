@@ -68,7 +68,7 @@ void TranslationRunOptions::check_data() const {
     complete(training, "--source", "--target", "--pairs");
     complete(validation, "--val-source", "--val-target", "--val-pairs");
     require(training.given(), "--source and --target, or --pairs, are missing: the sentences to learn from");
-    (void)keys();
+    pair_keys(fields);
 }
 
 void TranslationRunOptions::check() {
@@ -80,13 +80,6 @@ void TranslationRunOptions::check() {
             "--share-embeddings is for one tokenizer, and there is one for each side");
     check_steps();
     check_run((max_iters + eval_interval - 1) / eval_interval);
-}
-
-PairKeys TranslationRunOptions::keys() const {
-    const std::size_t comma = fields.find(',');
-    require(comma != std::string::npos && comma > 0 && comma + 1 < fields.size(), "--fields is '", fields,
-            "', wanted two names with a comma between them");
-    return {fields.substr(0, comma), fields.substr(comma + 1)};
 }
 
 std::optional<PairTokenizers> TranslationRunOptions::given_tokenizers() const {

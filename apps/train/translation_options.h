@@ -35,7 +35,6 @@ struct TranslationRunOptions : StepRunOptions {
     /// Throw InputError naming the option, its value and the wanted values: an option of the data, and any other.
     void check_data() const;
     void check();
-    PairKeys keys() const;
     /// The tokenizers that the options name; nothing if they name none.
     std::optional<PairTokenizers> given_tokenizers() const;
     /// Model that the flags describe, for these tokenizers.

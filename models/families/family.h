@@ -19,6 +19,7 @@
 #include "models/data/batch.h"
 #include "models/families/task.h"
 #include "models/scope.h"
+#include "ops/movement/kv_cache.h"
 
 namespace vkf {
 
@@ -58,9 +59,10 @@ struct Sentences {
     Tensor tokens, lengths;
 };
 
-/// Sources in the form that a decoder reads: tensors [B, S, …], of which lengths[b] positions of row b count.
+/// Sources in the form that a decoder reads: keys and values [B, S, …], such as those of every cross-attention, of
+/// which lengths[b] positions of row b count.
 struct SourceMemory {
-    std::vector<Tensor> tensors;
+    std::vector<KeysAndValues> layers;
     Tensor lengths;  // i32 [B]
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/integers.h"
 #include "models/attention/self_attention.h"
 #include "models/config/activation_words.h"
 #include "models/layers.h"
@@ -132,10 +133,8 @@ SourceMemory read(const Scope& model, const MarianConfig& c, const Sentences& so
     });
     x = last_norm(encoder, c, x);
     SourceMemory memory{{}, source.lengths};
-    for (std::int64_t i = 0; i < c.decoder_layers; ++i) {
-        const KeysAndValues of = cross_keys_and_values((decoder / "layers").block(i, c.decoder_layers), x);
-        memory.tensors.insert(memory.tensors.end(), {of.keys, of.values});
-    }
+    for (std::int64_t i = 0; i < c.decoder_layers; ++i)
+        memory.layers.push_back(cross_keys_and_values((decoder / "layers").block(i, c.decoder_layers), x));
     return memory;
 }
 
@@ -146,9 +145,8 @@ Features features(const Scope& model, const MarianConfig& c, const SourceMemory&
     const Tensor table = target_table(scope, c);
     Tensor x = embed(decoder, c, table, target.tokens, cache);
     x = stack(decoder / "layers", c.decoder_layers, x, [&](const Scope& block, Tensor y) {
-        const auto at = static_cast<std::size_t>(2 * block.layer());
         y = self_attention_layer(block, c, c.decoder_attention_heads, y, mask, cache);
-        y = cross_attention_layer(block, c, y, {memory.tensors.at(at), memory.tensors.at(at + 1)}, memory.lengths,
+        y = cross_attention_layer(block, c, y, memory.layers.at(as_index(block.layer())), memory.lengths,
                                   target.lengths);
         return mlp_layer(block, c, c.decoder_ffn_dim, y);
     });

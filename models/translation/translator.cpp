@@ -110,8 +110,7 @@ std::vector<float> Translator::advance_rows(const std::vector<BeamSearch>& searc
 }
 
 std::vector<std::vector<Hypothesis>> Translator::translate(std::span<const std::vector<std::int32_t>> sources,
-                                                           std::int64_t count,
-                                                           const std::function<bool(std::int64_t)>& step) {
+                                                           std::int64_t count, const std::function<bool()>& goes_on) {
     const WritingShape& shape = options_.shape;
     require(std::ssize(sources) <= shape.sources, "translate: ", sources.size(), " sources, and there is room for ",
             shape.sources);
@@ -120,7 +119,6 @@ std::vector<std::vector<Hypothesis>> Translator::translate(std::span<const std::
                 " tokens, and there is room for ", shape.source);
     read(sources);
     std::vector<BeamSearch> searching = searches(sources);
-    std::int64_t written = 0;
     while (!std::ranges::all_of(searching, &BeamSearch::done)) {
         const std::vector<float> logits = advance_rows(searching);
         const std::size_t width = logits.size() / as_index(shape.rows());
@@ -128,9 +126,8 @@ std::vector<std::vector<Hypothesis>> Translator::translate(std::span<const std::
             if (searching[s].done()) continue;
             const std::size_t first = s * as_index(shape.beams);
             searching[s].advance(std::span(logits).subspan(first * width, as_index(searching[s].open()) * width));
-            ++written;
         }
-        if (step && !step(written)) return {};
+        if (goes_on && !goes_on()) return {};
     }
     std::vector<std::vector<Hypothesis>> found;
     for (const BeamSearch& search : searching) found.push_back(search.best(count));

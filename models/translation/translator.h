@@ -39,11 +39,10 @@ public:
     const Parameters& parameters() const { return parameters_; }
 
     /// The best hypotheses of each source, best first, at most `count`; sources are at most as many and as long as the
-    /// shape has room for, and end with the model's end token. `step` is called after each token with the number of
-    /// tokens written for all sources; if it returns false, the result is empty.
+    /// shape has room for, and end with the model's end token. `goes_on` is asked after each token; if it
+    /// returns false, the result is empty.
     std::vector<std::vector<Hypothesis>> translate(std::span<const std::vector<std::int32_t>> sources,
-                                                   std::int64_t count,
-                                                   const std::function<bool(std::int64_t)>& step = {});
+                                                   std::int64_t count, const std::function<bool()>& goes_on = {});
 
 private:
     struct CompiledGraph {

@@ -72,6 +72,13 @@ std::array<std::string, 2> members(const std::string& where, const std::string& 
 
 }  // namespace
 
+PairKeys pair_keys(const std::string& words) {
+    const std::size_t comma = words.find(',');
+    require(comma != std::string::npos && comma > 0 && comma + 1 < words.size(), "--fields is '", words,
+            "', wanted two names with a comma between them");
+    return {words.substr(0, comma), words.substr(comma + 1)};
+}
+
 ParallelText read_parallel_files(const fs::path& source, const fs::path& target) {
     std::vector<std::string> sources = lines_of(read_corpus(source)), targets = lines_of(read_corpus(target));
     require(sources.size() == targets.size(), source.string(), " has ", sources.size(), " lines, ", target.string(),

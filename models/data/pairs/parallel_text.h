@@ -19,6 +19,9 @@ struct PairKeys {
     std::string source = "source", target = "target";
 };
 
+/// Parses "SOURCE,TARGET". Throws: InputError naming the words if they are not two names with a comma between them.
+PairKeys pair_keys(const std::string& words);
+
 /// Reads two files with as many lines. UTF-8; every line end is one of '\n', "\r\n" and '\r'.
 /// Throws: InputError naming the files and their numbers of lines if these differ, or file and line if a line is empty
 /// and the other file's is not; else as read_corpus does.
