@@ -18,7 +18,7 @@
 #include "base/text/json.h"
 #include "models/data/text/hellaswag.h"
 #include "models/language_model.h"
-#include "program/program.h"
+#include "program/compiled_graph.h"
 #include "vulkan/device/device.h"
 
 namespace vkf {
@@ -81,21 +81,15 @@ public:
     }
 
 private:
-    struct Compiled {
-        Graph graph;
-        std::optional<Program> program;
-    };
-
     Program& program_for(std::int64_t length) {
-        std::unique_ptr<Compiled>& made = programs_[length];
-        if (made) return *made->program;
+        std::unique_ptr<CompiledGraph>& made = programs_[length];
+        if (made) return made->program;
         const bool first = programs_.size() == 1;
-        made = std::make_unique<Compiled>();
-        made->graph.activations = activations_;
-        made->graph.output("loss", language_loss(Scope(made->graph, parameters_), model_.config, 1, length));
-        made->program.emplace(device_, made->graph, state_);
+        made = std::make_unique<CompiledGraph>(device_, state_, activations_, [&](Graph& graph) {
+            graph.output("loss", language_loss(Scope(graph, parameters_), model_.config, 1, length));
+        });
         if (first) model_.load(parameters_, state_);
-        return *made->program;
+        return made->program;
     }
 
     Device& device_;
@@ -103,7 +97,7 @@ private:
     Format activations_;
     State state_;
     Parameters parameters_;
-    std::map<std::int64_t, std::unique_ptr<Compiled>> programs_;  // programs by length
+    std::map<std::int64_t, std::unique_ptr<CompiledGraph>> programs_;  // programs by length
 };
 
 struct Score {

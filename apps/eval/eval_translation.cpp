@@ -17,7 +17,7 @@
 #include "models/data/pairs/pair_batches.h"
 #include "models/train/token_feed.h"
 #include "models/translation_model.h"
-#include "program/program.h"
+#include "program/compiled_graph.h"
 #include "vulkan/device/device.h"
 
 namespace vkf {
@@ -38,23 +38,17 @@ double mean_loss(Device& device, const Common& common, const EvalOptions& o, con
                  const PairBatches& batches) {
     State state(device);
     Parameters parameters;
-    struct Evaluated {
-        Graph graph;
-        std::unique_ptr<Program> program;
-    };
-    std::vector<std::unique_ptr<Evaluated>> by_shape;
-    for (const PairShape& shape : batches.shapes()) {
-        Evaluated& made = *by_shape.emplace_back(std::make_unique<Evaluated>());
-        made.graph.activations = common.activations();
-        made.graph.output("loss", translation_loss(Scope(made.graph, parameters), model.config, shape));
-        made.program = std::make_unique<Program>(device, made.graph, state);
-    }
+    std::vector<std::unique_ptr<CompiledGraph>> by_shape;
+    for (const PairShape& shape : batches.shapes())
+        by_shape.push_back(std::make_unique<CompiledGraph>(device, state, common.activations(), [&](Graph& graph) {
+            graph.output("loss", translation_loss(Scope(graph, parameters), model.config, shape));
+        }));
     model.load(parameters, state);
     Progress progress(common, "eval", "batches", static_cast<std::int64_t>(batches.count()));
     double sum = 0, tokens = 0;
     for (std::uint64_t i = 0; i < batches.count(); ++i) {
         stop_if_interrupted();
-        Program& program = *by_shape[batches.shape_of(i)]->program;
+        Program& program = by_shape[batches.shape_of(i)]->program;
         write_batch(program, batches.at(i));
         program.run();
         const auto loss = static_cast<double>(program.read_scalar("loss"));
@@ -98,7 +92,7 @@ void eval_translation(const Common& common, const EvalOptions& o) {
     catch_interrupts();
     with_device(common, [&](Device& device) {
         // First, because a sentence that cannot be translated is an error.
-        nlohmann::ordered_json scores;
+        nlohmann::ordered_json scores = nlohmann::ordered_json::object();
         if (o.bleu) scores = translation_scores(device, common, o, model, pairs);
         const double loss = mean_loss(device, common, o, model, batches);
         nlohmann::ordered_json facts{{"loss", loss},

@@ -21,7 +21,7 @@
 #include "base/text/json.h"
 #include "models/language_model.h"
 #include "models/masked_language_model.h"
-#include "program/program.h"
+#include "program/compiled_graph.h"
 #include "vulkan/device/device.h"
 
 namespace vkf {
@@ -115,22 +115,16 @@ public:
     }
 
 private:
-    struct Compiled {
-        Graph graph;
-        std::optional<Program> program;
-    };
-
     Program& program_for(std::int64_t length) {
-        std::unique_ptr<Compiled>& made = programs_[length];
-        if (made) return *made->program;
+        std::unique_ptr<CompiledGraph>& made = programs_[length];
+        if (made) return made->program;
         const bool first = programs_.size() == 1;
-        made = std::make_unique<Compiled>();
-        made->graph.activations = activations_;
-        const Tensor tokens = made->graph.input("tokens", {DType::i32, {1, length}});
-        made->graph.output("logits", language_logits(Scope(made->graph, parameters_), model_.config, tokens));
-        made->program.emplace(device_, made->graph, state_);
+        made = std::make_unique<CompiledGraph>(device_, state_, activations_, [&](Graph& graph) {
+            const Tensor tokens = graph.input("tokens", {DType::i32, {1, length}});
+            graph.output("logits", language_logits(Scope(graph, parameters_), model_.config, tokens));
+        });
         if (first) model_.load(parameters_, state_);
-        return *made->program;
+        return made->program;
     }
 
     Device& device_;
@@ -138,7 +132,7 @@ private:
     Format activations_;
     State state_;
     Parameters parameters_;
-    std::map<std::int64_t, std::unique_ptr<Compiled>> programs_;  // programs by length
+    std::map<std::int64_t, std::unique_ptr<CompiledGraph>> programs_;  // programs by length
 };
 
 /// The `count` likeliest of the first `vocabulary` tokens, which have a meaning; probabilities are among all tokens.

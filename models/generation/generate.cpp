@@ -32,22 +32,19 @@ Generator::Generator(Device& device, const ModelConfig& config, const GeneratorO
       contexts_(index(options.rows)) {
     require(options.rows > 0, "generate: ", options.rows, " rows, wanted at least 1");
     decoder_ = compile([&](const Scope& scope) { decode_step(scope, config_, activations_, options.rows); });
-    decoder_->program->write("seen", std::vector<std::int32_t>(index(options.rows) * seen_width()));
+    decoder_->program.write("seen", std::vector<std::int32_t>(index(options.rows) * seen_width()));
     if (options.rows == 1) return;
-    copy_ = std::make_unique<CompiledGraph>();
-    copy_cache_row(copy_->graph, config_, activations_, options.rows);
-    copy_->program.emplace(device_, copy_->graph, state_);
+    copy_ = std::make_unique<CompiledGraph>(device_, state_, Format::f32, [&](Graph& graph) {
+        copy_cache_row(graph, config_, activations_, options.rows);
+    });
 }
 
-std::unique_ptr<Generator::CompiledGraph> Generator::compile(const std::function<void(const Scope&)>& build) {
-    auto fresh = std::make_unique<CompiledGraph>();
-    fresh->graph.activations = activations_;
-    build(Scope(fresh->graph, parameters_));
-    fresh->program.emplace(device_, fresh->graph, state_);
-    return fresh;
+std::unique_ptr<CompiledGraph> Generator::compile(const std::function<void(const Scope&)>& build) {
+    return std::make_unique<CompiledGraph>(device_, state_, activations_,
+                                           [&](Graph& graph) { build(Scope(graph, parameters_)); });
 }
 
-Generator::CompiledGraph& Generator::chunk(std::int64_t length) {
+CompiledGraph& Generator::chunk(std::int64_t length) {
     std::unique_ptr<CompiledGraph>& made = chunks_[length];
     if (!made) made = compile([&](const Scope& scope) { prefill_chunk(scope, config_, length, activations_); });
     return *made;
@@ -59,7 +56,7 @@ std::size_t Generator::seen_width() const {
 
 void Generator::run_chunk(std::span<const std::int32_t> tokens, std::int64_t position) {
     const auto count = static_cast<std::int64_t>(tokens.size());
-    Program& program = *chunk(count).program;
+    Program& program = chunk(count).program;
     std::vector<std::int32_t> positions(tokens.size());
     std::iota(positions.begin(), positions.end(), static_cast<std::int32_t>(position));
     program.write("tokens", tokens);
@@ -75,7 +72,7 @@ std::vector<float> Generator::read(std::span<const std::int32_t> tokens, std::in
         const std::size_t at = std::min(done, count - size);
         run_chunk(tokens.subspan(at, size), position + static_cast<std::int64_t>(at));
     }
-    return chunk(static_cast<std::int64_t>(size)).program->read("logits");
+    return chunk(static_cast<std::int64_t>(size)).program.read("logits");
 }
 
 std::vector<float> Generator::prefill(std::span<const std::int32_t> tokens, std::int64_t row) {
@@ -92,8 +89,8 @@ std::vector<float> Generator::repeat_prefill(std::int64_t row) {
     contexts_.at(index(row)).assign(seen.begin(), seen.end());
     if (copy_) {
         const std::array place{static_cast<std::int32_t>(row), static_cast<std::int32_t>(seen.size())};
-        copy_->program->write("place", place);
-        copy_->program->run();
+        copy_->program.write("place", place);
+        copy_->program.run();
     }
     return prefilled_logits_;
 }
@@ -148,7 +145,7 @@ std::vector<SampledToken> Generator::decode(std::span<const NextToken> tokens) {
         read.push_back(i);
     }
     if (read.empty()) return drawn;
-    Program& program = *decoder_->program;
+    Program& program = decoder_->program;
     program.write("tokens", fresh);
     program.write("positions", positions);
     program.write("lengths", lengths);

@@ -12,7 +12,7 @@
 #include "graph/graph.h"
 #include "models/language_model.h"
 #include "ops/sampling/sample.h"
-#include "program/program.h"
+#include "program/compiled_graph.h"
 
 namespace vkf {
 
@@ -67,11 +67,6 @@ public:
     const std::vector<std::int32_t>& context(std::int64_t row = 0) const { return contexts_.at(index(row)); }
 
 private:
-    struct CompiledGraph {
-        Graph graph;
-        std::optional<Program> program;
-    };
-
     static std::size_t index(std::int64_t row) { return static_cast<std::size_t>(row); }
     CompiledGraph& chunk(std::int64_t length);
     std::size_t seen_width() const;

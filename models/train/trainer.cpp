@@ -37,7 +37,7 @@ Trainer::Trainer(Device& device, const LossGraphs& training, const LossGraphs& e
         steps_.push_back(std::make_unique<Step>(device_, state_, loss, config_, largest()));
     if (std::optional<Graph>& update = steps_.front()->graphs.update)
         update_.emplace(device_, *update, state_, ProgramOptions{.shares = largest()});
-    for (const LossGraph& loss : evaluation.shapes) add_evaluation(loss);
+    for (const LossGraph& loss : evaluation.shapes) evaluations_.push_back(compile_evaluation(loss));
     for (const Parameter& parameter : parameters().list())
         state_.write(parameter.name, initial_values(parameter, config.seed));
     if (config.scales_loss()) state_.write("loss_scale", std::array{config.loss_scaling.initial, 0.0f});
@@ -52,13 +52,14 @@ const Program* Trainer::largest() const {
     return found;
 }
 
-void Trainer::add_evaluation(const LossGraph& loss) {
-    EvaluationStep& made = *evaluations_.emplace_back(std::make_unique<EvaluationStep>());
-    made.graph.activations = config_.activations;
+std::unique_ptr<CompiledGraph> Trainer::compile_evaluation(const LossGraph& loss) {
     Parameters& evaluated = averaged() ? averages_ : steps_.front()->graphs.parameters;
-    made.graph.output("loss", loss(Scope(made.graph, evaluated)));
-    narrow_frozen(made.graph, evaluated, config_.frozen);
-    made.program.emplace(device_, made.graph, state_, ProgramOptions{.shares = largest()});
+    const auto describe = [&](Graph& graph) {
+        graph.output("loss", loss(Scope(graph, evaluated)));
+        narrow_frozen(graph, evaluated, config_.frozen);
+    };
+    return std::make_unique<CompiledGraph>(device_, state_, config_.activations, describe,
+                                           ProgramOptions{.shares = largest()});
 }
 
 void Trainer::begin_averages() {
@@ -167,7 +168,7 @@ double Trainer::evaluate(const Feed& feed, std::uint64_t first, std::int64_t cou
     double sum = 0, weights = 0;
     for (std::int64_t i = 0; i < count; ++i) {
         const std::uint64_t number = first + static_cast<std::uint64_t>(i);
-        Program& program = *evaluations_.at(evaluation_.shape_of(number))->program;
+        Program& program = evaluations_.at(evaluation_.shape_of(number))->program;
         feed(program, number);
         program.run();
         const auto loss = static_cast<double>(program.read_scalar("loss"));

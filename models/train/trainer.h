@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "models/train/step_graphs.h"
-#include "program/program.h"
+#include "program/compiled_graph.h"
 
 namespace vkf {
 
@@ -105,11 +105,6 @@ private:
 
         Step(Device& device, State& state, const LossGraph& loss, const TrainerConfig& config, const Program* shares);
     };
-    /// Evaluation of micro-batches of one shape.
-    struct EvaluationStep {
-        Graph graph;
-        std::optional<Program> program;
-    };
     /// An update under way: the number of its unfinished micro-batches, and the program that changes the parameters.
     struct Update {
         StepResult result;
@@ -122,7 +117,7 @@ private:
     Program& step_of(std::uint64_t number) { return steps_.at(training_.shape_of(number))->program; }
     std::vector<Program*> programs_with_update();
     const Program* largest() const;
-    void add_evaluation(const LossGraph& loss);
+    std::unique_ptr<CompiledGraph> compile_evaluation(const LossGraph& loss);
     void take_back(bool begun);
     void write_micro_batch(Program& program, std::uint64_t number, const Feed& feed);
     void finish_micro_batch();
@@ -134,8 +129,8 @@ private:
     std::vector<std::unique_ptr<Step>> steps_;  // by shape
     std::optional<Program> update_;             // with accumulation only
     Parameters averages_{ema_prefix};
-    std::vector<std::unique_ptr<EvaluationStep>> evaluations_;  // by shape
-    std::deque<Program*> running_;                              // programs of the micro-batches under way
+    std::vector<std::unique_ptr<CompiledGraph>> evaluations_;  // by shape
+    std::deque<Program*> running_;                             // programs of the micro-batches under way
     std::deque<Update> updates_;
 };
 

@@ -31,16 +31,13 @@ Program& Translator::reader(std::int64_t length) {
     if (!made)
         made = compile(
             [&](const Scope& scope) { read_sources(scope, config_, options_.shape, length, options_.activations); });
-    return *made->program;
+    return made->program;
 }
 
-std::unique_ptr<Translator::CompiledGraph> Translator::compile(const std::function<void(const Scope&)>& build) {
-    auto fresh = std::make_unique<CompiledGraph>();
-    fresh->graph.activations = options_.activations;
-    build(Scope(fresh->graph, parameters_));
-    fresh->program.emplace(device_, fresh->graph, state_,
-                           ProgramOptions{.shares = writer_ ? &*writer_->program : nullptr});
-    return fresh;
+std::unique_ptr<CompiledGraph> Translator::compile(const std::function<void(const Scope&)>& build) {
+    return std::make_unique<CompiledGraph>(
+        device_, state_, options_.activations, [&](Graph& graph) { build(Scope(graph, parameters_)); },
+        ProgramOptions{.shares = writer_ ? &writer_->program : nullptr});
 }
 
 /// Reads sources into the decoder's memory, in a program with room for a power of two of tokens.
@@ -96,7 +93,7 @@ std::vector<float> Translator::advance_rows(const std::vector<BeamSearch>& searc
             lengths[row] = static_cast<std::int32_t>(length + 1);
         }
     }
-    Program& program = *writer_->program;
+    Program& program = writer_->program;
     program.write("source_lengths", source_lengths_);
     program.write("tokens", tokens);
     program.write("positions", positions);

@@ -12,7 +12,7 @@
 #include "graph/graph.h"
 #include "models/translation/beam_search.h"
 #include "models/translation_model.h"
-#include "program/program.h"
+#include "program/compiled_graph.h"
 
 namespace vkf {
 
@@ -45,11 +45,6 @@ public:
                                                    std::int64_t count, const std::function<bool()>& goes_on = {});
 
 private:
-    struct CompiledGraph {
-        Graph graph;
-        std::optional<Program> program;
-    };
-
     std::unique_ptr<CompiledGraph> compile(const std::function<void(const Scope&)>& build);
     Program& reader(std::int64_t length);
     void read(std::span<const std::vector<std::int32_t>> sources);
