@@ -1,7 +1,8 @@
 // y = softmax(x) over the columns that a row sees; 0 in other columns, and in all columns of a row that sees none.
 //
 // Shapes: x [rows, WIDTH] with its pitch, y [rows, WIDTH]. Row r is query r mod `queries` of a [queries, WIDTH] matrix:
-// attention/attention_mask.glsl. A workgroup takes `per_group` rows one after the other. y may be x: only the lane that
+// attention/attention_mask.glsl. With LENGTHS, its batch row is r / rows_per_length, which has lengths[batch row] valid
+// columns. A workgroup takes `per_group` rows one after the other. y may be x: only the lane that
 // writes an element reads it.
 // Numerics: fp32; exponents are differences from the row's maximum.
 #version 460
@@ -11,6 +12,8 @@
 #include "rows/row_registers.glsl"
 #include "attention/attention_mask.glsl"
 
+layout(constant_id = 7) const bool LENGTHS = false;
+
 layout(push_constant) uniform Args {
     In x;
     Out y;
@@ -18,14 +21,22 @@ layout(push_constant) uniform Args {
     uint x_pitch;
     uint queries;
     uint per_group;
+    InInt lengths;
+    uint rows_per_length;
 };
+
+MaskRow mask_of(uint row) {
+    uint columns = WIDTH;
+    if (LENGTHS) columns = uint(clamp(lengths.at[row / rows_per_length], 0, int(WIDTH)));
+    return MaskRow(queries, columns, int(columns) - int(queries));
+}
 
 float seen(uint end, int position, uint c, float value) {
     return c < end && visible(int(c), position) ? value : HIDDEN;
 }
 
 vec2 seen(uint end, int position, uint strip, uint k, vec2 value) {
-    if (surely_inside(k) && !MASKED) return value;
+    if (surely_inside(k) && !MASKED && !LENGTHS) return value;
     const uint c = column(strip, k);
     return vec2(seen(end, position, c, value.x), seen(end, position, c + 1, value.y));
 }
@@ -35,7 +46,7 @@ void main() {
     const uint last = min(first + per_group, rows);
     for (uint row = first; row < last; ++row) {
         const uint at = row * x_pitch;
-        const MaskRow mask = MaskRow(queries, WIDTH, int(WIDTH) - int(queries));
+        const MaskRow mask = mask_of(row);
         const uint query = row % queries, end = keys_of(mask, query, 1).y;
         const int position = int(query) + mask.shift;
         vec2 v[STRIP];

@@ -11,45 +11,46 @@ namespace vkf {
 
 namespace {
 
+/// Operands: one or two caches, their rows, lengths. The results are the caches.
 class KvCacheAppendOp : public Op {
 public:
-    enum Operand : std::size_t { key_cache, value_cache, key_rows, value_rows, row_lengths };
-
     std::string_view name() const override { return "kv_cache_append"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
-        const Shape& keys = in[key_cache].shape;
-        for (const std::size_t k : {key_cache, value_cache}) {
-            const TensorType &cache = in[k], &rows = in[k + key_rows];
+        const std::size_t count = caches(in);
+        const Shape &first = in[0].shape, &first_rows = in[count].shape;
+        for (std::size_t k = 0; k < count; ++k) {
+            const TensorType &cache = in[k], &rows = in[count + k];
             require(cache.dtype == DType::f32 && rows.dtype == DType::f32 && cache.shape.rank() == 3 &&
                         rows.shape.rank() == 3 && cache.shape[0] == rows.shape[0] && cache.shape[2] == rows.shape[2] &&
                         rows.shape[1] <= cache.shape[1],
                     "cannot append ", rows.shape, " to a cache of ", cache.shape);
-            require(cache.shape[0] == keys[0] && cache.shape[1] == keys[1] && rows.shape[1] == in[key_rows].shape[1],
-                    "keys are ", in[key_rows].shape, " of ", keys, ", values ", rows.shape, " of ", cache.shape);
+            require(cache.shape[0] == first[0] && cache.shape[1] == first[1] && rows.shape[1] == first_rows[1],
+                    "keys are ", first_rows, " of ", first, ", values ", rows.shape, " of ", cache.shape);
         }
-        const TensorType each{DType::i32, {keys[0]}}, one{DType::i32, {1}};
-        require(in[row_lengths] == each || in[row_lengths] == one, "lengths are ", in[row_lengths], ", wanted ", each,
-                " or ", one);
-        return {in[key_cache], in[value_cache]};
+        const TensorType each{DType::i32, {first[0]}}, one{DType::i32, {1}};
+        require(in.back() == each || in.back() == one, "lengths are ", in.back(), ", wanted ", each, " or ", one);
+        return {in.begin(), in.begin() + static_cast<std::ptrdiff_t>(count)};
     }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
-        for (const std::size_t k : {key_cache, value_cache}) append(in[k], in[k + key_rows], in[row_lengths], out[k]);
+        const std::size_t count = caches(in);
+        for (std::size_t k = 0; k < count; ++k) append(in[k], in[count + k], in.back(), out[k]);
         return true;
     }
 
     void lower(Lowering& lowering) const override {
-        const Tensor keys = lowering.out[key_cache], values = lowering.out[value_cache], k = lowering.in[key_rows],
-                     v = lowering.in[value_rows];
-        const Tensor lengths = lowering.in[row_lengths];
+        const std::size_t count = caches(lowering.in), last = count - 1;
+        const Tensor keys = lowering.out[0], values = lowering.out[last], k = lowering.in[count],
+                     v = lowering.in[count + last], lengths = lowering.in.back();
         lowering.dispatch(
             {.kernel = "kv_cache_append",
              .constants = {{"GROUP", row_group(lowering.device, (std::max(k.width(), v.width()) + 1) / 2)},
                            {"LAYOUT_KEYS", vector_layout(keys)},
                            {"LAYOUT_VALUES", vector_layout(values)},
                            {"LAYOUT_K", vector_layout(k)},
-                           {"LAYOUT_V", vector_layout(v)}},
+                           {"LAYOUT_V", vector_layout(v)},
+                           {"CACHES", checked_u32(static_cast<std::int64_t>(count))}},
              .args = {{"keys", keys},
                       {"values", values},
                       {"k", k},
@@ -63,16 +64,22 @@ public:
                       {"v_width", checked_u32(v.width())},
                       {"k_pitch", checked_u32(k.pitch())},
                       {"v_pitch", checked_u32(v.pitch())}},
-             .groups = 2 * static_cast<std::uint64_t>(k.rows()),
+             .groups = count * static_cast<std::uint64_t>(k.rows()),
              .flops = 0,
-             .bytes = 8.0 * static_cast<double>(k.elements() + v.elements())});
+             .bytes = 8.0 * static_cast<double>(k.elements() + (count > 1 ? v.elements() : 0))});
     }
 
-    KernelTraits kernel_traits(std::span<const Tensor>) const override { return {.half_in = 0b1111, .half_out = 0b11}; }
+    KernelTraits kernel_traits(std::span<const Tensor> in) const override {
+        return caches(in) > 1 ? KernelTraits{.half_in = 0b1111, .half_out = 0b11}
+                              : KernelTraits{.half_in = 0b11, .half_out = 0b1};
+    }
 
     std::optional<std::size_t> updates(std::size_t output) const override { return output; }
 
 private:
+    /// Number of caches among all operands.
+    static std::size_t caches(const auto& operands) { return operands.size() / 2; }
+
     static void append(const Array& cache, const Array& rows, const Array& lengths, Array& out) {
         out = cache;
         const std::int64_t capacity = cache.shape[1], width = cache.shape[2], fresh = rows.shape[1];
@@ -204,7 +211,11 @@ private:
 KeysAndValues kv_cache_append(const KeysAndValues& cache, const KeysAndValues& rows, Tensor lengths) {
     const std::vector<Tensor> whole = cache.keys.graph().add(
         std::make_shared<const KvCacheAppendOp>(), {cache.keys, cache.values, rows.keys, rows.values, lengths});
-    return {whole[KvCacheAppendOp::key_cache], whole[KvCacheAppendOp::value_cache]};
+    return {whole[0], whole[1]};
+}
+
+Tensor kv_cache_append(Tensor cache, Tensor rows, Tensor lengths) {
+    return add_one(cache.graph(), KvCacheAppendOp(), {cache, rows, lengths});
 }
 
 Tensor kv_cache_copy(Tensor whole, Tensor one, Tensor place) {

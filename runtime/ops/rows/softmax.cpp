@@ -18,6 +18,11 @@ std::int64_t queries_of(const Shape& shape) {
     return shape.rank() > 1 ? shape[-2] : 1;
 }
 
+/// Neighbouring rows that have one of `lengths` lengths; all rows without lengths.
+std::int64_t rows_of_a_length(const Shape& shape, std::int64_t lengths) {
+    return std::max<std::int64_t>(1, shape.rows() / std::max<std::int64_t>(1, lengths));
+}
+
 class SoftmaxBackwardOp : public Op {
 public:
     std::string_view name() const override { return "softmax_backward"; }
@@ -70,18 +75,23 @@ public:
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
         require(in[0].dtype == DType::f32, "wants f32, not ", in[0]);
-        mask_.check(1, {}, {});
-        require(!mask_.query_lengths && !mask_.key_lengths, "takes no lengths");
+        require(!mask_.query_lengths, "takes no lengths of queries");
+        require(!mask_.key_lengths || in[0].shape.rank() > 1, "has lengths of keys for ", in[0],
+                ", wanted [B, ..., S]");
+        mask_.check(in[0].shape.rank() > 0 ? in[0].shape[0] : 1, {}, in.size() > 1 ? in[1] : TensorType());
         return {in[0]};
     }
 
     bool reference(std::span<const Array> in, std::span<Array> out) const override {
         const std::int64_t queries = queries_of(in[0].shape);
-        const MaskRow mask = mask_.row(queries, in[0].shape.width());
         const auto width = static_cast<std::size_t>(in[0].shape.width());
+        const std::vector<double> lengths = mask_.key_lengths ? in[1].at : std::vector<double>();
+        const auto rows_per_length = static_cast<std::size_t>(rows_of_a_length(in[0].shape, std::ssize(lengths)));
         for (std::size_t row = 0; row * width < in[0].at.size(); ++row) {
             const double* x = in[0].at.data() + row * width;
             double* y = out[0].at.data() + row * width;
+            const MaskRow mask =
+                mask_.row(queries, in[0].shape.width(), static_cast<std::int64_t>(row / rows_per_length), {}, lengths);
             const auto sees = [&](std::size_t j) {
                 return mask.visible(static_cast<std::int64_t>(row) % queries, static_cast<std::int64_t>(j));
             };
@@ -95,24 +105,31 @@ public:
     }
 
     std::optional<std::vector<Tensor>> vjp(const Vjp& at) const override {
-        return std::vector{add_one(at.in[0].graph(), SoftmaxBackwardOp(), {at.out[0], contiguous(at.d_out[0])})};
+        std::vector<Tensor> d_in(at.in.size());
+        d_in[0] = add_one(at.in[0].graph(), SoftmaxBackwardOp(), {at.out[0], contiguous(at.d_out[0])});
+        return d_in;
     }
 
     void lower(Lowering& lowering) const override {
         const Tensor x = lowering.in[0];
         const PairRows grid = pair_rows(lowering.device, x.rows(), x.width());
         const std::int64_t queries = queries_of(x.shape());
+        const Tensor lengths = lowering.in.size() > 1 ? lowering.in[1] : Tensor();
+        const std::int64_t rows_per_length = rows_of_a_length(x.shape(), lengths ? lengths.elements() : 0);
         lowering.dispatch({.kernel = "softmax",
                            .constants = {{"GROUP", grid.group},
                                          {"WIDTH", checked_u32(x.width())},
                                          {"STRIP", grid.strip},
-                                         {"LAYOUT", grid.form({x, lowering.out[0]})}},
+                                         {"LAYOUT", grid.form({x, lowering.out[0]})},
+                                         {"LENGTHS", static_cast<bool>(lengths)}},
                            .args = {{"x", x},
                                     {"y", lowering.out[0]},
                                     {"rows", checked_u32(x.rows())},
                                     {"x_pitch", checked_u32(x.pitch())},
                                     {"queries", checked_u32(queries)},
-                                    {"per_group", grid.per_group}},
+                                    {"per_group", grid.per_group},
+                                    {"lengths", lengths},
+                                    {"rows_per_length", checked_u32(rows_per_length)}},
                            .groups = grid.groups,
                            .flops = 30.0 * static_cast<double>(x.elements()),
                            .bytes = 8.0 * static_cast<double>(x.elements())});
@@ -131,7 +148,9 @@ private:
 }  // namespace
 
 Tensor softmax(Tensor x, const AttentionMask& mask) {
-    return add_one(x.graph(), SoftmaxOp(mask), {x});
+    std::vector<Tensor> in{x};
+    if (mask.key_lengths) in.push_back(mask.key_lengths);
+    return add_one(x.graph(), SoftmaxOp(mask), in);
 }
 
 }  // namespace vkf

@@ -7,7 +7,8 @@
 namespace vkf {
 
 /// softmax over the last axis, of the columns that a row sees; a row that sees none gives zeros. The last two axes
-/// [T, S] are queries and keys. The mask has no lengths.
+/// [T, S] are queries and keys. The mask may have key_lengths, i32 [B] for x [B, ..., S], or i32 [1], but no
+/// query_lengths.
 Tensor softmax(Tensor x, const AttentionMask& mask = {});
 
 }  // namespace vkf

@@ -1,4 +1,5 @@
-// Beams of a search reordered in a cache. tests/program/state_test.cpp has the other ops of caches.
+// Beams of a search reordered in a cache, and rows of one tensor appended. tests/program/state_test.cpp has the other
+// ops of caches.
 #include "ops/movement/kv_cache.h"
 
 #include <array>
@@ -49,6 +50,22 @@ const std::vector<OpCase> reorder_cases{
     beams_of("lengths outside the cache", 2, 4, 6, {9, -1}, {1, 0, 1, 0}),
 };
 VKF_OP_TABLE(KvCacheReorder, reorder_cases);
+
+/// Rows appended to one cache, which is a copy of an operand.
+OpCase appended(std::string name, Shape cache, Shape rows, std::vector<double> lengths) {
+    const std::int64_t count = std::ssize(lengths);
+    return {.name = std::move(name),
+            .operands = {fixed(std::move(cache)), fixed(std::move(rows)), exactly({count}, std::move(lengths))},
+            .build = [](Inputs x) { return std::vector{kv_cache_append(scale(x[0], 1.0f), x[1], x[2])}; },
+            .ulps = 0};
+}
+
+const std::vector<OpCase> append_cases{
+    appended("one row of each", {3, 5, 6}, {3, 1, 6}, {1, 5, 3}),
+    appended("rows of one length", {2, 4, 7}, {2, 2, 7}, {3}),
+    appended("rows outside of the cache", {4, 1, 8}, {4, 1, 8}, {1, 2, 0, 1}),
+};
+VKF_OP_TABLE(KvCacheAppend, append_cases);
 
 /// Bytes of a state in which row r is what row rows[r] was before.
 std::vector<std::byte> with_rows(const std::vector<std::byte>& before, const std::vector<std::size_t>& rows) {

@@ -16,6 +16,18 @@ OpCase softmax_of(std::string name, Shape shape, const AttentionMask& mask = {})
             .finite_differences = small};
 }
 
+/// Rows of batch row b have lengths[b] columns; a single length is that of all rows.
+OpCase with_lengths(std::string name, Shape shape, std::vector<double> lengths, const AttentionMask& mask = {}) {
+    return {.name = std::move(name),
+            .operands = {normal(std::move(shape), 2.0),
+                         {.type = {DType::i32, {std::ssize(lengths)}}, .differentiate = false, .values = lengths}},
+            .build = [mask](Inputs x) {
+                AttentionMask with = mask;
+                with.key_lengths = x[1];
+                return std::vector{softmax(x[0], with)};
+            }};
+}
+
 std::vector<OpCase> softmax_cases() {
     std::vector<OpCase> cases;
     for (const std::int64_t width : {1, 2, 3, 7, 8, 16, 17, 31, 64, 65, 129, 768, 4100, 5003})
@@ -37,6 +49,14 @@ std::vector<OpCase> softmax_cases() {
     cases.push_back({"in the memory of its input", {normal({9, 70})}, [](Inputs x) {
                          return std::vector{softmax(scale(x[0], 3.0f))};
                      }});
+    cases.push_back(with_lengths("lengths", {3, 5, 9}, {9, 1, 4}));
+    cases.push_back(with_lengths("lengths of whole and empty rows", {4, 2, 3, 64}, {64, 0, 63, 1}));
+    cases.push_back(with_lengths("lengths outside the rows", {2, 7, 10}, {-3, 12}));
+    cases.push_back(with_lengths("one length", {3, 4, 33}, {17}));
+    cases.push_back(with_lengths("one length for one row", {1, 700}, {333}));
+    cases.push_back(with_lengths("lengths of a matrix", {3, 6}, {2, 6, 3}));
+    cases.push_back(with_lengths("lengths and causal", {3, 6, 11}, {11, 6, 3}, {.causal = true}));
+    cases.push_back(with_lengths("lengths of long rows", {2, 2, 4100}, {4099, 70}));
     // Few columns dominate a row, and the rounding of 1 - y dominates the gradient.
     cases.push_back({.name = "logits by the thousand",
                      .operands = {normal({6, 33}, 30.0, 1e4)},
@@ -57,7 +77,10 @@ TEST(HostSoftmaxShapes, RefusesWhatItCannotTake) {
     EXPECT_THROW(softmax(graph.input("x", {DType::i32, {2, 3}})), InputError);
     const Tensor y = graph.input("y", {DType::f32, {2, 3}}), lengths = graph.input("lengths", {DType::i32, {1}});
     EXPECT_THROW(softmax(y, {.window_left = -1}), InputError);
-    EXPECT_THROW(softmax(y, {.key_lengths = lengths}), InputError);
+    EXPECT_NO_THROW(softmax(y, {.key_lengths = lengths}));
+    EXPECT_THROW(softmax(y, {.query_lengths = lengths}), InputError);
+    EXPECT_THROW(softmax(y, {.key_lengths = graph.input("three", {DType::i32, {3}})}), InputError);
+    EXPECT_THROW(softmax(graph.input("z", {DType::f32, {3}}), {.key_lengths = lengths}), InputError);
 }
 
 }  // namespace
