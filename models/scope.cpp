@@ -54,7 +54,10 @@ std::vector<float> initial_values(const Parameter& parameter, std::uint64_t seed
     const Init init = parameter.init;
     const bool constant = init.kind == Init::Kind::constant;
     std::vector<float> values(static_cast<std::size_t>(parameter.shape.elements()), constant ? init.value : 0.0f);
-    if (constant) return values;
+    if (constant) {
+        std::fill(values.begin() + init.first_one, values.begin() + init.end_of_ones, 1.0f);
+        return values;
+    }
     Random random(seed, parameter.name);
     const auto draw = [&]() -> double {
         if (init.kind == Init::Kind::uniform) return 2.0 * static_cast<double>(random.uniform()) - 1.0;

@@ -13,16 +13,21 @@
 
 namespace vkf {
 
-/// Initial values of a parameter: one value, or draws from N(0, value²) or U(−value, value).
+/// Initial values of a parameter: one value, or draws from N(0, value²) or U(−value, value). Of constant ones, the
+/// elements `first_one` … `end_of_ones` − 1 are 1 instead.
 struct Init {
     enum class Kind : std::uint8_t { constant, normal, uniform } kind = Kind::constant;
     float value = 0.0f;
+    std::int64_t first_one = 0, end_of_ones = 0;
 
-    static Init constant(float value) { return {Kind::constant, value}; }
+    static Init constant(float value) { return {.value = value}; }
     static Init zeros() { return constant(0.0f); }
     static Init ones() { return constant(1.0f); }
-    static Init normal(float deviation) { return {Kind::normal, deviation}; }
-    static Init uniform(float bound) { return {Kind::uniform, bound}; }
+    static Init normal(float deviation) { return {.kind = Kind::normal, .value = deviation}; }
+    static Init uniform(float bound) { return {.kind = Kind::uniform, .value = bound}; }
+    static Init zeros_with_ones(std::int64_t first, std::int64_t end) {
+        return {.first_one = first, .end_of_ones = end};
+    }
 };
 
 struct Parameter {

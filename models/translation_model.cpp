@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "ops/matmul/matmul.h"
 #include "ops/movement/kv_cache.h"
+#include "ops/movement/view.h"
 
 namespace vkf {
 
@@ -37,19 +38,28 @@ Sentences sentences(Graph& graph, const char* tokens, const char* lengths, std::
     return {graph.input(tokens, {DType::i32, {rows, length}}), graph.input(lengths, {DType::i32, {rows}})};
 }
 
-/// States of the decoder's memory, with room for the longest source. `layers` has the widths of keys and values.
-std::vector<KeysAndValues> memory_states(Graph& graph, const std::vector<KeysAndValues>& layers,
-                                         const WritingShape& shape, Format activations) {
-    std::vector<KeysAndValues> states;
-    for (const KeysAndValues& layer : layers) {
+/// States of the graph for a memory of these widths, with room for the longest source: keys and values [sources,
+/// source, …], states of whole sources [sources, 1, …].
+SourceMemory memory_states(Graph& graph, const SourceMemory& widths, const WritingShape& shape, Format activations) {
+    SourceMemory made;
+    for (const KeysAndValues& layer : widths.layers) {
         const auto state = [&](std::string_view name, std::int64_t width) {
-            return graph.state(text("memory ", states.size(), ' ', name),
+            return graph.state(text("memory ", made.layers.size(), ' ', name),
                                {DType::f32, {shape.sources, shape.source, width}},
                                width % 2 == 0 ? activations : Format::f32);
         };
-        states.push_back({state("keys", layer.keys.width()), state("values", layer.values.width())});
+        made.layers.push_back({state("keys", layer.keys.width()), state("values", layer.values.width())});
     }
-    return states;
+    for (const Tensor whole : widths.states)
+        made.states.push_back(
+            graph.state(text("memory state ", made.states.size()), {DType::f32, {shape.sources, 1, whole.width()}}));
+    return made;
+}
+
+/// A tensor of one row per position, of which all are appended to none.
+Tensor all_rows(Tensor x) {
+    const std::vector<std::int32_t> count{static_cast<std::int32_t>(x.shape()[1])};
+    return x.graph().constant({1}, count);
 }
 
 }  // namespace
@@ -90,11 +100,13 @@ void read_sources(const Scope& scope, const ModelConfig& config, const WritingSh
     const Sentences source = sentences(graph, "source_tokens", "source_lengths", shape.sources, length);
     require_room(config, source);
     const SourceMemory memory = graph_of(config).read(scope, config, source);
-    const std::vector<KeysAndValues> states = memory_states(graph, memory.layers, shape, activations);
-    // All rows of a source are appended to none.
-    const std::vector<std::int32_t> whole{static_cast<std::int32_t>(length)};
-    const Tensor lengths = graph.constant({1}, whole);
-    for (std::size_t i = 0; i < states.size(); ++i) kv_cache_append(states[i], memory.layers[i], lengths);
+    const SourceMemory states = memory_states(graph, memory, shape, activations);
+    for (std::size_t i = 0; i < states.layers.size(); ++i)
+        kv_cache_append(states.layers[i], memory.layers[i], all_rows(memory.layers[i].keys));
+    for (std::size_t i = 0; i < states.states.size(); ++i) {
+        const Tensor whole = reshape(memory.states[i], states.states[i].shape());
+        kv_cache_append(states.states[i], whole, all_rows(whole));
+    }
 }
 
 void write_step(const Scope& scope, const ModelConfig& config, const WritingShape& shape, Format activations) {
@@ -106,8 +118,9 @@ void write_step(const Scope& scope, const ModelConfig& config, const WritingShap
     Parameters parameters;
     const Sentences one = sentences(described, "source_tokens", "source_lengths", 1, 1);
     const SourceMemory widths = graph_of(config).read(Scope(described, parameters), config, one);
-    const SourceMemory memory{memory_states(graph, widths.layers, shape, activations),
-                              graph.input("source_lengths", {DType::i32, {shape.sources}})};
+    SourceMemory memory = memory_states(graph, widths, shape, activations);
+    memory.lengths = graph.input("source_lengths", {DType::i32, {shape.sources}});
+    for (Tensor& state : memory.states) state = reshape(state, {shape.sources, state.width()});
     KeyValueCache cache{.lengths = graph.input("lengths", {DType::i32, {rows}}),
                         .positions = graph.input("positions", {DType::i32, {rows, 1}}),
                         .capacity = shape.target,

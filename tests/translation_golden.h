@@ -11,8 +11,11 @@
 namespace vkf::test {
 
 /// The gradient of a score is p·(d − Σ p·d), a difference of numbers d = <d_o, v>, so those of queries and keys are as
-/// precise as those of values are. That of the keys' bias is zero.
+/// precise as those of values are. That of the keys' bias is zero. Recurrent models have no map of values; there the
+/// gradients of all maps in scores are as precise as that of the map of the context is.
 inline std::string terms_of_scores(const std::string& name) {
+    const std::string attention = "grad.decoder.attn.";
+    if (name.starts_with(attention)) return attention + "linear_out.weight";
     for (const std::string_view map : {".q_proj.", ".k_proj."})
         if (const std::size_t at = name.find(map); at != std::string::npos)
             return name.substr(0, at) + ".v_proj." + name.substr(at + map.size());

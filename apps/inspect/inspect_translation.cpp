@@ -63,7 +63,7 @@ void add_inspect_translation(cli::Command& inspect_command, Common& common, cons
         .check(whole(1));
     add_view_options(command, o->view);
     add_common(command, common);
-    command.footer(inspect_example(family, " --vocab-size 9744 --attention belief-star --plan"));
+    command.footer(inspect_example(family, " --vocab-size 9744 --plan"));
     command.callback([o, &common] {
         o->resolve(common);
         require_fresh(*o);

@@ -129,7 +129,7 @@ ModelConfig ImageRunOptions::fresh_model(std::int64_t side, std::int64_t classes
     ModelConfig made = model;
     made.set(Dimension::image_size, side);
     made.set(Dimension::classes, classes);
-    made.attention() = attention_config();
+    set_attention(made);
     return made;
 }
 

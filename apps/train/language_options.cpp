@@ -118,7 +118,7 @@ ModelConfig LanguageRunOptions::fresh_model(std::int64_t data_vocabulary, const 
         made.set(Dimension::mask_token, data_vocabulary++);
     if (made.size(Dimension::vocab_size) == 0) made.set(Dimension::vocab_size, data_vocabulary);
     made.set(Dimension::context, block_size);
-    made.attention() = attention_config();
+    set_attention(made);
     return made;
 }
 

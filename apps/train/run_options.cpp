@@ -25,13 +25,32 @@ constexpr Range below_one{.least = 0, .most = 1, .most_too = false};
 std::string train_examples(const Family& family, const std::string& data) {
     const std::string train = text("  vkformer train ", family.command);
     const std::string fresh = text(train, " --config ", family.recipe, " ", data);
-    return text("Examples:\n", fresh, " --out-dir out\n", fresh, " --attention belief-star --out-dir star\n", train,
-                " --out-dir out --resume");
+    const std::string star =
+        family.fresh().has_attention() ? text(fresh, " --attention belief-star --out-dir star\n") : "";
+    return text("Examples:\n", fresh, " --out-dir out\n", star, train, " --out-dir out --resume");
 }
 
 void RunOptions::declare_model(cli::Command& app) {
     for (const Field& of : model.fields())
         if (of.has_option()) field(app, of);
+}
+
+void RunOptions::declare_attention(cli::Command& app) {
+    choice(app, "--attention", attention, "what feeds the output map", variant_names());
+    for (const AttentionVariant* variant : variants())
+        for (const Field& own : variant_options_.emplace(variant->name, variant->options).first->second.fields()) {
+            field(app, own);
+            keep_if([this, variant, unset = own.unset_by_default, name = own.option_name()] {
+                return attention == variant->name && (!unset || given(name) || !origin().empty());
+            });
+            effective_if([this, variant] { return attention == variant->name; },
+                         [this, key = std::string(own.key)] {
+                             return text("on --attention ", attention, ", wanted --attention ", variants_with(key),
+                                         " with it");
+                         });
+        }
+    flag(app, "--mask-diagonal,!--no-mask-diagonal", mask_diagonal,
+         "no token attends to itself [so in a vision transformer's attentionx with gamma 1]");
 }
 
 void RunOptions::declare_run(cli::Command& app) {
@@ -63,21 +82,7 @@ void RunOptions::declare_run(cli::Command& app) {
     app.add_flag("--dry-run", dry_run,
                  "say what the run would take of memory and time, by a few steps; leaves no file");
 
-    choice(app, "--attention", attention, "what feeds the output map", variant_names());
-    for (const AttentionVariant* variant : variants())
-        for (const Field& own : variant_options_.emplace(variant->name, variant->options).first->second.fields()) {
-            field(app, own);
-            keep_if([this, variant, unset = own.unset_by_default, name = own.option_name()] {
-                return attention == variant->name && (!unset || given(name) || !origin().empty());
-            });
-            effective_if([this, variant] { return attention == variant->name; },
-                         [this, key = std::string(own.key)] {
-                             return text("on --attention ", attention, ", wanted --attention ", variants_with(key),
-                                         " with it");
-                         });
-        }
-    flag(app, "--mask-diagonal,!--no-mask-diagonal", mask_diagonal,
-         "no token attends to itself [so in a vision transformer's attentionx with gamma 1]");
+    if (model.has_attention()) declare_attention(app);
     option(app, "--dropout", trainer.dropout, "dropout rate", number(below_one));
 
     option(app, batch_option.name, batch_size, batch_option.help, whole(1, batch_option.most));
@@ -225,6 +230,7 @@ void RunOptions::adopt(ModelConfig there, const std::string& file) {
         else
             require_effect(own.option_name(), false, "on a model that is there already");
     }
+    if (!there.has_attention()) return;
     const AttentionConfig& its_attention = there.attention();
     adopt("--attention", attention, its_attention.variant_name(), file);
     adopt("--mask-diagonal", mask_diagonal, std::optional(its_attention.mask_diagonal), file);
@@ -240,7 +246,12 @@ AttentionConfig RunOptions::attention_config() const {
     return made;
 }
 
+void RunOptions::set_attention(ModelConfig& made) const {
+    if (made.has_attention()) made.attention() = attention_config();
+}
+
 void RunOptions::choose_attention() {
+    if (!model.has_attention()) return;
     const AttentionVariant& variant = variant_named(attention);
     if (!variant.choose || !origin().empty()) return;
     AttentionConfig made = attention_config();

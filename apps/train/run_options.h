@@ -96,10 +96,12 @@ protected:
     }
     /// Takes all of the model that the file describes.
     void adopt(ModelConfig there, const std::string& file);
-    /// Attention that the options describe.
-    AttentionConfig attention_config() const;
+    /// Gives a model with self-attention the variant that the options describe.
+    void set_attention(ModelConfig& made) const;
 
 private:
+    void declare_attention(cli::Command& app);
+    AttentionConfig attention_config() const;
     void adopt(const Field& own, const Field& other, const std::string& file);
     /// Lets a fresh model's variant choose settings that no option gives.
     void choose_attention();

@@ -232,10 +232,12 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
             run = RunDirectory::create(o.out_dir, o.overwrite, o.training.name());
             describe(*run);
         }
-        note(common, text(trainer.parameters().count(), " parameters, ", model.config.attention().variant_name(),
-                          " attention, on ", device.info().name, "; ", train.pairs.size(), " pairs in ",
-                          train.batches.count(), " batches of ", train.batches.shapes().size(), " shapes, ",
-                          percent_text(train.batches.padding()), " padding"));
+        const std::string variant =
+            model.config.has_attention() ? text(model.config.attention().variant_name(), " attention, ") : "";
+        note(common,
+             text(trainer.parameters().count(), " parameters, ", variant, "on ", device.info().name, "; ",
+                  train.pairs.size(), " pairs in ", train.batches.count(), " batches of ",
+                  train.batches.shapes().size(), " shapes, ", percent_text(train.batches.padding()), " padding"));
         at = run_training(trainer, *run, loop, at, common);
         if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", at.step}, {"best_val_loss", at.best}});
     });

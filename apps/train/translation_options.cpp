@@ -93,7 +93,7 @@ std::optional<PairTokenizers> TranslationRunOptions::given_tokenizers() const {
 ModelConfig TranslationRunOptions::fresh_model(const TranslationTokens& tokens) const {
     ModelConfig made = model;
     std::get<TranslationGraph>(family().graph).set_tokens(made, tokens);
-    made.attention() = attention_config();
+    set_attention(made);
     return made;
 }
 

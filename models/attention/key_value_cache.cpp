@@ -1,6 +1,9 @@
 #include "models/attention/key_value_cache.h"
 
+#include <utility>
+
 #include "base/error.h"
+#include "ops/movement/view.h"
 
 namespace vkf {
 
@@ -9,18 +12,37 @@ Tensor CachedState::in(Graph& graph, std::int64_t rows, std::int64_t capacity) c
     return graph.state(named, {DType::f32, {rows, capacity, width}}, format);
 }
 
+Tensor CarriedState::value() const {
+    return reshape(state_, shape_);
+}
+
+void CarriedState::keep(Tensor after) const {
+    const std::vector<std::int32_t> one{1};
+    kv_cache_append(state_, reshape(after, state_.shape()), state_.graph().constant({1}, one));
+}
+
 KeysAndValues KeyValueCache::append(const Scope& scope, const KeysAndValues& fresh, std::int64_t head_width) {
-    const Tensor keys = keep(scope, "cached_keys", fresh.keys, head_width);
-    const Tensor values = keep(scope, "cached_values", fresh.values, head_width);
+    const Format kept = head_width % 2 == 0 ? format : Format::f32;
+    const auto own = [&](std::string_view name, Tensor rows) {
+        return state(scope, {.name = text(scope.path(), '.', name), .width = rows.width(), .format = kept},
+                     rows.shape()[0], capacity);
+    };
+    const Tensor keys = own("cached_keys", fresh.keys), values = own("cached_values", fresh.values);
     return kv_cache_append({keys, values}, fresh, lengths);
 }
 
-Tensor KeyValueCache::keep(const Scope& scope, std::string_view name, Tensor fresh, std::int64_t head_width) {
-    states.push_back({.name = text(scope.path(), '.', name),
-                      .width = fresh.width(),
-                      .format = head_width % 2 == 0 ? format : Format::f32});
-    const Tensor state = states.back().in(scope.graph(), fresh.shape()[0], capacity);
-    return beams.count > 1 ? kv_cache_reorder(state, beams.parents, beams.filled, beams.count) : state;
+CarriedState KeyValueCache::carry(const Scope& scope, Tensor first) {
+    const std::int64_t rows = first.shape()[0], width = first.elements() / rows;
+    const Tensor kept = state(scope, {.name = scope.path(), .width = width}, rows, 1);
+    // A state has one position. The first value belongs there in a row's first call, whose length is 1; later it would
+    // be outside, and is not stored.
+    return {kv_cache_append(kept, reshape(first, {rows, 1, width}), lengths), first.shape()};
+}
+
+Tensor KeyValueCache::state(const Scope& scope, CachedState kept, std::int64_t rows, std::int64_t room) {
+    states.push_back(std::move(kept));
+    const Tensor made = states.back().in(scope.graph(), rows, room);
+    return beams.count > 1 ? kv_cache_reorder(made, beams.parents, beams.filled, beams.count) : made;
 }
 
 }  // namespace vkf

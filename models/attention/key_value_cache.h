@@ -30,6 +30,20 @@ struct CacheBeams {
     Tensor filled = {};  // i32 [B / count]: number of these positions
 };
 
+/// A tensor that a recurrent layer takes from one call to the next, [B, …]: its value before this call, and its place.
+class CarriedState {
+public:
+    CarriedState(Tensor state, Shape shape) : state_(state), shape_(std::move(shape)) {}
+
+    Tensor value() const;
+    /// Keeps `after` for the next call.
+    void keep(Tensor after) const;
+
+private:
+    Tensor state_;  // [B, 1, width]
+    Shape shape_;
+};
+
 /// Keys and values of earlier positions. They are states of the graph, and belong to the layers: a layer asks for its
 /// own by append(), and the cache lists what layers asked for.
 struct KeyValueCache {
@@ -45,8 +59,13 @@ struct KeyValueCache {
     /// only of an even width.
     KeysAndValues append(const Scope& scope, const KeysAndValues& fresh, std::int64_t head_width);
 
+    /// The state [B, …] that the recurrent layer at `scope` kept in the last call, or `first` in a row's first call. A
+    /// call has one token per row.
+    CarriedState carry(const Scope& scope, Tensor first);
+
 private:
-    Tensor keep(const Scope& scope, std::string_view name, Tensor fresh, std::int64_t head_width);
+    /// The layer's state with room for so many positions, in the order of beams.
+    Tensor state(const Scope& scope, CachedState kept, std::int64_t rows, std::int64_t room);
 };
 
 }  // namespace vkf

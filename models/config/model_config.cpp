@@ -43,6 +43,12 @@ void ModelConfig::set(Dimension dimension, std::int64_t size) {
     *std::get<IntRange>(with_dimension(all, dimension).value).value = size;
 }
 
+bool ModelConfig::has_attention() const {
+    const auto all = value_.places();
+    return std::ranges::any_of(
+        all, [](const Field& field) { return std::holds_alternative<AttentionConfig*>(field.value); });
+}
+
 const AttentionConfig& ModelConfig::attention() const {
     return *only<AttentionConfig*>(value_.places());
 }

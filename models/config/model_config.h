@@ -49,6 +49,9 @@ public:
     /// Number of this kind, which the family must have.
     Size size(Dimension dimension) const;
     void set(Dimension dimension, std::int64_t size);
+    /// True if the family has self-attention, and its variant is a field.
+    bool has_attention() const;
+    /// Variant of self-attention, which the family must have.
     const AttentionConfig& attention() const;
     AttentionConfig& attention();
     /// Names of the classes, if they are known.

@@ -60,10 +60,11 @@ struct Sentences {
 };
 
 /// Sources in the form that a decoder reads: keys and values [B, S, …], such as those of every cross-attention, of
-/// which lengths[b] positions of row b count.
+/// which lengths[b] positions of row b count; and states [B, …] of whole sources, with which recurrent decoders begin.
 struct SourceMemory {
     std::vector<KeysAndValues> layers;
     Tensor lengths;  // i32 [B]
+    std::vector<Tensor> states = {};
 };
 
 /// Vocabularies of a translation model, and the tokens that begin and end every target. The end is also the last token

@@ -132,7 +132,7 @@ SourceMemory read(const Scope& model, const MarianConfig& c, const Sentences& so
         return mlp_layer(block, c, c.encoder_ffn_dim, y);
     });
     x = last_norm(encoder, c, x);
-    SourceMemory memory{{}, source.lengths};
+    SourceMemory memory{.layers = {}, .lengths = source.lengths};
     for (std::int64_t i = 0; i < c.decoder_layers; ++i)
         memory.layers.push_back(cross_keys_and_values((decoder / "layers").block(i, c.decoder_layers), x));
     return memory;

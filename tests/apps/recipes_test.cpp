@@ -13,14 +13,15 @@
 #include <vector>
 
 #include "apps/program.h"
+#include "image_recipes.h"
 #include "models/images/normalise.h"
 #include "translation_recipes.h"
 
 namespace vkf::test {
 namespace {
 
+const Rows self_attention{{"attention", "standard", "ours"}};
 const Rows ours{
-    {"attention", "standard", "ours"},
     {"model-ema-decay", "0", "ours"},       {"skip-outlier-gradients", "0", "ours"},
     {"save-total-limit", "0", "ours"},      {"save-minutes", "0", "ours"},   {"max-minutes", "0", "ours"},
     {"early-stopping-patience", "0", "ours"}, {"overfit-one-batch", "false", "ours"},
@@ -186,95 +187,6 @@ const Rows nano_gpt2_bpe_cpu{
     {"eval-interval", "250", "ours"},  {"eval-iters", "20", "ours"},
 };
 
-/// Defaults of `train vit`: the plain ViT that the recipes below have in common, from no particular recipe.
-const Rows plain_vit{
-    {"image-size", "32", "of inspect; train takes the data's"},
-    {"max-pixels", "89478485", "PIL's MAX_IMAGE_PIXELS"},
-    {"coarse-labels", "false", "ours"},
-    {"workers", "1", "ours"},
-    {"patch-size", "4", "patch_size"},
-    {"hidden-size", "192", "dim"},
-    {"num-hidden-layers", "9", "depth"},
-    {"num-attention-heads", "12", "heads"},
-    {"head-dim", "0", "dim / heads"},
-    {"intermediate-size", "384", "mlp_dim_ratio 2"},
-    {"hidden-act", "gelu", "nn.GELU()"},
-    {"layer-norm-eps", "1e-5", "nn.LayerNorm"},
-    {"qkv-bias", "false", "to_qkv bias=False"},
-    {"shifted-patch-tokenization", "none", "is_SPT off"},
-    {"locality-self-attention", "none", "is_LSA off"},
-    {"init", "xavier", "xavier_normal_"},
-    {"drop-path", "0", "ours"},
-    {"drop-path-ramp", "false", "ours; SL's rate is the same in every block"},
-    {"dropout", "0", "dropout"},
-    {"augment", "autoaugment", "CIFAR10Policy"},
-    {"statistics", "sl-cifar10", "cifar_mean, cifar_std"},
-    {"mix", "0.5", "mix_prob"},
-    {"label-smoothing", "0.1", "LabelSmoothingCrossEntropy"},
-    {"passes", "1", "ours"},
-    {"drop-last", "false", "ours"},
-    {"batch-size", "128", "--batch_size"},
-    {"gradient-accumulation-steps", "1", "ours"},
-    {"epochs", "100", "--epochs"},
-    {"warmup-epochs", "10", "--warmup"},
-    {"schedule", "by-step", "build_scheduler"},
-    {"eval-interval", "1", "every epoch"},
-    {"optimizer", "adamw", "torch.optim.AdamW"},
-    {"learning-rate", "1e-3", "--lr"},
-    {"min-lr", "1e-6", "lr_min"},
-    {"weight-decay", "0.05", "--weight-decay"},
-    {"decay-all", "false", "ours"},
-    {"beta1", "0.9", "betas"},
-    {"beta2", "0.999", "betas"},
-    {"grad-clip", "0", "none"},
-};
-/// aanna0701/SPT_LSA_ViT: main.py, models/create_model.py, utils/sampler.py.
-const Rows sl_cifar10_rows{
-    {"image-size", "0", "img_size 32"},
-    {"head-dim", "16", "dim_head"},
-    {"drop-path", "0.1", "--sd"},
-    {"passes", "3", "RASampler's length"},
-    {"drop-last", "true", "1171 batches an epoch"},
-    {"decay-all", "true", "model.parameters()"},
-};
-const Rows sl_cifar100_rows{{"statistics", "sl-cifar100", "cifar_mean, cifar_std"}};
-/// kentaroy47/vision-transformers-cifar10: train_cifar10.py and models/vit_small.py; SET-Adam's numbers are from
-/// section 4.1 of AttentionX, batch and epochs from the fork that its author supervised.
-const Rows kk_cifar10_rows{
-    {"image-size", "0", "size 32"},
-    {"patch-size", "4", "--patch"},
-    {"hidden-size", "512", "--dimhead"},
-    {"num-hidden-layers", "6", "depth"},
-    {"num-attention-heads", "8", "heads"},
-    {"head-dim", "64", "dim_head"},
-    {"intermediate-size", "512", "mlp_dim"},
-    {"shifted-patch-tokenization", "cardinal", "SPT"},
-    {"locality-self-attention", "per_layer", "LSA"},
-    {"init", "uniform", "nn.Linear"},
-    {"dropout", "0.1", "dropout, emb_dropout"},
-    {"augment", "crop-flip", "--noaug"},
-    {"statistics", "kk-cifar10", "transforms.Normalize"},
-    {"mix", "0", "none"},
-    {"label-smoothing", "0", "nn.CrossEntropyLoss"},
-    {"batch-size", "128", "--bs"},
-    {"epochs", "400", "--n_epochs"},
-    {"warmup-epochs", "0", "none"},
-    {"schedule", "by-epoch", "CosineAnnealingLR"},
-    {"optimizer", "setadam", "SETAdam"},
-    {"learning-rate", "1e-4", "--lr"},
-    {"weight-decay", "0", "none"},
-    {"eps", "1e-18", "eps"},
-};
-const Rows kk_cifar100_rows{{"statistics", "kk-cifar100", "transforms.Normalize"}};
-/// Not published, our own.
-const Rows cifar_tiny{
-    {"image-size", "0", "ours"},     {"hidden-size", "64", "ours"},        {"num-hidden-layers", "3", "ours"},
-    {"drop-last", "true", "ours"},   {"num-attention-heads", "4", "ours"}, {"intermediate-size", "128", "ours"},
-    {"mix", "0", "ours"},            {"augment", "crop-flip", "ours"},     {"label-smoothing", "0", "ours"},
-    {"batch-size", "64", "ours"},    {"epochs", "3", "ours"},              {"warmup-epochs", "1", "ours"},
-    {"learning-rate", "2e-3", "ours"}, {"min-lr", "1e-5", "ours"},         {"grad-clip", "1", "ours"},
-};
-
 /// A kind of model, a file of configs/ or none, and the tables of its options. Later tables override earlier ones.
 struct Recipe {
     std::string kind, config;
@@ -282,31 +194,36 @@ struct Recipe {
 };
 
 const std::vector<Recipe> recipes{
-    {"gpt", "", {ours, nanogpt_model, nanogpt}},
-    {"gpt", "shakespeare-char", {ours, nanogpt_model, nanogpt, shakespeare_char}},
-    {"gpt", "shakespeare-char-cpu", {ours, nanogpt_model, nanogpt, shakespeare_char, shakespeare_char_cpu}},
+    {"gpt", "", {self_attention, ours, nanogpt_model, nanogpt}},
+    {"gpt", "shakespeare-char", {self_attention, ours, nanogpt_model, nanogpt, shakespeare_char}},
+    {"gpt", "shakespeare-char-cpu",
+     {self_attention, ours, nanogpt_model, nanogpt, shakespeare_char, shakespeare_char_cpu}},
     {"gpt", "shakespeare-bpe-cpu",
-     {ours, nanogpt_model, nanogpt, shakespeare_char, shakespeare_char_cpu, shakespeare_bpe_cpu}},
-    {"gpt", "nanogpt", {ours, nanogpt_model, nanogpt, train_gpt2}},
-    {"llama", "", {ours, learn_llm_model, nanogpt}},
-    {"llama", "learn-llm", {ours, learn_llm_model, nanogpt, learn_llm}},
+     {self_attention, ours, nanogpt_model, nanogpt, shakespeare_char, shakespeare_char_cpu, shakespeare_bpe_cpu}},
+    {"gpt", "nanogpt", {self_attention, ours, nanogpt_model, nanogpt, train_gpt2}},
+    {"llama", "", {self_attention, ours, learn_llm_model, nanogpt}},
+    {"llama", "learn-llm", {self_attention, ours, learn_llm_model, nanogpt, learn_llm}},
     {"llama", "llama-char-cpu",
-     {ours, learn_llm_model, nanogpt, shakespeare_char, shakespeare_char_cpu, llama_char_cpu}},
+     {self_attention, ours, learn_llm_model, nanogpt, shakespeare_char, shakespeare_char_cpu, llama_char_cpu}},
     {"llama", "llama-bpe-cpu",
-     {ours, learn_llm_model, nanogpt, shakespeare_char, shakespeare_char_cpu, llama_bpe_cpu}},
-    {"nano-gpt2", "nano-gpt2-bpe-cpu", {ours, modded_nanogpt_model, nanogpt, modded_nanogpt, nano_gpt2_bpe_cpu}},
-    {"nano-gpt2", "", {ours, modded_nanogpt_model, nanogpt}},
-    {"nano-gpt2", "nano-gpt2", {ours, modded_nanogpt_model, nanogpt, modded_nanogpt}},
-    {"bert", "", {ours, bert_model, nanogpt}},
-    {"bert", "novels-bert-cpu", {ours, bert_model, nanogpt, shakespeare_char, shakespeare_char_cpu, novels_bert_cpu}},
-    {"translate", "", {ours, vaswani}},
-    {"translate", "multi30k-cpu", {ours, vaswani, multi30k}},
-    {"vit", "", {ours, plain_vit}},
-    {"vit", "cifar-tiny", {ours, plain_vit, cifar_tiny}},
-    {"vit", "sl-cifar10", {ours, plain_vit, sl_cifar10_rows}},
-    {"vit", "sl-cifar100", {ours, plain_vit, sl_cifar10_rows, sl_cifar100_rows}},
-    {"vit", "kk-cifar10", {ours, plain_vit, kk_cifar10_rows}},
-    {"vit", "kk-cifar100", {ours, plain_vit, kk_cifar10_rows, kk_cifar100_rows}},
+     {self_attention, ours, learn_llm_model, nanogpt, shakespeare_char, shakespeare_char_cpu, llama_bpe_cpu}},
+    {"nano-gpt2", "nano-gpt2-bpe-cpu",
+     {self_attention, ours, modded_nanogpt_model, nanogpt, modded_nanogpt, nano_gpt2_bpe_cpu}},
+    {"nano-gpt2", "", {self_attention, ours, modded_nanogpt_model, nanogpt}},
+    {"nano-gpt2", "nano-gpt2", {self_attention, ours, modded_nanogpt_model, nanogpt, modded_nanogpt}},
+    {"bert", "", {self_attention, ours, bert_model, nanogpt}},
+    {"bert", "novels-bert-cpu",
+     {self_attention, ours, bert_model, nanogpt, shakespeare_char, shakespeare_char_cpu, novels_bert_cpu}},
+    {"translate", "", {self_attention, ours, vaswani_model, vaswani_training}},
+    {"translate", "multi30k-cpu", {self_attention, ours, vaswani_model, vaswani_training, multi30k}},
+    {"translate-rnn", "", {ours, recurrent_model, vaswani_training}},
+    {"translate-rnn", "multi30k-rnn-cpu", {ours, recurrent_model, vaswani_training, multi30k_rnn}},
+    {"vit", "", {self_attention, ours, plain_vit}},
+    {"vit", "cifar-tiny", {self_attention, ours, plain_vit, cifar_tiny}},
+    {"vit", "sl-cifar10", {self_attention, ours, plain_vit, sl_cifar10_rows}},
+    {"vit", "sl-cifar100", {self_attention, ours, plain_vit, sl_cifar10_rows, sl_cifar100_rows}},
+    {"vit", "kk-cifar10", {self_attention, ours, plain_vit, kk_cifar10_rows}},
+    {"vit", "kk-cifar100", {self_attention, ours, plain_vit, kk_cifar10_rows, kk_cifar100_rows}},
 };
 
 /// Options of train.toml, without those that name data and weights, and without gamma, which has a separate test.

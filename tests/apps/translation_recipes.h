@@ -1,18 +1,12 @@
 // Numbers of the recipes of translation models, for recipes_test.cpp.
 #pragma once
 
-#include <vector>
+#include "recipe_rows.h"
 
 namespace vkf::test {
 
-/// An option of train.toml, its value, and the origin of the value: its name in the source, or "ours".
-struct Row {
-    const char *key, *value, *source;
-};
-using Rows = std::vector<Row>;
-
-/// Vaswani et al., "Attention Is All You Need", 2017: the base model, sections 3 and 5. The batches are smaller.
-inline const Rows vaswani{
+/// Vaswani et al., "Attention Is All You Need", 2017: the base model, section 3.
+inline const Rows vaswani_model{
     {"d-model", "512", "3.1"},
     {"encoder-layers", "6", "3.1"},
     {"decoder-layers", "6", "3.1"},
@@ -27,6 +21,10 @@ inline const Rows vaswani{
     {"normalize-before", "false", "3.1"},
     {"positions", "sinusoidal_interleaved", "3.5"},
     {"max-position-embeddings", "1024", "ours"},
+};
+
+/// Training of translation models: section 5 there. The batches are smaller.
+inline const Rows vaswani_training{
     {"buckets", "8", "ours"},
     {"batch-tokens", "4096", "ours"},
     {"gradient-accumulation-steps", "1", "ours"},
@@ -63,6 +61,25 @@ inline const Rows multi30k{
     {"learning-rate", "0.005", "lr"},
     {"warmup-iters", "2000", "warmup_updates"},
     {"dropout", "0.3", "dropout"},
+};
+
+/// LSTMs with attention; one table of tokens.
+inline const Rows recurrent_model{
+    {"hidden-size", "256", "ours"},
+    {"num-layers", "1", "ours"},
+    {"context-length", "256", "ours"},
+    {"cell", "lstm", "ours"},
+    {"bidirectional", "true", "Bahdanau et al., 3.2"},
+    {"attention-score", "general", "Luong et al., 3.1"},
+    {"score-rank", "0", "ours"},
+    {"input-feeding", "false", "ours"},
+    {"share-embeddings", "true", "ours"},
+    {"tie-word-embeddings", "true", "ours"},
+};
+inline const Rows multi30k_rnn{
+    {"max-iters", "3000", "ours"},   {"eval-interval", "200", "ours"}, {"learning-rate", "0.003", "ours"},
+    {"warmup-iters", "400", "ours"}, {"beta2", "0.999", "ours"},       {"dropout", "0.3", "ours"},
+    {"grad-clip", "1", "ours"},
 };
 
 }  // namespace vkf::test

@@ -83,7 +83,7 @@ ACTIVATIONS = {"relu": lambda x: torch.where(x > 0, x, torch.zeros_like(x)),
                "gelu_new": lambda x: 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))}
 
 
-class Model:
+class Transformer:
     """An encoder and a decoder of a configuration, with parameters p."""
 
     def __init__(self, config, p):
@@ -147,7 +147,7 @@ def loss_of(logits, targets, smoothing):
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-1, label_smoothing=smoothing)
 
 
-def shapes(config):
+def transformer_shapes(config):
     C, vocabularies = config["d_model"], (config["vocab_size"], config["decoder_vocab_size"])
     if config["share_encoder_decoder_embeddings"]:
         yield "model.shared.weight", (vocabularies[0], C)
@@ -178,9 +178,9 @@ def shapes(config):
         yield "lm_head.weight", (vocabularies[1], C)
 
 
-def random_weights(config, rng):
+def random_weights(shapes, rng):
     return {key: (rng.normal(0, 0.3, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
-            .astype(np.float32) for key, shape in shapes(config)}
+            .astype(np.float32) for key, shape in shapes}
 
 
 def random_batch(config, rng):
@@ -195,39 +195,39 @@ def random_batch(config, rng):
     return {key: a.astype(np.int32) for key, a in batch.items()}
 
 
-def run(config, batch, smoothing, values):
+def run(family, config, batch, smoothing, values):
     """Logits with zeros at padding, loss, and gradients by name."""
     p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in values.items()}
     indices = {key: torch.tensor(a, dtype=torch.int64) for key, a in batch.items()}
-    logits = Model(config, p).logits(indices["source_tokens"], indices["source_lengths"], indices["tokens"])
+    logits = family(config, p).logits(indices["source_tokens"], indices["source_lengths"], indices["tokens"])
     loss = loss_of(logits, indices["targets"], float(smoothing))
     loss.backward()
     real = (batch["targets"] >= 0)[..., None]
     return np.where(real, logits.detach().numpy(), 0.0), loss.item(), {key: q.grad.numpy() for key, q in p.items()}
 
 
-def require_unread_padding(config, batch, smoothing, weights, rng):
+def require_unread_padding(family, config, batch, smoothing, weights, rng):
     """Other tokens at padding change no result by a bit. If padding were read, results would change."""
-    logits, loss, d = run(config, batch, smoothing, weights)
+    logits, loss, d = run(family, config, batch, smoothing, weights)
     changed = {key: a.copy() for key, a in batch.items()}
     for name, lengths, vocabulary in (("source_tokens", "source_lengths", config["vocab_size"]),
                                       ("tokens", "target_lengths", config["decoder_vocab_size"])):
         padding = np.arange(batch[name].shape[1]) >= batch[lengths][:, None]
         changed[name][padding] = (changed[name][padding] + rng.integers(1, vocabulary, padding.sum())) % vocabulary
-    other_logits, other_loss, other_d = run(config, changed, smoothing, weights)
+    other_logits, other_loss, other_d = run(family, config, changed, smoothing, weights)
     assert loss == other_loss and np.array_equal(logits, other_logits)
     assert all(np.array_equal(d[key], other_d[key]) for key in d)
-    read = run(config, {**batch, "source_lengths": np.full(B, S)}, smoothing, weights)[0]
+    read = run(family, config, {**batch, "source_lengths": np.full(B, S)}, smoothing, weights)[0]
     for row in range(B):
         least = 0 if batch["source_lengths"][row] == S else 1e-3
         assert np.linalg.norm(read[row] - logits[row]) >= least * np.linalg.norm(logits[row]), row
 
 
-def trained(config, weights, rng, longest, updates):
+def trained(family, config, weights, rng, longest, updates):
     """Weights after a short training, so that texts end and depend on their sources. The target is the source
     backwards, of which at most longest - 1 tokens, in which one of ten is replaced, and eos."""
     p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=True) for key, a in weights.items()}
-    model, optimizer = Model(config, p), torch.optim.Adam(p.values(), lr=5e-3)
+    model, optimizer = family(config, p), torch.optim.Adam(p.values(), lr=5e-3)
     count, own = 24, config["decoder_vocab_size"]
     for _ in range(updates):
         source, lengths = rng.integers(0, config["vocab_size"], (count, S)), rng.integers(1, S + 1, count)
@@ -250,9 +250,9 @@ def listed(hypotheses):
     return [{"tokens": list(one.tokens), "sum": one.sum, "score": one.score} for one in hypotheses]
 
 
-def searched(config, batch, weights, longest):
+def searched(family, config, batch, weights, longest):
     """Results of the searches for each row of the sources, and the least margin of all. A row is computed alone."""
-    model = Model(config, {key: torch.tensor(a, dtype=torch.float64) for key, a in weights.items()})
+    model = family(config, {key: torch.tensor(a, dtype=torch.float64) for key, a in weights.items()})
     start, eos, found, margins = config["decoder_start_token_id"], config["eos_token_id"], [], []
     for tokens, length in zip(batch["source_tokens"], batch["source_lengths"].tolist()):
         source, most = torch.tensor(tokens[:length], dtype=torch.int64)[None], longest or 2 * length + 10
@@ -282,14 +282,14 @@ def searched(config, batch, weights, longest):
     return {"beams": BEAMS, "alpha": ALPHA, "rows": found}, min(margins)
 
 
-def make(name, spec, changes, smoothing, seed):
-    rng, config = np.random.default_rng(seed), {**BASE, **changes, "attention": spec}
-    weights, batch, smoothing = random_weights(config, rng), random_batch(config, rng), np.float32(smoothing)
-    longest, updates = SEARCHED.get(name, (None, 0))
+def make(name, family, shapes, config, smoothing, rng, search):
+    """A case of a family: a class with a function of logits. `search` is None or an entry of SEARCHED."""
+    weights, batch, smoothing = random_weights(shapes, rng), random_batch(config, rng), np.float32(smoothing)
+    longest, updates = search or (None, 0)
     if updates:
-        weights = trained(config, weights, rng, longest or S + 1, updates)
-    require_unread_padding(config, batch, smoothing, weights, rng)
-    logits, loss, d = run(config, batch, smoothing, weights)
+        weights = trained(family, config, weights, rng, longest or S + 1, updates)
+    require_unread_padding(family, config, batch, smoothing, weights, rng)
+    logits, loss, d = run(family, config, batch, smoothing, weights)
     folder = os.path.join(HERE, name)
     os.makedirs(folder, exist_ok=True)
     with open(folder + "/config.json", "w") as file:
@@ -297,19 +297,21 @@ def make(name, spec, changes, smoothing, seed):
     save(folder + "/model.safetensors", weights)
     case = {**batch, "label_smoothing": np.array([smoothing]), "logits": logits.astype(np.float32),
             "loss": np.array(loss, np.float32),
-            "rounding": rounding(lambda values: run(config, batch, smoothing, values)[2], weights)}
+            "rounding": rounding(lambda values: run(family, config, batch, smoothing, values)[2], weights)}
     case.update({"grad." + key: a.astype(np.float32) for key, a in d.items()})
     save(folder + "/case.safetensors", case)
-    if name in SEARCHED:
-        found, margin = searched(config, batch, weights, longest)
+    if search:
+        found, margin = searched(family, config, batch, weights, longest)
         assert margin > MARGIN, margin
         with open(folder + "/beam.json", "w") as file:
             file.write(json.dumps(found).replace(' {"source"', '\n{"source"') + "\n")
 
 
 def main():
-    for _, (name, case) in chosen(CASES):
-        make(name, *case)
+    for _, (name, (spec, changes, smoothing, seed)) in chosen(CASES):
+        config = {**BASE, **changes, "attention": spec}
+        make(name, Transformer, transformer_shapes(config), config, smoothing, np.random.default_rng(seed),
+             SEARCHED.get(name))
 
 
 if __name__ == "__main__":

@@ -76,6 +76,7 @@ TEST(HostFamily, AttentionSurvivesItsFile) {
     const Scratch scratch;
     for (const Family* family : families()) {
         ModelConfig config = family->defaults();
+        if (!config.has_attention()) continue;
         config.attention() = attention_of("attentionx", 2.5f);
         config.attention().mask_diagonal = true;
         const ModelConfig read = read_config_json(scratch.file("config.json", config_json_text(config)));

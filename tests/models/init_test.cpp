@@ -8,6 +8,7 @@
 
 #include "models/families/gpt2.h"
 #include "models/families/vit.h"
+#include "models/recurrent/recurrent_layer.h"
 
 namespace vkf {
 namespace {
@@ -64,6 +65,20 @@ void expect_laws(const Parameters& parameters, const std::vector<std::pair<const
 }
 
 constexpr double WIDTH = 48, INNER = 60, MLP = 80, PATCH = 3 * 4 * 4, LABELS = 30;
+
+TEST(HostInit, AnLstmBeginsWithAnOpenForgetGate) {
+    Graph graph;
+    Parameters parameters;
+    recurrent_layer(Scope(graph, parameters), "l0", Cell::lstm, 30, 20);
+    const auto named = [&](std::string_view name) {
+        return initial_values(*std::ranges::find(parameters.list(), name, &Parameter::name), 1);
+    };
+    const std::vector<float> biases = named("bias_ih_l0");
+    for (std::size_t i = 0; i < biases.size(); ++i) EXPECT_EQ(biases[i], i / 20 == 1 ? 1 : 0);  // gates i, f, g, o
+    EXPECT_EQ(named("bias_hh_l0"), std::vector<float>(80));
+    for (const char* name : {"weight_ih_l0", "weight_hh_l0"})
+        expect_law(name, named(name), {Kind::uniform, 1 / std::sqrt(20.0)});
+}
 
 Parameters vit_parameters(VitInit init, PatchShift shift = PatchShift::none, Locality locality = Locality::none) {
     const VitConfig c{.image_size = 32,

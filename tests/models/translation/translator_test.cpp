@@ -11,6 +11,7 @@
 #include "device_fixture.h"
 #include "golden.h"
 #include "models/families/marian.h"
+#include "models/families/rnn_encoder_decoder.h"
 #include "models/files/config_json.h"
 #include "models/files/weights.h"
 #include "program/program.h"
@@ -39,6 +40,41 @@ MarianConfig tiny(const std::string& variant = "standard", bool normalize_before
     c.eos_token_id = 0;
     c.attention = attention_of(variant, 3.0f);
     return c;
+}
+
+RnnEncoderDecoderConfig recurrent(Cell cell, AttentionScore score, bool input_feeding) {
+    RnnEncoderDecoderConfig c;
+    c.vocab_size = 23;
+    c.context_length = 40;
+    c.hidden_size = 18;
+    c.num_layers = 2;
+    c.cell = cell;
+    c.bidirectional = cell != Cell::rnn;
+    c.attention_score = score;
+    c.score_rank = 7;
+    c.input_feeding = input_feeding;
+    c.decoder_start_token_id = 22;
+    c.eos_token_id = 0;
+    return c;
+}
+
+struct NamedModel {
+    std::string name;
+    ModelConfig config;
+};
+
+std::vector<NamedModel> models() {
+    std::vector<NamedModel> made{
+        {"rnn", recurrent(Cell::rnn, AttentionScore::dot, false)},
+        {"lstm", recurrent(Cell::lstm, AttentionScore::general, false)},
+        {"lstm_fed", recurrent(Cell::lstm, AttentionScore::low_rank, true)},
+        {"gru_fed", recurrent(Cell::gru, AttentionScore::additive, true)},
+    };
+    for (const std::string& variant : variant_names()) {
+        made.push_back({variant, tiny(variant, variant == "belief")});
+        std::ranges::replace(made.back().name, '-', '_');
+    }
+    return made;
 }
 
 /// Weights so large that attention is uneven.
@@ -129,28 +165,38 @@ void expect_equal(const std::vector<Hypothesis>& got, const std::vector<Hypothes
     }
 }
 
-class DeviceTranslator : public ::testing::TestWithParam<std::string> {};
+class DeviceTranslator : public ::testing::TestWithParam<NamedModel> {};
 
-TEST_P(DeviceTranslator, CachedKeysAndValuesGiveTheHypothesesOfWholeGraphs) {
-    const ModelConfig config = tiny(GetParam(), GetParam() == "belief");
+TEST_P(DeviceTranslator, CachesGiveTheHypothesesOfWholeGraphs) {
+    const ModelConfig& config = GetParam().config;
     const auto all = sources(3);
     const auto found = translated(config, options_of(3, 4), all);
     for (std::size_t i = 0; i < all.size(); ++i) expect_equal(found[i], searched_without_cache(config, all[i], 4));
 }
 
-INSTANTIATE_TEST_SUITE_P(Variants, DeviceTranslator, ::testing::ValuesIn(variant_names()), [](const auto& variant) {
-    std::string id = variant.param;
-    std::ranges::replace(id, '-', '_');
-    return id;
-});
-
-TEST(DeviceTranslatorBatch, IsItsSourcesAlone) {
-    const ModelConfig config = tiny();
+TEST_P(DeviceTranslator, ABatchIsItsSourcesAlone) {
+    const ModelConfig& config = GetParam().config;
     const auto all = sources(7);
     const auto together = translated(config, options_of(7, 3), all);
     for (std::size_t i = 0; i < all.size(); ++i)
         expect_equal(together[i], translated(config, options_of(1, 3), std::span(all).subspan(i, 1)).front());
 }
+
+/// A second batch does not see what the first has left in the caches.
+TEST_P(DeviceTranslator, ABatchFollowsAnotherOne) {
+    const ModelConfig& config = GetParam().config;
+    const auto all = sources(6);
+    Translator translator(shared_device(), config, options_of(3, 3));
+    fill(translator.parameters(), translator.state());
+    translator.translate(std::span(all).first(3), 3);
+    const auto second = translator.translate(std::span(all).subspan(4), 3);  // one less than there is room for
+    ASSERT_EQ(second.size(), 2u);
+    for (std::size_t i = 0; i < 2; ++i)
+        expect_equal(second[i], translated(config, options_of(1, 3), std::span(all).subspan(4 + i, 1)).front());
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, DeviceTranslator, ::testing::ValuesIn(models()),
+                         [](const auto& model) { return model.param.name; });
 
 TEST(DeviceTranslatorBatch, OneBeamIsGreedy) {
     const ModelConfig config = tiny();
@@ -169,7 +215,8 @@ TEST(DeviceTranslatorBatch, OneBeamIsGreedy) {
 
 /// Searches of golden models, compared with an independent program that keeps no cache.
 TEST(DeviceTranslatorBatch, FindsTheGoldenHypotheses) {
-    for (const char* name : {"marian-standard", "marian-belief-star", "marian-vocabularies", "marian-tiny"}) {
+    for (const char* name : {"marian-standard", "marian-belief-star", "marian-vocabularies", "marian-tiny",
+                             "recurrent-lstm-general", "recurrent-gru-additive", "recurrent-rnn-low-rank"}) {
         const std::filesystem::path folder = golden / name;
         const nlohmann::json wanted = read_json(folder / "beam.json");
         const ModelConfig config = read_config_json(folder / "config.json");
@@ -201,19 +248,6 @@ TEST(DeviceTranslatorBatch, FindsTheGoldenHypotheses) {
             }
         }
     }
-}
-
-/// A second batch does not see what the first has left in the caches.
-TEST(DeviceTranslatorBatch, FollowsAnotherOne) {
-    const ModelConfig config = tiny();
-    const auto all = sources(6);
-    Translator translator(shared_device(), config, options_of(3, 3));
-    fill(translator.parameters(), translator.state());
-    translator.translate(std::span(all).first(3), 3);
-    const auto second = translator.translate(std::span(all).subspan(4), 3);  // one less than there is room for
-    ASSERT_EQ(second.size(), 2u);
-    for (std::size_t i = 0; i < 2; ++i)
-        expect_equal(second[i], translated(config, options_of(1, 3), std::span(all).subspan(4 + i, 1)).front());
 }
 
 TEST(DeviceTranslatorBatch, RefusesWhatItHasNoRoomFor) {
