@@ -104,6 +104,16 @@ Scope Scope::with_adapters(const LoraConfig* adapters) const {
     return inner;
 }
 
+Scope Scope::with_taps(Taps* taps) const {
+    Scope made = *this;
+    made.taps_ = taps;
+    return made;
+}
+
+void Scope::tap(std::string_view name, const std::function<Tensor()>& make) const {
+    if (taps_ && taps_->name == name) taps_->tensors.push_back(make());
+}
+
 const LoraConfig* Scope::adapter() const {
     return adapters_ && adapters_->adapts(path_) ? adapters_ : nullptr;
 }

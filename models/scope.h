@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -90,6 +91,12 @@ struct DropoutState {
     bool any() const { return dropout > 0.0f || drop_path > 0.0f; }
 };
 
+/// Tensors that somebody watches beside a graph's results. A layer makes them only then.
+struct Taps {
+    std::string name;                  // of the tensors that are watched
+    std::vector<Tensor> tensors = {};  // in the order of the layers
+};
+
 /// A path in a model under construction. Copied freely; the graph and the parameters belong to the caller.
 class Scope {
 public:
@@ -116,6 +123,11 @@ public:
     /// Parameter of the adapter.
     Tensor adapter_parameter(std::string_view name, const Shape& shape, Init init) const;
 
+    /// Scope of a model whose tensors are watched; null for none. The taps must outlive the scope.
+    Scope with_taps(Taps* taps) const;
+    /// Makes a tensor and adds it to the taps, if they watch tensors of this name.
+    void tap(std::string_view name, const std::function<Tensor()>& make) const;
+
     /// Applies dropout at the model's rate; returns x itself if the rate is 0.
     Tensor drop(Tensor x) const;
     /// Factors of stochastic depth, [B, 1, ..., 1], one per sample of a branch [B, ...]: 1 / (1 − rate), or 0 if the
@@ -136,6 +148,7 @@ private:
     Graph* graph_;
     Parameters* parameters_;
     const LoraConfig* adapters_ = nullptr;
+    Taps* taps_ = nullptr;
     DropoutState dropout_state_;
     Tensor d_loss_;
     std::int64_t layer_ = 0;

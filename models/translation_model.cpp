@@ -79,6 +79,15 @@ Tensor translation_logits(const Scope& scope, const ModelConfig& config, const S
     return matmul(made.features, made.table, {.transpose_b = true});
 }
 
+std::vector<Tensor> cross_attention_weights(const Scope& scope, const ModelConfig& config, std::int64_t source,
+                                            std::int64_t target) {
+    Taps taps{.name = "cross_attention"};
+    Graph& graph = scope.graph();
+    features(scope.with_taps(&taps), config, sentences(graph, "source_tokens", "source_lengths", 1, source),
+             sentences(graph, "tokens", "target_lengths", 1, target));
+    return taps.tensors;
+}
+
 Tensor translation_loss(const Scope& scope, const ModelConfig& config, const Sentences& source, const Sentences& target,
                         Tensor targets, const LossTerms& terms) {
     const Features made = features(scope, config, source, target);

@@ -24,6 +24,12 @@ TranslationTokens translation_tokens(const ModelConfig& config);
 Tensor translation_logits(const Scope& scope, const ModelConfig& config, const Sentences& source,
                           const Sentences& target);
 
+/// Weights of cross-attention in a graph of one pair: for each layer that has it [1, heads, target, source], the share
+/// of source position s in what is read when the token after target position t is written. Declares the inputs that
+/// translation_loss() has, but `targets`.
+std::vector<Tensor> cross_attention_weights(const Scope& scope, const ModelConfig& config, std::int64_t source,
+                                            std::int64_t target);
+
 /// Mean loss over the targets, i32 [B, T], that are not negative.
 Tensor translation_loss(const Scope& scope, const ModelConfig& config, const Sentences& source, const Sentences& target,
                         Tensor targets, const LossTerms& terms = {});

@@ -5,6 +5,8 @@
 #include <iomanip>
 #include <set>
 
+#include "base/text/xml.h"
+
 namespace vkf {
 
 namespace {
@@ -42,12 +44,6 @@ struct Point {
     const Measurement* of;
     double intensity, rate;  // FLOPs per byte, GFLOP/s
 };
-
-std::string escaped(std::string_view words) {
-    std::string made;
-    for (const char c : words) made += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-    return made;
-}
 
 /// Formats with three significant digits: "0.005", "14.5", "207".
 std::string number(double value) {
@@ -91,7 +87,8 @@ public:
 
 private:
     void write(double x, double y, std::string_view words, std::string_view style = {}) {
-        out_ += text("<text x=\"", fixed(x, 1), "\" y=\"", fixed(y, 1), "\" ", style, ">", escaped(words), "</text>\n");
+        out_ +=
+            text("<text x=\"", fixed(x, 1), "\" y=\"", fixed(y, 1), "\" ", style, ">", xml_text(words), "</text>\n");
     }
     void line(double x1, double y1, double x2, double y2, std::string_view style) {
         out_ += text("<line x1=\"", fixed(x1, 1), "\" y1=\"", fixed(y1, 1), "\" x2=\"", fixed(x2, 1), "\" y2=\"",
@@ -191,7 +188,7 @@ private:
 
     void dot(double x, double y, std::string_view colour, std::string_view title) {
         out_ += text("<circle cx=\"", fixed(x, 1), "\" cy=\"", fixed(y, 1), "\" r=\"", RADIUS, "\" fill=\"", colour,
-                     "\" fill-opacity=\"0.9\" stroke=\"white\"><title>", escaped(title), "</title></circle>\n");
+                     "\" fill-opacity=\"0.9\" stroke=\"white\"><title>", xml_text(title), "</title></circle>\n");
     }
 
     std::string_view colour(const std::string& family) const {

@@ -10,6 +10,7 @@
 #include "apps/cli/common.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/option_values.h"
+#include "apps/generate/alignment_maps.h"
 #include "apps/generate/translate_lines.h"
 #include "apps/model.h"
 #include "base/error.h"
@@ -22,8 +23,8 @@ namespace vkf {
 namespace {
 
 struct TranslateCommandOptions {
-    std::string model, file = "-";
-    bool verify = true;
+    std::string model, file = "-", maps;
+    bool verify = true, overwrite = false;
     std::vector<std::string> texts;
     std::int64_t n_best = 1;
     TranslateOptions how;
@@ -70,11 +71,13 @@ void run_translate(const Common& common, const TranslateCommandOptions& o) {
             " gives no more hypotheses than that");
     const SourceLines sources = read_sources(o);
     const TranslationModel model = open_translation_model({o.model, {}, o.verify});
+    if (!o.maps.empty()) prepare_alignment_maps(o.maps, o.file, sources.lines.size(), o.overwrite);
     catch_interrupts();
     with_device(common, [&](Device& device) {
         const Translations made =
             translate_lines(device, common, model, sources.lines, o.how, o.n_best,
                             [&](std::size_t line) { return text(sources.name, ": line ", line + 1); });
+        if (!o.maps.empty()) write_alignment_maps(device, common, model, o.maps, made);
         if (common.json) return print_json(document(sources, made));
         for (std::size_t i = 0; i < made.lines.size(); ++i) {
             if (o.n_best == 1) {
@@ -112,12 +115,18 @@ void add_translate(cli::Command& app, Common& common) {
         .type_name("N")
         .check(whole(1, 4096))
         .capture_default_str();
+    command
+        .add_option("--attention-maps", o->maps,
+                    "Directory for LINE.svg: the tokens of a line that its best translation reads, layer by layer")
+        .type_name("DIR");
+    command.add_flag("--overwrite", o->overwrite, "Replace maps that are there");
     add_common(command, common);
     command.footer(
         "Examples:\n"
         "  vkformer translate --model out --text 'To be'\n"
         "  vkformer translate --model out --file test.en --batch-size 32 > translated.de\n"
         "  vkformer translate --model out --beam-size 8 --n-best 3 < test.en\n"
+        "  vkformer translate --model out --text 'To be' --attention-maps maps\n"
         "\n"
         "A line is one sentence; an empty line stays empty. With --n-best above 1, every hypothesis is a line\n"
         "NUMBER ||| TEXT ||| SCORE, sentences counted from 0. A score is the sum of the tokens' log-probabilities,\n"

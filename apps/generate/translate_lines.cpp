@@ -100,7 +100,7 @@ Translations translate_lines(Device& device, const Common& common, const Transla
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::erase_if(order, [&](std::size_t i) { return sources[i].empty(); });
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return sources[i].size(); });
-    Translations made{.lines = std::vector<std::vector<Translation>>(lines.size())};
+    Translations made{.sources = sources, .lines = std::vector<std::vector<Translation>>(lines.size())};
     if (order.empty()) return made;
 
     const TranslatorOptions how =

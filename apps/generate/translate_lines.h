@@ -37,6 +37,7 @@ struct Translation {
 };
 
 struct Translations {
+    std::vector<Tokens> sources;                  // of each line, with the end; none of an empty line
     std::vector<std::vector<Translation>> lines;  // of each line the best ones, best first; none for an empty line
     std::int64_t tokens = 0;                      // of the best of each line
     double seconds = 0;                           // of reading and writing, without compilation

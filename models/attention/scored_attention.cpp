@@ -46,12 +46,13 @@ KeysAndValues keys_and_values(const Scope& scope, const ScoredAttention& attenti
     return {maps ? score_map(scope / "linear_context", h, attention.rank) : h, h};
 }
 
-Tensor attend(const Scope& scope, const ScoredAttention& attention, Tensor s, const KeysAndValues& memory,
-              Tensor key_lengths) {
+Attended attend(const Scope& scope, const ScoredAttention& attention, Tensor s, const KeysAndValues& memory,
+                Tensor key_lengths) {
     const std::int64_t rows = memory.keys.shape()[0];
     const Tensor grouped = reshape(s, {rows, s.rows() / rows, s.width()});
     const Tensor weights = softmax(scores(scope, attention, grouped, memory.keys), {.key_lengths = key_lengths});
-    return reshape(matmul(weights, memory.values), s.shape());
+    return {.context = reshape(matmul(weights, memory.values), s.shape()),
+            .weights = reshape(weights, {s.shape()[0], s.shape()[1], memory.keys.shape()[1]})};
 }
 
 }  // namespace vkf

@@ -25,9 +25,14 @@ struct ScoredAttention {
 /// The factor of the score that depends on h alone, [B, S, …], and h itself.
 KeysAndValues keys_and_values(const Scope& scope, const ScoredAttention& attention, Tensor h);
 
-/// Σ_j softmax_j(score(s_i, h_j)) h_j over the positions j < key_lengths[b] of row b: states s [R, T, C] → [R, T, C]. R
-/// is a multiple of the B of keys and values; rows b·R/B … belong to row b.
-Tensor attend(const Scope& scope, const ScoredAttention& attention, Tensor s, const KeysAndValues& memory,
-              Tensor key_lengths);
+struct Attended {
+    Tensor context;  // [R, T, C]
+    Tensor weights;  // [R, T, S]
+};
+
+/// Weights softmax_j(score(s_i, h_j)) over the positions j < key_lengths[b] of row b, and the context Σ_j w_ij h_j, for
+/// states s [R, T, C]. R is a multiple of the B of keys and values; rows b·R/B … belong to row b.
+Attended attend(const Scope& scope, const ScoredAttention& attention, Tensor s, const KeysAndValues& memory,
+                Tensor key_lengths);
 
 }  // namespace vkf

@@ -89,7 +89,7 @@ public:
     }
 
     /// Features of inputs x [R, T, H] that follow on `state`, which becomes that after them.
-    Tensor features(Tensor x, DecoderState& state) const {
+    Tensor features(Tensor x, DecoderState& state) {
         if (!c_.input_feeding) return attended(scope_, gate_inputs(layers_[0], x), state);
         // The map of [x; features] is the sum of two, of which that of x is made for all positions at once.
         const auto columns = [&](std::int64_t first) { return slice(layers_[0].weight_ih, 1, first, c_.hidden_size); };
@@ -105,9 +105,18 @@ public:
         return reshape(concat(made), x.shape());
     }
 
+    /// Attention's weights in all features so far, [R, 1, T, S].
+    Tensor weights() const {
+        const std::int64_t rows = weights_.front().shape()[0], sources = weights_.front().width();
+        std::vector<Tensor> flat;  // [R, t·S]
+        for (const Tensor part : weights_) flat.push_back(reshape(part, {rows, part.elements() / rows}));
+        const Tensor all = concat(flat);
+        return reshape(all, {rows, 1, all.width() / sources, sources});
+    }
+
 private:
     /// Features of positions with these gates of the lowest layer. Dropout draws its numbers for the scope.
-    Tensor attended(const Scope& draws, Tensor gates, DecoderState& state) const {
+    Tensor attended(const Scope& draws, Tensor gates, DecoderState& state) {
         Tensor s;
         for (std::size_t i = 0; i < layers_.size(); ++i) {
             if (i > 0) gates = gate_inputs(layers_[i], (draws / text("l", i)).drop(s));
@@ -116,7 +125,9 @@ private:
             state.layers[i] = made.last;
         }
         const Scope attention = scope_ / "attn";
-        const Tensor both[] = {attend(attention, attention_of(c_), s, memory_.layers.at(0), memory_.lengths), s};
+        const Attended found = attend(attention, attention_of(c_), s, memory_.layers.at(0), memory_.lengths);
+        weights_.push_back(found.weights);
+        const Tensor both[] = {found.context, s};
         const Tensor joined = concat(both);
         return activate(linear(attention / "linear_out", joined, c_.hidden_size, drawn(joined.width(), false)),
                         Activation::tanh);
@@ -126,6 +137,7 @@ private:
     Scope scope_;
     const SourceMemory& memory_;
     std::vector<RecurrentLayer> layers_;
+    std::vector<Tensor> weights_;  // [R, t, S]
 };
 
 /// States of the memory for `rows` rows, several of which may belong to one source.
@@ -165,7 +177,9 @@ Features rnn_features(const Scope& model, const RnnConfig& c, const SourceMemory
             carried.push_back(cache->carry(decoder / text("state", carried.size()), *part));
             *part = carried.back().value();
         }
-    const Tensor made = (decoder / "attn").drop(RnnDecoder(model, c, memory).features(x, state));
+    RnnDecoder writer(model, c, memory);
+    const Tensor made = (decoder / "attn").drop(writer.features(x, state));
+    model.tap("cross_attention", [&] { return writer.weights(); });
     const std::vector<Tensor*> after = parts(state);
     for (std::size_t i = 0; i < carried.size(); ++i) carried[i].keep(*after[i]);
     return {made, c.tie_word_embeddings ? table : rnn_table(model / "generator", c, c.target_vocabulary())};
@@ -258,7 +272,7 @@ const Family& rnn_encoder_decoder_family() {
     static const Family family{
         .model_type = "rnn-encoder-decoder",
         .command = "translate-rnn",
-        .title = "recurrent encoder-decoder",
+        .title = "RNN encoder-decoder",
         .architecture = "RnnEncoderDecoder",
         .recipe = "configs/multi30k-rnn-cpu.toml",
         .defaults = [] { return ModelConfig(RnnConfig()); },

@@ -1,0 +1,114 @@
+// Weights of cross-attention, and their picture.
+
+#include "models/translation/cross_attention.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "device_fixture.h"
+#include "golden.h"
+#include "models/attention/attention_weights.h"
+#include "models/files/config_json.h"
+#include "models/files/weights.h"
+#include "models/translation/alignment_svg.h"
+#include "ops/attention/attention.h"
+#include "ops/movement/view.h"
+#include "program/program.h"
+#include "program/state.h"
+#include "scratch.h"
+
+namespace vkf::test {
+namespace {
+
+/// Attention over values that are rows of the identity gives its weights.
+TEST(DeviceAttentionWeights, AreWhatAttentionReads) {
+    constexpr std::int64_t rows = 2, queries = 5, keys = 7, heads = 3, width = 4;
+    Graph graph;
+    const Tensor q = graph.input("q", {DType::f32, {rows, queries, heads * width}}),
+                 k = graph.input("k", {DType::f32, {rows, keys, heads * width}}),
+                 v = graph.input("v", {DType::f32, {rows, keys, heads * keys}}),
+                 lengths = graph.input("lengths", {DType::i32, {rows}});
+    const Tensor weights = attention_weights(q, k, heads, {.key_lengths = lengths});
+    ASSERT_EQ(weights.type().shape, (Shape{rows, heads, queries, keys}));
+    const int order[] = {0, 2, 1, 3};
+    const Tensor read =
+        reshape(attention(q, k, v, {.heads = heads, .mask = {.key_lengths = lengths}}), {rows, queries, heads, keys});
+    graph.output("weights", weights);
+    graph.output("read", permute(read, order));
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    const auto numbers = [](std::int64_t count, float step) {
+        std::vector<float> made(static_cast<std::size_t>(count));
+        for (std::size_t i = 0; i < made.size(); ++i) made[i] = std::sin(step * static_cast<float>(i + 1));
+        return made;
+    };
+    std::vector<float> identity(static_cast<std::size_t>(rows * keys * heads * keys));
+    for (std::size_t i = 0; i < identity.size(); ++i) {
+        const auto row = i / (heads * keys) % keys, column = i % keys;
+        identity[i] = row == column ? 1.0f : 0.0f;
+    }
+    program.write("q", numbers(rows * queries * heads * width, 1.3f));
+    program.write("k", numbers(rows * keys * heads * width, 2.1f));
+    program.write("v", identity);
+    program.write("lengths", std::vector<std::int32_t>{7, 3});
+    program.run();
+    const std::vector<float> got = program.read("weights"), want = program.read("read");
+    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-6) << i;
+}
+
+/// Models of all kinds, also with room for longer sentences: a program with more room gives the same weights.
+TEST(DeviceCrossAttention, HasAShareOfEverySourceTokenInEveryTargetToken) {
+    for (const char* name : {"marian-standard", "recurrent-lstm-general", "recurrent-gru-additive"}) {
+        const ModelConfig config = read_config_json(golden / name / "config.json");
+        const std::vector<std::int32_t> source{3, 5, 2, 0};
+        std::vector<std::int32_t> target{4, 2, 6, 7, 0};
+        const auto found = [&](std::int64_t source_room, std::int64_t target_room) {
+            CrossAttention attention(shared_device(), config, source_room, target_room);
+            load_weights(golden / name / "model.safetensors", attention.parameters().list(), attention.state());
+            return attention.weights(source, target);
+        };
+        const std::vector<AlignmentWeights> layers = found(4, 5), roomy = found(9, 8);
+        ASSERT_EQ(layers.size(), std::string(name).starts_with("marian") ? 2u : 1u) << name;
+        for (std::size_t i = 0; i < layers.size(); ++i) {
+            ASSERT_EQ(layers[i].size(), source.size() * target.size());
+            for (std::size_t t = 0; t < target.size(); ++t) {
+                const auto row = layers[i].begin() + static_cast<std::ptrdiff_t>(t * source.size());
+                EXPECT_NEAR(std::accumulate(row, row + 4, 0.0), 1, 1e-5) << name;
+                EXPECT_GT(*std::max_element(row, row + 4) - *std::min_element(row, row + 4), 1e-4) << name;
+            }
+            for (std::size_t k = 0; k < layers[i].size(); ++k) EXPECT_NEAR(roomy[i][k], layers[i][k], 1e-5) << name;
+        }
+        // A token is written by what was read before it: another first token changes all rows but the first.
+        target.front() = 8;
+        const std::vector<AlignmentWeights> other = found(4, 5);
+        for (std::size_t k = 0; k < source.size(); ++k) EXPECT_EQ(other[0][k], layers[0][k]) << name;
+        EXPECT_FALSE(std::equal(other[0].begin() + 4, other[0].begin() + 8, layers[0].begin() + 4)) << name;
+
+        CrossAttention attention(shared_device(), config, 3, 5);
+        EXPECT_NE(complaint([&] { attention.weights(source, target); }).find("there is room for 3"), std::string::npos);
+    }
+}
+
+TEST(HostAlignmentSvg, HasACellForEveryPairAndBothSentences) {
+    const std::string svg = alignment_svg({.source = {"a<b", "größe"},
+                                           .target = {"x", "y", "</s>"},
+                                           .layers = {{1, 0, 0.25f, 0.75f, 0, 1}, {0, 1, 1, 0, 0.5f, 0.5f}}});
+    const auto count = [&](const std::string& part) {
+        std::size_t found = 0;
+        for (std::size_t at = 0; (at = svg.find(part, at)) != std::string::npos; ++at) ++found;
+        return found;
+    };
+    EXPECT_EQ(count("<title>"), 12u);
+    EXPECT_EQ(count(">a&lt;b</text>"), 2u);  // at each layer
+    EXPECT_EQ(count(">größe</text>"), 2u);
+    EXPECT_EQ(count(">&lt;/s&gt;</text>"), 1u);
+    EXPECT_EQ(count(">layer 2</text>"), 1u);
+    EXPECT_EQ(count("fill-opacity=\"0.75\"><title>y reads größe: 0.75</title>"), 1u);
+    EXPECT_NE(complaint([] { alignment_svg({.source = {"a"}, .target = {"b"}, .layers = {{1, 0}}}); }), "");
+}
+
+}  // namespace
+}  // namespace vkf::test
