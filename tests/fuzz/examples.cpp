@@ -125,9 +125,9 @@ Examples sentencepiece() {
                                    "a",
                                    1) +
                                piece("ab", 1) + piece("a", 1) + piece("b", 1);
-    return {
-        pieces + field(2, field(3, 2)) + field(3, field(1, "identity") + field(3, 1) + field(4, 0)),
-        pieces + piece("<0x0A>", 6) + field(2, field(3, 1)) + field(3, field(1, "nmt_nfkc") + field(2, "\1\0\0\0"s))};
+    return {pieces + field(2, field(3, 2)) + field(3, field(1, "identity") + field(3, 1) + field(4, 0)),
+            pieces + piece("<0x0A>", 6) + field(2, field(3, 1)) +
+                field(3, field(1, "nmt_nfkc") + field(2, "\4\0\0\0\0\4\0\0x\0"s))};
 }
 
 Examples subword_nmt() {

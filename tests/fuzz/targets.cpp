@@ -18,6 +18,7 @@
 #include "models/generation/chat_template.h"
 #include "models/images/codecs/decode.h"
 #include "models/tokenizers/load_tokenizer.h"
+#include "models/tokenizers/sentencepiece/piece_model.h"
 #include "tests/fuzz/examples.h"
 
 namespace vkf::fuzz {
@@ -120,6 +121,13 @@ void gpt2_tokenizer(const Folder& in, std::string_view bytes) {
 }
 
 void sentencepiece(const Folder& in, std::string_view bytes) {
+    try {
+        const PieceModel model(bytes, "source.spm");
+        for (const char* sample : {"Hello,  world! \xef\xac\x81 \xe2\x91\xa0\xe3\x80\x80na\xc3\xafve", "s\xff t"})
+            for (const std::string& piece : model.cut(sample)) model.bytes(piece);
+    } catch (const InputError&) {
+        // A tokenizer.model may leave texts as they are.
+    }
     use(load_tokenizer(in.file("tokenizer.model", bytes)));
 }
 

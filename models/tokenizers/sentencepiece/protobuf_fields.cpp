@@ -7,6 +7,11 @@ enum WireType : std::uint64_t { VARINT = 0, FIXED_64 = 1, LENGTH = 2, FIXED_32 =
 
 constexpr int VARINT_BYTES = 10;  // at most, of 7 bits each
 
+void append_varint(std::string& message, std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) message += static_cast<char>((value & 0x7f) | 0x80);
+    message += static_cast<char>(value);
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> ProtobufFields::varint() {
@@ -32,10 +37,13 @@ std::optional<ProtobufField> ProtobufFields::next() {
     broken_ = true;  // until the field is whole
     const auto key = varint();
     if (!key) return {};
-    ProtobufField field{*key >> 3, {}};
+    ProtobufField field{.number = *key >> 3};
     switch (*key & 7) {
         case VARINT:
-            broken_ = !varint();
+            if (const auto value = varint()) {
+                field.value = *value;
+                broken_ = false;
+            }
             break;
         case FIXED_64:
             broken_ = !take(8);
@@ -51,6 +59,17 @@ std::optional<ProtobufField> ProtobufFields::next() {
             break;
     }
     return broken_ ? std::nullopt : std::optional(field);
+}
+
+void append_protobuf(std::string& message, std::uint64_t number, std::string_view bytes) {
+    append_varint(message, number << 3 | LENGTH);
+    append_varint(message, bytes.size());
+    message += bytes;
+}
+
+void append_protobuf(std::string& message, std::uint64_t number, std::uint64_t value) {
+    append_varint(message, number << 3 | VARINT);
+    append_varint(message, value);
 }
 
 }  // namespace vkf

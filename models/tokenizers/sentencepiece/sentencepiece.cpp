@@ -3,7 +3,6 @@
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "base/error.h"
@@ -11,7 +10,8 @@
 #include "base/text/json.h"
 #include "models/tokenizers/bpe/word_cache.h"
 #include "models/tokenizers/encoder.h"
-#include "models/tokenizers/sentencepiece/protobuf_fields.h"
+#include "models/tokenizers/sentencepiece/model_proto.h"
+#include "models/tokenizers/sentencepiece/processor_calls.h"
 #include "models/tokenizers/vocabulary.h"
 
 namespace vkf {
@@ -19,58 +19,16 @@ namespace {
 
 using sentencepiece::SentencePieceProcessor;
 
-// Fields of ModelProto and of its NormalizerSpec.
-constexpr std::uint64_t NORMALIZER = 3, DENORMALIZER = 5, NAME = 1, CHARSMAP = 2;
-
-// Throws if the model has a precompiled_charsmap, a table of offsets by which it rewrites texts, which the library
-// would follow without checking its bounds. Returns false if the bytes are no message.
+/// Throws if the model has a precompiled_charsmap, a table of offsets by which it rewrites texts, which the library
+/// would follow without checking its bounds. Returns false if the bytes are no message.
 bool check_normalizers(std::string_view model, const std::string& file) {
-    ProtobufFields fields(model);
-    while (const auto field = fields.next()) {
-        if (field->number != NORMALIZER && field->number != DENORMALIZER) continue;
-        ProtobufFields inner(field->bytes.value_or(""));
-        std::string_view name;
-        std::size_t rules = 0;
-        while (const auto part = inner.next()) {
-            if (part->number == NAME) name = part->bytes.value_or("");
-            if (part->number == CHARSMAP) rules += part->bytes.value_or("").size();
-        }
-        if (!inner.complete()) return false;
-        require(rules == 0, file, ": the model rewrites texts by the rules ", one_line(nlohmann::json(name)),
-                " (a precompiled_charsmap of ", rules, " bytes), wanted one that leaves texts as they are");
-    }
-    return fields.complete();
-}
-
-// Bytes of a piece: the byte that a piece like <0x0A> names, or else the piece's characters.
-std::string bytes_of(const SentencePieceProcessor& processor, const std::string& piece) {
-    if (processor.IsByte(processor.PieceToId(piece))) {
-        unsigned char byte = 0;
-        std::from_chars(piece.data() + 3, piece.data() + 5, byte, 16);
-        return std::string(1, static_cast<char>(byte));
-    }
-    std::string text;
-    for (std::size_t from = 0, at = 0; at != piece.npos; from = at + SPACE_MARK.size()) {
-        at = piece.find(SPACE_MARK, from);
-        text.append(piece, from, at - from);
-        if (at != piece.npos) text += ' ';
-    }
-    return text;
-}
-
-/// True if the call succeeds: the library reports some faults of a model by a status, others by an exception.
-bool succeeds(const auto& call) {
-    try {
-        return call().ok();
-    } catch (const std::exception&) {
-        return false;
-    }
-}
-
-/// A model that the library has loaded may still have pieces that contradict each other.
-void encode_pieces(const SentencePieceProcessor& processor, std::string_view text, auto* pieces) {
-    require(succeeds([&] { return processor.Encode(text, pieces); }),
-            "tokenizer.model: SentencePiece cannot encode text with it");
+    const std::optional<ModelProto> proto = ModelProto::read(model);
+    if (!proto) return false;
+    for (const NormalizerSpec* spec : {&proto->normalizer, &proto->denormalizer})
+        require(spec->rules == 0, file, ": the model rewrites texts by the rules ",
+                one_line(nlohmann::json(spec->name)), " (a precompiled_charsmap of ", spec->rules,
+                " bytes), wanted one that leaves texts as they are");
+    return true;
 }
 
 // Encodes a text and returns it as a text again; parts without a piece stay as they were.
