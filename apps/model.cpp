@@ -16,6 +16,8 @@
 #include "models/files/stored_weights.h"
 #include "models/files/weights.h"
 #include "models/masked_language_model.h"
+#include "models/tokenizers/marian/marian_tokenizer.h"
+#include "models/translation/translation_settings.h"
 #include "models/translation_model.h"
 
 namespace vkf {
@@ -60,6 +62,10 @@ ModelConfig adapted(ModelConfig model, const fs::path& file) {
     }
 }
 
+bool has_weights(const fs::path& directory) {
+    return file_exists(directory / "model.safetensors") || file_exists(directory / "model.safetensors.index.json");
+}
+
 /// Opens a model. Throws InputError if it is not of the task.
 Model open_model(const ModelPath& path, const Task& task, bool weights) {
     const fs::path whole = whole_model(path), config = whole / "config.json";
@@ -73,6 +79,8 @@ Model open_model(const ModelPath& path, const Task& task, bool weights) {
         if (adapters) require_undamaged(path.directory);
     }
     if (weights) check_proportion(model);
+    if (family.adopt_weights && (weights || has_weights(whole)))
+        family.adopt_weights(model.config, StoredWeights::open(whole / "model.safetensors"));
     if (!adapters) return model;
     require(&task == &language_task(), path.directory.string(), ": adapters are of language models, ", whole.string(),
             " is none");
@@ -180,13 +188,17 @@ ImageModel open_image_model(const ModelPath& path, bool weights) {
 }
 
 std::map<std::string, std::string> PairTokenizers::files() const {
-    if (shared()) return source.files;
+    if (shared() || common_files) return source.files;
     std::map<std::string, std::string> all = files_with_prefix(source, SOURCE_PREFIX);
     all.merge(files_with_prefix(target, TARGET_PREFIX));
     return all;
 }
 
 std::optional<PairTokenizers> find_pair_tokenizers(const fs::path& directory) {
+    if (std::optional<MarianTokenizers> marian = find_marian_tokenizers(directory))
+        return PairTokenizers{{marian->source, marian->vocabulary, marian->files},
+                              {marian->target, marian->target_vocabulary, marian->files},
+                              true};
     std::optional<SavedTokenizer> source = find_tokenizer(directory, SOURCE_PREFIX);
     std::optional<SavedTokenizer> target = find_tokenizer(directory, TARGET_PREFIX);
     require(source.has_value() == target.has_value(), directory.string(), ": has a tokenizer of ",
@@ -201,7 +213,8 @@ TranslationTokens translation_tokens(const PairTokenizers& tokenizers) {
     const Tokenizer &source = *tokenizers.source, &target = *tokenizers.target;
     const std::size_t behind = std::max(source.size(), target.size());
     const bool ends = target.end_of_text() && source.end_of_text() == target.end_of_text();
-    TranslationTokens made{.shared = tokenizers.shared()};
+    const bool same_numbers = tokenizers.common_files && tokenizers.source.path == tokenizers.target.path;
+    TranslationTokens made{.shared = tokenizers.shared() || same_numbers};
     made.end = ends ? *target.end_of_text() : static_cast<std::int32_t>(behind);
     made.begin = ends ? target.begin_of_text().value_or(made.end) : made.end;
     const auto rows = [&](const Tokenizer& tokenizer) {
@@ -222,9 +235,20 @@ TranslationModel open_translation_model(const ModelPath& path, bool weights) {
                 tokenizer->size(), " ", tokenizer->unit(), ", but the model's vocabulary of ", side, " is ",
                 vocabulary);
     };
+    for (const SavedTokenizer& tokenizer : {tokenizers->source, tokenizers->target})
+        require(!tokenizers->common_files || tokenizer->end_of_text() == tokens.end, tokenizer.path.string(),
+                ": the end of texts is ", tokenizer->end_of_text().value_or(-1), ", but config.json's eos_token_id is ",
+                tokens.end);
     check(tokenizers->source, "sources", tokens.source_vocabulary);
     check(tokenizers->target, "targets", tokens.target_vocabulary);
     return {std::move(opened), std::move(*tokenizers)};
+}
+
+std::map<std::string, std::string> TranslationModel::side_files() const {
+    std::map<std::string, std::string> files = tokenizers.files();
+    const bool said = !path.empty() && has_translation_settings(path);
+    if (said) files.emplace(generation_config_file, generation_config_text(path).value());
+    return files;
 }
 
 Model open_untokenized_translation_model(const ModelPath& path, bool weights) {

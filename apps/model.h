@@ -69,14 +69,15 @@ struct LanguageModel : Model {
 /// Tokenizers of a translation model: one for both sides, or one for each.
 struct PairTokenizers {
     SavedTokenizer source, target;
+    bool common_files = false;  // both are read from the same files
 
     bool shared() const { return source.tokenizer == target.tokenizer; }
     /// Contents of all files by name, as a model directory has them.
     std::map<std::string, std::string> files() const;
 };
 
-/// The tokenizers of a directory: its tokenizer, or those whose files begin with "source." and "target.". Nothing if
-/// the directory has none.
+/// The tokenizers of a directory: those of a Marian model, or those whose files begin with "source." and "target.", or
+/// its tokenizer. Nothing if the directory has none.
 std::optional<PairTokenizers> find_pair_tokenizers(const std::filesystem::path& directory);
 
 /// Vocabularies and marks for a fresh model. Targets end with the token that ends texts of both tokenizers, or with a
@@ -86,6 +87,9 @@ TranslationTokens translation_tokens(const PairTokenizers& tokenizers);
 /// A translation model's directory, with its tokenizers.
 struct TranslationModel : Model {
     PairTokenizers tokenizers;
+
+    /// As LanguageModel::side_files, with generation settings only if the model's files have some besides its tokens.
+    std::map<std::string, std::string> side_files() const;
 };
 
 /// A vision model's directory, with its image processor.

@@ -93,6 +93,10 @@ Tensor Scope::parameter(std::string_view name, const Shape& shape, Init init) co
     return get(name, shape, init, adapters_ != nullptr);
 }
 
+Tensor Scope::frozen_parameter(std::string_view name, const Shape& shape, Init init) const {
+    return get(name, shape, init, true);
+}
+
 Tensor Scope::linear_weight(const Shape& shape, Init init, bool out_in, bool as_stored) const {
     parameters_->add_linear_map({path_, out_in, as_stored});
     return parameter("weight", shape, init);

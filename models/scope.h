@@ -113,6 +113,8 @@ public:
 
     /// Parameter of this scope; frozen if the model has adapters.
     Tensor parameter(std::string_view name, const Shape& shape, Init init) const;
+    /// Parameter of this scope that training never changes.
+    Tensor frozen_parameter(std::string_view name, const Shape& shape, Init init) const;
     /// Weight of the linear map of this scope.
     Tensor linear_weight(const Shape& shape, Init init, bool out_in, bool as_stored) const;
 

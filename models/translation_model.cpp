@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "ops/matmul/matmul.h"
+#include "models/logits.h"
 #include "ops/movement/kv_cache.h"
 #include "ops/movement/view.h"
 
@@ -76,7 +76,7 @@ TranslationTokens translation_tokens(const ModelConfig& config) {
 Tensor translation_logits(const Scope& scope, const ModelConfig& config, const Sentences& source,
                           const Sentences& target) {
     const Features made = features(scope, config, source, target);
-    return matmul(made.features, made.table, {.transpose_b = true});
+    return logits_of(made, made.features);
 }
 
 std::vector<Tensor> cross_attention_weights(const Scope& scope, const ModelConfig& config, std::int64_t source,
@@ -90,8 +90,7 @@ std::vector<Tensor> cross_attention_weights(const Scope& scope, const ModelConfi
 
 Tensor translation_loss(const Scope& scope, const ModelConfig& config, const Sentences& source, const Sentences& target,
                         Tensor targets, const LossTerms& terms) {
-    const Features made = features(scope, config, source, target);
-    return head_loss(made.features, made.table, targets, {.d_loss = scope.d_loss(), .terms = terms});
+    return mean_loss(scope, features(scope, config, source, target), targets, terms);
 }
 
 Tensor translation_loss(const Scope& scope, const ModelConfig& config, const PairShape& shape, const LossTerms& terms) {
@@ -140,7 +139,7 @@ void write_step(const Scope& scope, const ModelConfig& config, const WritingShap
                        .filled = graph.input("filled", {DType::i32, {shape.sources}})};
     const Sentences target{graph.input("tokens", {DType::i32, {rows, 1}}), {}};
     const Features made = graph_of(config).features(scope, config, memory, target, &cache);
-    graph.output("logits", matmul(made.features, made.table, {.transpose_b = true}));
+    graph.output("logits", logits_of(made, made.features));
 }
 
 }  // namespace vkf

@@ -65,6 +65,7 @@ double mean_loss(Device& device, const Common& common, const EvalOptions& o, con
 nlohmann::ordered_json translation_scores(Device& device, const Common& common, const EvalOptions& o,
                                           const TranslationModel& model, const ParallelText& pairs) {
     TranslateOptions how = o.translate;
+    how.take_defaults(common, model);
     if (o.batch_size > 0) how.batch_size = o.batch_size;
     const auto where = [&](std::size_t line) { return text(pairs.source_name, ": sentence ", line + 1); };
     const Translations made = translate_lines(device, common, model, pairs.source, how, 1, where);

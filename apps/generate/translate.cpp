@@ -66,11 +66,12 @@ nlohmann::ordered_json document(const SourceLines& sources, const Translations& 
     return {{"sentences", list}, {"tokens", made.tokens}, {"seconds", made.seconds}};
 }
 
-void run_translate(const Common& common, const TranslateCommandOptions& o) {
-    require(o.n_best <= o.how.beam_size, "--n-best is ", o.n_best, ", and --beam-size ", o.how.beam_size,
-            " gives no more hypotheses than that");
+void run_translate(const Common& common, TranslateCommandOptions& o) {
     const SourceLines sources = read_sources(o);
     const TranslationModel model = open_translation_model({o.model, {}, o.verify});
+    o.how.take_defaults(common, model);
+    require(o.n_best <= o.how.beam_size, "--n-best is ", o.n_best, ", and --beam-size ", o.how.beam_size,
+            " gives no more hypotheses than that");
     if (!o.maps.empty()) prepare_alignment_maps(o.maps, o.file, sources.lines.size(), o.overwrite);
     catch_interrupts();
     with_device(common, [&](Device& device) {
@@ -130,7 +131,8 @@ void add_translate(cli::Command& app, Common& common) {
         "\n"
         "A line is one sentence; an empty line stays empty. With --n-best above 1, every hypothesis is a line\n"
         "NUMBER ||| TEXT ||| SCORE, sentences counted from 0. A score is the sum of the tokens' log-probabilities,\n"
-        "divided by the length penalty.\n");
+        "divided by the length penalty. Without options, the settings in the model's generation_config.json or\n"
+        "config.json are the defaults.\n");
     command.callback([o, &common] { run_translate(common, *o); });
 }
 

@@ -12,6 +12,7 @@
 #include "apps/cli/progress.h"
 #include "base/error.h"
 #include "base/integers.h"
+#include "models/translation/translation_settings.h"
 #include "models/translation/translator.h"
 
 namespace vkf {
@@ -33,7 +34,7 @@ Tokens source_tokens(const TranslationModel& model, const std::string& line, con
     throw InputError(where, ": ", error.what());
 }
 
-/// Text of a hypothesis: without its end and other tokens that stand for no text.
+/// Text of a hypothesis: without its end and other tokens that stand for no text, and without spaces at its ends.
 std::string text_of(const Tokenizer& tokenizer, const Hypothesis& hypothesis) {
     Tokens tokens;
     for (const std::int32_t token : hypothesis.tokens) {
@@ -41,7 +42,10 @@ std::string text_of(const Tokenizer& tokenizer, const Hypothesis& hypothesis) {
         if (std::cmp_less(token, tokenizer.size()) && std::ranges::none_of(tokenizer.added_tokens(), is_it))
             tokens.push_back(token);
     }
-    return tokenizer.decode(tokens);
+    std::string decoded = tokenizer.decode(tokens);
+    decoded.erase(decoded.find_last_not_of(' ') + 1);
+    decoded.erase(0, decoded.find_first_not_of(' '));
+    return decoded;
 }
 
 TranslatorOptions translator_options(const Common& common, const TranslationModel& model, const TranslateOptions& o,
@@ -59,6 +63,10 @@ TranslatorOptions translator_options(const Common& common, const TranslationMode
                   .target = std::min(context, target)};
     made.search.alpha = o.length_penalty;
     made.search.penalty = o.length_penalty_kind == "gnmt" ? LengthPenalty::gnmt : LengthPenalty::power;
+    made.search.early_stopping = o.early_stopping;
+    made.search.renormalized = o.renormalized;
+    made.search.forced_end = o.forced_end;
+    made.search.banned = o.banned;
     made.search.vocabulary = static_cast<std::int64_t>(model.tokenizers.target->size());
     return made;
 }
@@ -66,6 +74,7 @@ TranslatorOptions translator_options(const Common& common, const TranslationMode
 }  // namespace
 
 void TranslateOptions::declare(cli::Command& command, const std::string& group) {
+    command_ = &command;
     const auto grouped = [&](cli::Option option) {
         if (!group.empty()) option.group(group);
     };
@@ -89,6 +98,24 @@ void TranslateOptions::declare(cli::Command& command, const std::string& group) 
     grouped(command.add_option("--max-length", max_length, "Tokens of a translation (twice the source's, and 10)")
                 .type_name("N")
                 .check(whole(1)));
+}
+
+void TranslateOptions::take_defaults(const Common& common, const TranslationModel& model) {
+    const TranslationSettings said = read_translation_settings(model.path, translation_tokens(model.config));
+    std::string taken;
+    const auto take = [&](const char* option, const auto& value, auto& place) {
+        if (!value || command_->count(option) > 0) return;
+        place = *value;
+        taken += text(taken.empty() ? "" : ", ", option + 2, " ", *value);
+    };
+    take("--beam-size", said.beams, beam_size);
+    take("--length-penalty", said.length_penalty, length_penalty);
+    take("--max-length", said.longest, max_length);
+    early_stopping = said.early_stopping;
+    renormalized = said.renormalized;
+    forced_end = said.forced_end;
+    banned = said.banned;
+    if (!taken.empty()) note(common, text(said.file.string(), " says ", taken, "; options go before it"));
 }
 
 Translations translate_lines(Device& device, const Common& common, const TranslationModel& model,

@@ -25,9 +25,18 @@ struct TranslateOptions {
     double length_penalty = 1;
     std::string length_penalty_kind = "power";
     std::optional<std::int64_t> max_length;  // else twice the source's and 10 more
+    bool early_stopping = true;              // this and the following as in BeamOptions
+    bool renormalized = false, forced_end = false;
+    std::vector<std::int32_t> banned;
 
     /// Adds the options under a heading, if one is given.
     void declare(cli::Command& command, const std::string& group = {});
+    /// Takes the settings that no option gives from the model's files, and lists those that options could give in a
+    /// note. Call once the command line is read. Throws InputError as read_translation_settings does.
+    void take_defaults(const Common& common, const TranslationModel& model);
+
+private:
+    const cli::Command* command_ = nullptr;
 };
 
 /// A text that stands for a hypothesis, and the hypothesis.

@@ -72,9 +72,9 @@ void report_inspection(const Common& common, const InspectView& view, const Insp
     const std::string_view optimizer = name_of(model.trainer.optimizer.kind);
     if (!common.json) {
         if (view.graph) return print(graph);
-        const std::string adapters =
-            trained < parameters.count() ? text("trained, in adapters: ", trained, " parameters\n") : "";
-        print(text(parts_text(list, model), adapters, "\n",
+        const std::string frozen =
+            trained < parameters.count() ? text("trained: ", trained, " parameters, the others are frozen\n") : "";
+        print(text(parts_text(list, model), frozen, "\n",
                    micro_batches > 1 ? text(micro_batches, " batches") : "A batch", " of ", model.batch, ", ",
                    optimizer, ": ", count_text(step.flops), " FLOPs a step in ", step.dispatches, " dispatches and ",
                    step.phases, " phases\n\n", memory_text(forward, step, model.cache)));

@@ -84,7 +84,7 @@ void describe(RunDirectory& run, const LanguageRunOptions& o, const ModelConfig&
     if (model.adapters()) {
         const std::string base = std::filesystem::absolute(origin->path).lexically_normal().string();
         return run.describe({{adapter_config_file, adapter_config_text(model, base)}}, o.toml(), o.save_total_limit,
-                            {adapter_weights_file, adapter_prefix(model.family()), adapter_config_file});
+                            {adapter_weights_file, adapter_prefix(model.family()), adapter_config_file, false});
     }
     ModelFiles files{{"config.json", config_json_text(model)}};
     if (tokenizer) files.insert(tokenizer->files.begin(), tokenizer->files.end());

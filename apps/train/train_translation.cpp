@@ -196,7 +196,7 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
         Trainer trainer(device, losses, evaluations.losses(model.config), o.trainer);
         const auto describe = [&](RunDirectory& made) {
             ModelFiles files{{"config.json", config_json_text(model.config)}};
-            files.merge(model.tokenizers.files());
+            files.merge(model.side_files());
             made.describe(std::move(files), o.toml(), o.save_total_limit);
         };
         RunProgress at;

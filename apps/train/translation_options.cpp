@@ -86,6 +86,8 @@ std::optional<PairTokenizers> TranslationRunOptions::given_tokenizers() const {
     if (!source_tokenizer.empty())
         return PairTokenizers{load_tokenizer(source_tokenizer), load_tokenizer(target_tokenizer)};
     if (tokenizer.empty()) return {};
+    if (std::filesystem::is_directory(tokenizer))
+        if (std::optional<PairTokenizers> found = find_pair_tokenizers(tokenizer)) return found;
     const SavedTokenizer both = load_tokenizer(tokenizer);
     return PairTokenizers{both, both};
 }

@@ -11,6 +11,9 @@ namespace vkf {
 /// cosines, as models of Hugging Face's MarianMT have them.
 enum class SinusoidLayout { interleaved, halves };
 
+/// The element in `column` of row t of the table that sinusoidal_positions() makes.
+float sinusoidal_position(std::int64_t t, std::int64_t column, std::int64_t width, SinusoidLayout layout);
+
 /// Sines and cosines of t · 10000^(−2k/C) for positions t = 0, 1, … (Vaswani et al., 2017, §3.5): a constant
 /// [positions, C], C = `width`. With `interleaved`, column 2k is the sine and column 2k + 1 the cosine of angle k. With
 /// `halves`, column k is the sine and column ⌈C/2⌉ + k the cosine. An odd width has one sine more than cosines.

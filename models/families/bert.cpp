@@ -175,8 +175,7 @@ const Family& bert_family() {
         .tensors = {.buffers = {"bert.embeddings.position_ids", "bert.pooler.dense.weight", "bert.pooler.dense.bias",
                                 "cls.seq_relationship.weight", "cls.seq_relationship.bias",
                                 "cls.predictions.decoder.bias"},
-                    .tied = "cls.predictions.decoder.weight",
-                    .tied_to = "bert.embeddings.word_embeddings.weight",
+                    .tied = {{"cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"}},
                     .elsewhere = tensorflow_names},
         .lora_targets = {"query", "value"},
         .graph =

@@ -24,6 +24,7 @@
 namespace vkf {
 
 class Random;
+class StoredWeights;
 struct AttentionProbe;
 struct KeyValueCache;
 
@@ -91,11 +92,16 @@ struct TranslationGraph {
     void (*set_tokens)(ModelConfig&, const TranslationTokens&);
 };
 
+/// Copy of a parameter that files may hold under another name.
+struct TiedTensor {
+    std::string_view name, copied;
+};
+
 /// Names of tensors in files of other programs, if they differ from the names here.
 struct TensorNames {
     std::string_view prefix = {};                // optional, before every name
     std::vector<std::string_view> buffers = {};  // endings of names of tensors that are not parameters
-    std::string_view tied = {}, tied_to = {};    // name of an optional copy, and of the tensor copied
+    std::vector<TiedTensor> tied = {};           // optional copies; one may stand for a parameter that is missing
     std::string_view config = "config.json";     // file that determines the tensors
     /// Names of a parameter in files in which all names differ: one tensor, or several with rows that, concatenated,
     /// are the parameter's. Empty if such files do not have the parameter.
@@ -118,6 +124,8 @@ struct Family {
 
     /// Renames keys that config.json has in other versions of the family's files to the keys of the fields.
     void (*rename_keys)(nlohmann::json& config) = nullptr;
+    /// Completes a configuration by what only a directory's tensors say. Throws InputError if they contradict it.
+    void (*adopt_weights)(ModelConfig&, const StoredWeights&) = nullptr;
     TensorNames tensors = {};
     std::vector<std::string_view> lora_targets = {};  // default targets of adapters, as in PEFT
     std::variant<LanguageGraph, ImageGraph, TranslationGraph> graph;

@@ -147,8 +147,7 @@ const Family& gpt2_family() {
         // Other programs store the causal mask and its fill value with the parameters.
         .tensors = {.prefix = "transformer.",
                     .buffers = {".attn.bias", ".attn.masked_bias"},
-                    .tied = "lm_head.weight",
-                    .tied_to = "wte.weight"},
+                    .tied = {{"lm_head.weight", "wte.weight"}}},
         .lora_targets = {"c_attn"},
         .graph =
             LanguageGraph{[](const Scope& scope, const ModelConfig& c, Tensor tokens, KeyValueCache* cache,

@@ -232,9 +232,7 @@ const Family& llama_family() {
         .matrix_elements = [](const ModelConfig& c) { return matrix_elements(c.as<LlamaConfig>()); },
         .rename_keys = rename_keys,
         // Earlier versions of Hugging Face's model stored frequencies with the parameters.
-        .tensors = {.buffers = {".rotary_emb.inv_freq"},
-                    .tied = "lm_head.weight",
-                    .tied_to = "model.embed_tokens.weight"},
+        .tensors = {.buffers = {".rotary_emb.inv_freq"}, .tied = {{"lm_head.weight", "model.embed_tokens.weight"}}},
         .lora_targets = {"q_proj", "v_proj"},
         .graph = LanguageGraph{[](const Scope& scope, const ModelConfig& c, Tensor tokens, KeyValueCache* cache,
                                   bool last_only) {

@@ -1,6 +1,7 @@
 #include "models/families/marian.h"
 
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -8,6 +9,7 @@
 #include "models/attention/attention_weights.h"
 #include "models/attention/self_attention.h"
 #include "models/config/activation_words.h"
+#include "models/files/stored_weights.h"
 #include "models/layers.h"
 #include "ops/elementwise/arithmetic.h"
 #include "ops/movement/embedding.h"
@@ -18,6 +20,9 @@ namespace vkf {
 namespace {
 
 constexpr float NORM_EPS = 1e-5f;
+constexpr const char* LOGITS_BIAS = "final_logits_bias";
+constexpr const char* POSITION_TABLES[] = {"model.encoder.embed_positions.weight",
+                                           "model.decoder.embed_positions.weight"};
 
 constexpr std::pair<const char*, PositionEmbedding> POSITION_WORDS[] = {
     {"sinusoidal", PositionEmbedding::sinusoidal_halves},
@@ -51,14 +56,17 @@ Tensor target_table(const Scope& scope, const MarianConfig& c) {
     return token_table(scope / "decoder" / "embed_tokens", c, c.target_vocabulary());
 }
 
+SinusoidLayout layout_of(const MarianConfig& c) {
+    return c.positions == PositionEmbedding::sinusoidal_interleaved ? SinusoidLayout::interleaved
+                                                                    : SinusoidLayout::halves;
+}
+
 /// Embeddings of the positions 0 … length − 1, [length, C], or of those of a cache.
 Tensor positions(const Scope& stack, const MarianConfig& c, std::int64_t length, const KeyValueCache* cache) {
     const bool learned = c.positions == PositionEmbedding::learned;
-    const auto layout =
-        c.positions == PositionEmbedding::sinusoidal_interleaved ? SinusoidLayout::interleaved : SinusoidLayout::halves;
-    const Tensor table =
-        learned ? token_table(stack / "embed_positions", c, c.max_position_embeddings)
-                : sinusoidal_positions(stack.graph(), cache ? c.max_position_embeddings : length, c.d_model, layout);
+    const std::int64_t rows = learned || cache ? c.max_position_embeddings : length;
+    const Tensor table = learned ? token_table(stack / "embed_positions", c, rows)
+                                 : sinusoidal_positions(stack.graph(), rows, c.d_model, layout_of(c));
     if (cache) return embedding(table, cache->positions);
     return learned ? slice(table, 0, 0, length) : table;
 }
@@ -154,7 +162,34 @@ Features features(const Scope& model, const MarianConfig& c, const SourceMemory&
         return mlp_layer(block, c, c.decoder_ffn_dim, y);
     });
     x = last_norm(decoder, c, x);
-    return {x, c.tie_word_embeddings ? table : token_table(model / "lm_head", c, c.target_vocabulary())};
+    Features made{x, c.tie_word_embeddings ? table : token_table(model / "lm_head", c, c.target_vocabulary())};
+    const std::int64_t vocabulary = c.target_vocabulary();
+    if (c.final_logits_bias)
+        made.bias = reshape(model.frozen_parameter(LOGITS_BIAS, {1, vocabulary}, Init::zeros()), {vocabulary});
+    return made;
+}
+
+/// Throws InputError unless a stored table of positions, in 16 or 32 bits, is the one that the model computes.
+void check_positions(const MarianConfig& c, const StoredWeights& weights, const std::string& name) {
+    const StoredTensor& stored = weights.at(name);
+    require(stored.shape.size() == 2 && stored.shape[0] > 0 && stored.shape[1] == c.d_model, weights.path().string(),
+            ": ", name, " is ", Shape(stored.shape), ", wanted [positions, ", c.d_model, "]");
+    const std::vector<float> found = weights.read_f32(name);
+    const SinusoidLayout layout = layout_of(c);
+    constexpr float accuracy = 1.0f / 128;  // bfloat16's near 1
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const auto row = static_cast<std::int64_t>(i) / c.d_model, column = static_cast<std::int64_t>(i) % c.d_model;
+        const float wanted = sinusoidal_position(row, column, c.d_model, layout);
+        require(std::abs(found[i] - wanted) <= accuracy, weights.path().string(), ": ", name, " has ", found[i],
+                " in row ", row, ", column ", column, ", wanted ", wanted,
+                ", because config.json describes positions by sines and cosines");
+    }
+}
+
+void adopt_weights(MarianConfig& c, const StoredWeights& weights) {
+    c.final_logits_bias = weights.contains(LOGITS_BIAS);
+    for (const char* name : POSITION_TABLES)
+        if (c.positions != PositionEmbedding::learned && weights.contains(name)) check_positions(c, weights, name);
 }
 
 void check(const MarianConfig& c) {
@@ -288,6 +323,17 @@ const Family& marian_family() {
         .fresh = [] { return ModelConfig(vaswani_base()); },
         .check = [](const ModelConfig& c) { check(c.as<MarianConfig>()); },
         .matrix_elements = [](const ModelConfig& c) { return matrix_elements(c.as<MarianConfig>()); },
+        .adopt_weights =
+            [](ModelConfig& c, const StoredWeights& weights) {
+                MarianConfig made = c.as<MarianConfig>();
+                adopt_weights(made, weights);
+                c = made;
+            },
+        .tensors = {.buffers = {POSITION_TABLES[0], POSITION_TABLES[1]},
+                    .tied = {{"model.encoder.embed_tokens.weight", "model.shared.weight"},
+                             {"model.decoder.embed_tokens.weight", "model.shared.weight"},
+                             {"lm_head.weight", "model.shared.weight"},
+                             {"lm_head.weight", "model.decoder.embed_tokens.weight"}}},
         .graph =
             TranslationGraph{
                 .read = [](const Scope& scope, const ModelConfig& c,

@@ -5,7 +5,8 @@
 // dropout. Sublayers are applied in post-norm, x ← LN(x + drop(f(x))), or, with normalize_before, in pre-norm, x ← x +
 // drop(f(LN(x))), with one more LN at the end of each stack. An encoder's layer has self-attention and an MLP; a
 // decoder's has causal self-attention, cross-attention and an MLP. Cross-attention, with queries of the decoder, and
-// keys and values of the encoder's output, is always standard.
+// keys and values of the encoder's output, is always standard. Models of other programs may add a bias per token to
+// the logits, `final_logits_bias` [1, V], which training does not change, as in Hugging Face's models.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,8 @@ struct MarianConfig {
     std::int64_t decoder_start_token_id = 58100;
     std::int64_t eos_token_id = 0;
     std::int64_t pad_token_id = 58100;
-    AttentionConfig attention;  // of self-attention
+    bool final_logits_bias = false;  // the weights have a bias per token, added to the logits; no key says so
+    AttentionConfig attention;       // of self-attention
 
     std::int64_t target_vocabulary() const {
         return share_encoder_decoder_embeddings || decoder_vocab_size == 0 ? vocab_size : decoder_vocab_size;

@@ -144,7 +144,7 @@ const Family& nano_gpt2_family() {
             },
         .check = [](const ModelConfig& c) { check(c.as<NanoGpt2Config>()); },
         .matrix_elements = [](const ModelConfig& c) { return matrix_elements(c.as<NanoGpt2Config>()); },
-        .tensors = {.prefix = "transformer.", .tied = "lm_head.weight", .tied_to = "wte.weight"},
+        .tensors = {.prefix = "transformer.", .tied = {{"lm_head.weight", "wte.weight"}}},
         .lora_targets = {"c_attn"},
         .graph = LanguageGraph{[](const Scope& scope, const ModelConfig& c, Tensor tokens, KeyValueCache* cache,
                                   bool last_only) {

@@ -9,6 +9,7 @@
 #include "models/attention/variant.h"
 #include "models/families/family.h"
 #include "models/files/config_keys.h"
+#include "models/files/marian_config.h"
 #include "models/files/other_keys.h"
 #include "models/files/timm_config.h"
 
@@ -158,6 +159,7 @@ std::vector<OtherKey> known_beside_fields() {
 /// The file's keys in Hugging Face's form.
 nlohmann::json standard_keys(nlohmann::json object, const std::string& where) {
     const ConfigKeys keys(where, object);
+    if (is_marian_config(keys)) return marian_model(keys);
     return is_timm_config(keys) ? timm_model(keys) : object;
 }
 

@@ -8,7 +8,6 @@
 #include "base/files/published.h"
 #include "base/files/small_file.h"
 #include "base/text/json.h"
-#include "models/files/config_keys.h"
 #include "models/files/other_keys.h"
 
 namespace vkf {
@@ -54,13 +53,16 @@ ConfigKeys generation_keys_of(const ConfigKeys& config) {
 
 }  // namespace
 
+ConfigKeys generation_keys(const fs::path& model) {
+    const fs::path file = model / generation_config_file;
+    return file_exists(file) ? ConfigKeys::open(file) : generation_keys_of(ConfigKeys::open(model / "config.json"));
+}
+
 GenerationConfig read_generation_config(const fs::path& model) {
-    const fs::path file = model / generation_config_file, config = model / "config.json";
-    const ConfigKeys of_model = generation_keys_of(ConfigKeys::open(config));
-    const bool separate = file_exists(file);
-    const ConfigKeys keys = separate ? ConfigKeys::open(file) : of_model;
+    const ConfigKeys of_model = generation_keys_of(ConfigKeys::open(model / "config.json"));
+    const ConfigKeys keys = generation_keys(model);
     require_understood(keys, {}, other_generation_keys());
-    GenerationConfig said{.file = separate ? file : config};
+    GenerationConfig said{.file = keys.where()};
     if (keys.has("do_sample")) said.do_sample = keys.flag("do_sample", false);
     said.temperature = read_number(keys, "temperature");
     said.top_p = read_number(keys, "top_p");

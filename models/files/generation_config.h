@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "models/files/config_keys.h"
+
 namespace vkf {
 
 /// Settings that the files do not have are empty.
@@ -24,6 +26,10 @@ inline constexpr const char* generation_config_file = "generation_config.json";
 /// Reads the settings of a model's directory. Throws InputError naming file and key that is broken or asks for an
 /// unsupported feature, such as beams.
 GenerationConfig read_generation_config(const std::filesystem::path& model);
+
+/// The keys of generation_config.json or, if there is none, those of them that config.json has. Throws InputError if
+/// the file is no JSON object.
+ConfigKeys generation_keys(const std::filesystem::path& model);
 
 /// Text of generation_config.json for what is made from the model: the file as it is or, if there is none, the settings
 /// of config.json; nothing if these are missing, too.

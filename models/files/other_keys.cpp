@@ -75,6 +75,12 @@ constexpr OtherKey CONFIG[] = {
     {"hidden_dropout_prob"},
     {"attention_probs_dropout_prob"},
     {"classifier_dropout"},
+    {"classif_dropout"},
+    {"dropout"},
+    {"activation_dropout"},
+    {"encoder_layerdrop"},
+    {"decoder_layerdrop"},
+    {"init_std"},
     {"summary_activation"},
     {"summary_first_dropout"},
     {"summary_proj_to_labels"},
@@ -98,6 +104,11 @@ constexpr OtherKey CONFIG[] = {
     {"embedding_multiplier", "[1]"},
     {"residual_multiplier", "[1]"},
     {"logits_scaling", "[1]"},
+    // Marian models: the bias of logits is there if it is among the tensors, and positions are not learned.
+    {"add_bias_logits"},
+    {"extra_pos_embeddings"},
+    {"normalize_embedding", "[false]"},
+    {"add_final_layer_norm", "[false]"},
 };
 
 // Includes the keys that are read, which config.json may have if a model has no generation_config.json.
@@ -136,6 +147,8 @@ constexpr OtherKey GENERATION[] = {
     {"num_beams", "[1]"},
     {"diversity_penalty", "[0]"},
     {"num_return_sequences", "[1]"},
+    {"bad_words_ids", "[]"},
+    {"forced_eos_token_id", "[]"},
     {"min_length", "[0]"},
     {"min_new_tokens", "[0]"},
     {"max_time", "[]"},
@@ -218,6 +231,14 @@ constexpr OtherKey TOKENIZER[] = {
     {"do_basic_tokenize", "[true]"},
     {"wordpieces_prefix", "[\"##\"]"},
     {"split_special_tokens", "[false]"},
+    // Languages and files of a MarianTokenizer.
+    {"source_lang"},
+    {"target_lang"},
+    {"separate_vocabs"},
+    {"source_spm"},
+    {"target_spm"},
+    {"vocab"},
+    {"target_vocab_file"},
 };
 
 // True for values that ask for nothing under any key: null, false and empty ones.

@@ -28,11 +28,23 @@ std::map<std::string, std::string> read_weight_map(const fs::path& index) {
     return shards;
 }
 
+/// Throws InputError if the directory has weights only in the form of Python's pickle, which may run any program.
+void require_unpickled(const fs::path& file, const fs::path& index) {
+    if (file_exists(file) || file_exists(index)) return;
+    for (const char* name : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+        const fs::path pickled = file.parent_path() / name;
+        require(!file_exists(pickled), pickled.string(),
+                ": pickled weights are not read, because they can run programs; ", "wanted ", file.filename().string(),
+                ", which save_pretrained(DIR, safe_serialization=True) of Hugging Face's library writes");
+    }
+}
+
 }  // namespace
 
 StoredWeights StoredWeights::open(const fs::path& file) {
     StoredWeights made;
     const fs::path index = file.string() + ".index.json";
+    require_unpickled(file, index);
     if (file_exists(file) || !file_exists(index)) {
         made.path_ = file;
         made.add(Safetensors::open(file));
@@ -43,8 +55,8 @@ StoredWeights StoredWeights::open(const fs::path& file) {
     std::set<std::string> shards;
     for (const auto& [name, shard] : shard_of) shards.insert(shard);
     for (const std::string& shard : shards)
-        require(file_exists(index.parent_path() / shard), index.string(), ": ", shard,
-                " is missing, wanted all ", shards.size(), " of its files");
+        require(file_exists(index.parent_path() / shard), index.string(), ": ", shard, " is missing, wanted all ",
+                shards.size(), " of its files");
     for (const std::string& shard : shards) made.add(Safetensors::open(index.parent_path() / shard));
     for (const auto& [name, shard] : shard_of)
         require(made.contains(name) && made.shard(name).path().filename() == shard, index.string(), ": tensor ", name,

@@ -16,7 +16,7 @@ namespace vkf {
 class StoredWeights {
 public:
     /// Throws InputError if the file is broken, or naming the index and a shard that is missing, a tensor that a shard
-    /// lacks, or a tensor that two shards have.
+    /// lacks, or a tensor that two shards have, or pytorch_model.bin if the directory has only that.
     static StoredWeights open(const std::filesystem::path& file);
 
     /// The file or the index.

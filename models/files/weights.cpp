@@ -44,26 +44,37 @@ Shape part_of(const Shape& whole, std::int64_t count) {
 
 std::vector<std::vector<std::string>> stored_names(const StoredWeights& file, std::span<const Parameter> parameters,
                                                    const TensorNames& names) {
-    List missing, extra, misshapen, mistyped;
+    List missing, extra, differing, misshapen, mistyped;
     std::vector<std::vector<std::string>> found;
     std::set<std::string, std::less<>> used;
     const auto stored_name = [&](const std::string& name) {
         const std::string longer = std::string(names.prefix) + name;
         return file.contains(name) ? name : file.contains(longer) ? longer : std::string();
     };
+    const auto is_parameter = [&](std::string_view name) {
+        return std::ranges::find(parameters, name, &Parameter::name) != parameters.end();
+    };
     const auto stored_parts = [&](const std::string& name) -> std::vector<std::string> {
         if (std::string whole = stored_name(name); !whole.empty()) return {std::move(whole)};
+        for (const TiedTensor& tie : names.tied)
+            if (tie.copied == name && file.contains(tie.name) && !is_parameter(tie.name))
+                return {std::string(tie.name)};
         std::vector<std::string> parts;
         if (names.elsewhere) parts = names.elsewhere(name);
         return std::ranges::all_of(parts, [&](const std::string& part) { return file.contains(part); })
                    ? parts
                    : std::vector<std::string>();
     };
-    const std::string tied_to = stored_name(std::string(names.tied_to));
-    const auto is_known = [&](const StoredTensor& stored) {
-        const auto ends = [&](std::string_view ending) { return stored.name.ends_with(ending); };
-        return std::ranges::any_of(names.buffers, ends) ||
-               (stored.name == names.tied && !tied_to.empty() && same_bytes(stored, file.at(tied_to)));
+    const auto is_buffer = [&](const StoredTensor& stored) {
+        return std::ranges::any_of(names.buffers, [&](std::string_view end) { return stored.name.ends_with(end); });
+    };
+    /// Stored tensors that an additional one should be a copy of; empty if it is not a copy.
+    const auto originals_of = [&](const StoredTensor& stored) {
+        std::vector<std::string> originals;
+        for (const TiedTensor& tie : names.tied)
+            for (std::size_t i = 0; i < parameters.size() && stored.name == tie.name; ++i)
+                if (parameters[i].name == tie.copied && found[i].size() == 1) originals.push_back(found[i].front());
+        return originals;
     };
     for (const Parameter& parameter : parameters) {
         const std::vector<std::string>& parts = found.emplace_back(stored_parts(parameter.name));
@@ -77,14 +88,20 @@ std::vector<std::vector<std::string>> stored_names(const StoredWeights& file, st
                 misshapen.add(text(name, " ", Shape(stored.shape), " (wanted ", wanted, ")"));
         }
     }
-    for (const StoredTensor* stored : file.tensors())
-        if (!used.contains(stored->name) && !is_known(*stored)) extra.add(stored->name);
+    for (const StoredTensor* stored : file.tensors()) {
+        if (used.contains(stored->name) || is_buffer(*stored)) continue;
+        const std::vector<std::string> originals = originals_of(*stored);
+        if (originals.empty()) extra.add(stored->name);
+        for (const std::string& original : originals)
+            if (!same_bytes(*stored, file.at(original))) differing.add(text(stored->name, " from ", original));
+    }
     std::string problems;
     const auto report = [&](const char* what, const List& list) {
         if (!list.empty()) problems += text(problems.empty() ? "" : "; ", what, " ", list.text());
     };
     report("missing", missing);
     report("extra", extra);
+    report("different, wanted equal:", differing);
     report("misshapen", misshapen);
     report("not F32, F16 or BF16:", mistyped);
     require(problems.empty(), file.path().string(), ": tensors do not fit ", names.config, ": ", problems);

@@ -18,7 +18,7 @@ namespace vkf {
 
 /// Names of the parameters in the file, in the parameters' order; for a parameter that is stored in parts, the names of
 /// all parts, whose rows follow each other. Throws one InputError naming the file and all tensors that are missing,
-/// extra, misshapen or of another kind than F32, F16 and BF16.
+/// extra, misshapen, of another kind than F32, F16 and BF16, or different from the tensors they should be copies of.
 std::vector<std::vector<std::string>> stored_names(const StoredWeights& file, std::span<const Parameter> parameters,
                                                    const TensorNames& names = {});
 

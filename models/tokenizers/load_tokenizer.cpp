@@ -11,6 +11,7 @@
 #include "models/tokenizers/bpe/byte_level_model.h"
 #include "models/tokenizers/bpe/gpt2_files.h"
 #include "models/tokenizers/bpe/subword_nmt.h"
+#include "models/tokenizers/marian/marian_tokenizer.h"
 #include "models/tokenizers/sentencepiece/sentencepiece.h"
 #include "models/tokenizers/token_settings.h"
 #include "models/tokenizers/tokenizer_json/tokenizer_json.h"
@@ -144,6 +145,8 @@ std::vector<std::string> tokenizer_files() {
                 std::string full = std::string(prefix) += name;
                 if (std::ranges::find(all, full) == all.end()) all.push_back(std::move(full));
             }
+    for (const std::string_view name : marian_tokenizer_files())
+        if (std::ranges::find(all, name) == all.end()) all.emplace_back(name);
     return all;
 }
 

@@ -46,7 +46,8 @@ std::optional<SavedTokenizer> find_tokenizer(const std::filesystem::path& direct
 /// Contents of the tokenizer's files by their names with another prefix, which may be empty.
 std::map<std::string, std::string> files_with_prefix(const SavedTokenizer& saved, std::string_view prefix);
 
-/// The names of all files that tokenizers are read from, without a prefix and with those above.
+/// The names of all files that tokenizers are read from, without a prefix and with those above, and those of pairs of
+/// tokenizers (marian_tokenizer.h).
 std::vector<std::string> tokenizer_files();
 
 }  // namespace vkf

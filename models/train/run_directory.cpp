@@ -20,10 +20,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> trained_names(const Trainer& trainer) {
-    std::vector<std::string> names;
-    for (const Parameter& parameter : trainer.parameters().trained()) names.push_back(parameter.name);
-    return names;
+/// Parameters that the file holds: those that training changes, and then the others.
+std::vector<Parameter> parameters_in(const WeightsFile& file, const Trainer& trainer) {
+    std::vector<Parameter> all = trainer.parameters().trained();
+    if (!file.frozen) return all;
+    for (Parameter& parameter : trainer.parameters().frozen()) all.push_back(std::move(parameter));
+    return all;
 }
 
 std::vector<std::string> moments_of(const Trainer& trainer) {
@@ -70,12 +72,12 @@ void RunDirectory::describe(ModelFiles files, const std::string& train_toml, std
     if (run_.empty()) run_ = content_hash(train_toml);
 }
 
-void RunDirectory::write_model(const fs::path& folder, const Trainer& trainer,
-                               const std::vector<std::string>& states) const {
+void RunDirectory::write_model(const fs::path& folder, const Trainer& trainer, std::vector<std::string> trained) const {
     for (const auto& [name, text] : files_) write_atomically(folder / name, text);
-    std::vector<TensorSource> sources = state_sources(trainer.state(), states);
-    const std::vector<std::string> names = trained_names(trainer);
-    for (std::size_t i = 0; i < sources.size(); ++i) sources[i].name = weights_.prefix + names[i];
+    const std::vector<Parameter> parameters = parameters_in(weights_, trainer);
+    for (std::size_t i = trained.size(); i < parameters.size(); ++i) trained.push_back(parameters[i].name);
+    std::vector<TensorSource> sources = state_sources(trainer.state(), trained);
+    for (std::size_t i = 0; i < sources.size(); ++i) sources[i].name = weights_.prefix + parameters[i].name;
     write_safetensors(folder / weights_.name, sources);
 }
 
@@ -88,7 +90,9 @@ Manifest RunDirectory::write_manifest(const fs::path& folder, const RunProgress&
 std::string RunDirectory::save(const Trainer& trainer, const RunProgress& progress) {
     Manifest manifest;
     const auto fill = [&](const fs::path& folder) {
-        write_model(folder, trainer, trained_names(trainer));
+        std::vector<std::string> trained;
+        for (const Parameter& parameter : trainer.parameters().trained()) trained.push_back(parameter.name);
+        write_model(folder, trainer, std::move(trained));
         write_atomically(folder / "train.toml", train_toml_);
         std::ostringstream best;
         best << std::hexfloat << progress.best;
@@ -116,7 +120,7 @@ void RunDirectory::save_best(const Trainer& trainer, const RunProgress& progress
 }
 
 RunProgress RunDirectory::restore(Trainer& trainer) {
-    load_weights(path() / weights_.name, trainer.parameters().trained(), trainer.state(),
+    load_weights(path() / weights_.name, parameters_in(weights_, trainer), trainer.state(),
                  {.prefix = weights_.prefix, .config = weights_.config});
     const Safetensors file = Safetensors::open(path() / "optimizer.safetensors");
     RunProgress progress;

@@ -36,11 +36,12 @@ namespace vkf {
 /// Text files of a model directory by name: config.json, and those that convert data to the model's input and back.
 using ModelFiles = std::map<std::string, std::string>;
 
-/// File of the parameters that training changes: all parameters of a model, or its adapters.
+/// File of a run's parameters: all parameters of a model, or those that training changes, its adapters.
 struct WeightsFile {
     std::string name = "model.safetensors";
     std::string prefix = {};             // before every parameter's name
     std::string config = "config.json";  // file that determines the parameters
+    bool frozen = true;                  // with the parameters that training does not change
 };
 
 class RunDirectory {
@@ -76,9 +77,9 @@ public:
 
 private:
     explicit RunDirectory(ClaimedDirectory claimed) : claimed_(std::move(claimed)) {}
-    /// `states` hold the parameters that training changes, in their order.
+    /// The states `trained` hold the parameters that training changes, in their order.
     void write_model(const std::filesystem::path& folder, const Trainer& trainer,
-                     const std::vector<std::string>& states) const;
+                     std::vector<std::string> trained) const;
     Manifest write_manifest(const std::filesystem::path& folder, const RunProgress& progress) const;
     void cut_metrics(const RunProgress& progress);
 

@@ -18,6 +18,23 @@ double BeamSearch::score(double sum, std::int64_t length) const {
     return sum / std::pow(base, options_.alpha);
 }
 
+bool BeamSearch::may_write(std::size_t token) const {
+    return std::ranges::find(options_.banned, static_cast<std::int32_t>(token)) == options_.banned.end();
+}
+
+/// Logarithm of the sum of e^logit over the vocabulary and the end, or over those of them that may be written.
+double BeamSearch::log_sum(std::span<const float> row, bool allowed) const {
+    const std::size_t vocabulary = std::min(as_index(options_.vocabulary), row.size()), end = as_index(options_.end);
+    const auto counts = [&](std::size_t token) { return !allowed || may_write(token); };
+    double top = static_cast<double>(row[end]);
+    for (std::size_t token = 0; token < vocabulary; ++token)
+        if (counts(token)) top = std::max(top, static_cast<double>(row[token]));
+    double sum = end < vocabulary ? 0 : std::exp(static_cast<double>(row[end]) - top);
+    for (std::size_t token = 0; token < vocabulary; ++token)
+        if (counts(token)) sum += std::exp(static_cast<double>(row[token]) - top);
+    return top + std::log(sum);
+}
+
 /// The 2·beams best continuations of all open beams, best first.
 std::vector<BeamSearch::Candidate> BeamSearch::candidates(std::span<const float> logits) const {
     const auto better = [](const Candidate& a, const Candidate& b) {
@@ -25,19 +42,18 @@ std::vector<BeamSearch::Candidate> BeamSearch::candidates(std::span<const float>
     };
     const std::size_t width = logits.size() / beams_.size(), wanted = as_index(2 * options_.beams);
     const std::size_t vocabulary = std::min(as_index(options_.vocabulary), width), end = as_index(options_.end);
+    const bool must_end = options_.forced_end && length_ + 1 >= options_.longest;
+    const bool renormalized = options_.renormalized && !options_.banned.empty();
     std::vector<Candidate> best;  // a heap whose front is the worst
     for (std::size_t b = 0; b < beams_.size(); ++b) {
         const auto row = logits.subspan(b * width, width);
-        const auto written = row.first(vocabulary);
-        double top = static_cast<double>(row[end]);
-        for (const float logit : written) top = std::max(top, static_cast<double>(logit));
-        double sum = end < vocabulary ? 0 : std::exp(static_cast<double>(row[end]) - top);
-        for (const float logit : written) sum += std::exp(static_cast<double>(logit) - top);
-        const double log_z = top + std::log(sum);
+        double log_z = log_sum(row, false);
         if (!std::isfinite(log_z)) throw Error("the logits of a next token are not finite");
+        if (renormalized) log_z = log_sum(row, true);
         const auto consider = [&](std::size_t token) {
-            const Candidate made{beams_[b].sum + (static_cast<double>(row[token]) - log_z),
-                                 static_cast<std::int32_t>(token), static_cast<std::int32_t>(b)};
+            const double log_probability = must_end ? 0 : static_cast<double>(row[token]) - log_z;
+            const Candidate made{beams_[b].sum + log_probability, static_cast<std::int32_t>(token),
+                                 static_cast<std::int32_t>(b)};
             if (best.size() == wanted && !better(made, best.front())) return;
             if (best.size() == wanted) {
                 std::ranges::pop_heap(best, better);
@@ -46,8 +62,9 @@ std::vector<BeamSearch::Candidate> BeamSearch::candidates(std::span<const float>
             best.push_back(made);
             std::ranges::push_heap(best, better);
         };
-        for (std::size_t token = 0; token < vocabulary; ++token) consider(token);
-        if (end >= vocabulary) consider(end);
+        for (std::size_t token = 0; token < vocabulary && !must_end; ++token)
+            if (may_write(token)) consider(token);
+        if (end >= vocabulary || must_end) consider(end);
     }
     std::ranges::sort_heap(best, better);
     return best;
@@ -78,7 +95,15 @@ void BeamSearch::advance(std::span<const float> logits) {
         next.back().tokens.push_back(candidate.token);
     }
     beams_ = std::move(next);
-    done_ = last || beams_.empty() || std::ssize(finished_) == options_.beams;
+    done_ = last || beams_.empty() || (std::ssize(finished_) == options_.beams && !may_improve());
+}
+
+/// True if an open beam may still end better than the worst finished hypothesis, by its score at its present length.
+bool BeamSearch::may_improve() const {
+    if (options_.early_stopping || options_.beams == 1) return false;
+    double sum = beams_.front().sum;
+    for (const Beam& beam : beams_) sum = std::max(sum, beam.sum);
+    return score(sum, length_) > finished_.back().score;
 }
 
 std::vector<Hypothesis> BeamSearch::best(std::int64_t count) const {

@@ -25,6 +25,11 @@ struct BeamOptions {
     std::int64_t vocabulary = 0;  // tokens below this may be written; a row of logits may be longer
     std::int32_t end = 0;         // may be a token behind the vocabulary
     std::int64_t longest = 1;     // tokens of a hypothesis, with its end
+    /// Tokens that are never written; the end is none of them.
+    std::vector<std::int32_t> banned = {};
+    bool renormalized = false;   // probabilities of the other tokens sum to 1; else banned ones keep their share
+    bool forced_end = false;     // a hypothesis of the longest length ends, for certain
+    bool early_stopping = true;  // stop as soon as `beams` hypotheses are finished
 };
 
 /// Search of one source. Each step has one row of logits for every open beam. Of all continuations of open beams, the
@@ -32,6 +37,9 @@ struct BeamOptions {
 /// lower beam. A candidate that ends is finished if it is among the first `beams` candidates; the first `beams` that do
 /// not end stay open. The search stops when `beams` hypotheses are finished, or at the longest length, where open ones
 /// count as finished. So one beam takes the likeliest token each time.
+///
+/// Without early stopping, several beams go on while the score that the best open one has at its present length exceeds
+/// that of the worst finished hypothesis. The best `beams` are kept, as Hugging Face's generate() does.
 class BeamSearch {
 public:
     explicit BeamSearch(const BeamOptions& options);
@@ -64,6 +72,9 @@ private:
     };
 
     double score(double sum, std::int64_t length) const;
+    bool may_write(std::size_t token) const;
+    double log_sum(std::span<const float> row, bool allowed) const;
+    bool may_improve() const;
     std::vector<Candidate> candidates(std::span<const float> logits) const;
     void finish(const Candidate& candidate);
 

@@ -139,7 +139,8 @@ class Transformer:
         memory = self.stack("encoder", self.embedded("encoder", source), real)
         x = self.stack("decoder", self.embedded("decoder", tokens), causal(tokens.shape[1]), memory, real)
         target = "model.shared.weight" if "model.shared.weight" in self.p else "model.decoder.embed_tokens.weight"
-        return x @ self.p["lm_head.weight" if "lm_head.weight" in self.p else target].T
+        logits = x @ self.p["lm_head.weight" if "lm_head.weight" in self.p else target].T
+        return logits + self.p["final_logits_bias"] if "final_logits_bias" in self.p else logits
 
 
 def loss_of(logits, targets, smoothing):

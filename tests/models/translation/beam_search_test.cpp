@@ -154,6 +154,88 @@ TEST(HostBeamSearch, TokensBehindTheVocabularyAreNotWritten) {
     EXPECT_EQ(search.token(1), 1);
 }
 
+TEST(HostBeamSearch, BannedTokensAreNotWritten) {
+    constexpr std::int32_t banned = 1;
+    for (const bool renormalized : {false, true})
+        for (std::uint64_t seed = 0; seed < 20; ++seed) {
+            BeamOptions options = options_of(4);
+            options.banned = {banned};
+            options.renormalized = renormalized;
+            for (const Hypothesis& found : searched(options, seed)) {
+                EXPECT_EQ(std::ranges::count(found.tokens, banned), 0);
+                double sum = 0;
+                for (std::size_t t = 0; t < found.tokens.size(); ++t) {
+                    const std::vector<float> logits = logits_after(std::span(found.tokens).first(t), seed);
+                    const double others = 1 - std::exp(log_probability(logits, banned));
+                    sum += log_probability(logits, found.tokens[t]) - (renormalized ? std::log(others) : 0);
+                }
+                EXPECT_NEAR(found.log_probability, sum, 1e-9);
+            }
+        }
+}
+
+TEST(HostBeamSearch, AForcedEndIsCertain) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        BeamOptions options = options_of(4);
+        options.forced_end = true;
+        for (const Hypothesis& found : searched(options, seed)) {
+            ASSERT_EQ(found.tokens.back(), END);
+            double sum = 0;
+            for (std::size_t t = 0; t < std::min<std::size_t>(found.tokens.size(), LONGEST - 1); ++t)
+                sum += log_probability(logits_after(std::span(found.tokens).first(t), seed), found.tokens[t]);
+            EXPECT_NEAR(found.log_probability, sum, 1e-12);
+        }
+    }
+}
+
+/// Beam search without early stopping, in the plainest way: every continuation is listed and sorted.
+std::vector<Hypothesis> patient_search(const BeamOptions& options, std::uint64_t seed) {
+    const auto beams = static_cast<std::size_t>(options.beams);
+    std::vector<Hypothesis> open{{}}, finished;
+    for (std::int64_t length = 1; length <= options.longest; ++length) {
+        const double divisor = std::pow(static_cast<double>(length), options.alpha);
+        std::vector<Hypothesis> all;
+        for (const Hypothesis& beam : open)
+            for (std::int32_t token = 0; token < VOCABULARY; ++token) {
+                Hypothesis longer = beam;
+                longer.log_probability += log_probability(logits_after(beam.tokens, seed), token);
+                longer.score = longer.log_probability / divisor;
+                longer.tokens.push_back(token);
+                all.push_back(longer);
+            }
+        std::ranges::sort(all, std::greater(), &Hypothesis::log_probability);
+        open.clear();
+        for (std::size_t rank = 0; rank < std::min(all.size(), 2 * beams); ++rank) {
+            const bool ends = all[rank].tokens.back() == END || length == options.longest;
+            if (ends && rank < beams) finished.push_back(all[rank]);
+            if (!ends && open.size() < beams) open.push_back(all[rank]);
+        }
+        std::ranges::sort(finished, std::greater(), &Hypothesis::score);
+        if (finished.size() > beams) finished.resize(beams);
+        if (open.empty() || (finished.size() == beams && open.front().score <= finished.back().score)) break;
+    }
+    return finished;
+}
+
+TEST(HostBeamSearch, WithoutEarlyStoppingItGoesOnWhileABeamMayEndBetter) {
+    std::size_t different = 0;
+    for (const double alpha : {0.6, 1.0, 2.0})
+        for (std::uint64_t seed = 0; seed < 200; ++seed) {
+            BeamOptions options = options_of(2, alpha);
+            options.longest = 8;
+            const std::vector<Hypothesis> early = searched(options, seed);
+            options.early_stopping = false;
+            const std::vector<Hypothesis> found = searched(options, seed), wanted = patient_search(options, seed);
+            ASSERT_EQ(found.size(), wanted.size());
+            for (std::size_t i = 0; i < found.size(); ++i) {
+                EXPECT_EQ(found[i].tokens, wanted[i].tokens) << "seed " << seed << ", alpha " << alpha;
+                EXPECT_GE(found[i].score, early[i].score - 1e-12);
+                different += found[i].tokens != early[i].tokens;
+            }
+        }
+    EXPECT_GT(different, 20u);
+}
+
 TEST(HostBeamSearch, LogitsThatAreNotNumbersAreAnError) {
     BeamSearch search(options_of(1));
     EXPECT_THROW(search.advance(std::vector<float>(5, std::numeric_limits<float>::quiet_NaN())), Error);
