@@ -102,6 +102,20 @@ TEST(HostMarianTokenizer, TargetsMayHaveAVocabularyOfTheirOwn) {
     expect_holds(copy.refusal(), "target_vocab.json is missing, wanted target.spm and target_vocab.json");
 }
 
+TEST(HostMarianTokenizer, SettingsMayDescribeTokensAtLength) {
+    const Copy copy;
+    copy.scratch.file("tokenizer_config.json", R"({"unk_token": {"content": "<unk>", "lstrip": false},
+        "eos_token": "</s>", "source_lang": "fi", "additional_special_tokens": [">>lum<<"], "added_tokens_decoder": {
+        "0": {"content": "</s>", "special": true}, "1": {"content": "<unk>", "special": true}}})");
+    const MarianTokenizers both = find_marian_tokenizers(copy.scratch.path()).value();
+    EXPECT_EQ(both.source->added_tokens().size(), 4u);
+    EXPECT_EQ(both.source->encode(">>lum<< mi</s>"), (find_marian_tokenizers(files)->source->encode(">>lum<< mi</s>")));
+    copy.scratch.file("tokenizer_config.json", R"({"eos_token": "<eos>"})");
+    expect_holds(copy.refusal(), "has no \"<eos>\"");
+    copy.scratch.file("tokenizer_config.json", R"({"added_tokens_decoder": {"3": {"content": "</s>"}}})");
+    expect_holds(copy.refusal(), "wanted 0 as in ");
+}
+
 TEST(HostMarianTokenizer, DirectoriesThatContradictThemselvesAreRefused) {
     EXPECT_FALSE(find_marian_tokenizers(Scratch().path()).has_value());
     for (const char* name : {"source.spm", "target.spm", "vocab.json"}) {

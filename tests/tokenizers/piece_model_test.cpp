@@ -88,12 +88,12 @@ std::vector<std::string> texts(std::size_t count) {
                                   std::string("zero\0byte", 9),
                                   "\xff\xfe",
                                   "cut \xe2\x82",
-                                  "<sep>a<se<sep>"};
+                                  "<se\uff50>a<se<se\uff50>"};
     RandomText random;
     Random dice(7, "texts");
     while (list.size() < count) {
         std::string text = random.next();
-        for (const char* extra : {" ", "  ", "<sep>", "<s", "\u3000", "\xff", "\xe2\x82"})
+        for (const char* extra : {" ", "  ", "<se\uff50>", "<se", "\u3000", "\xff", "\xe2\x82"})
             if (dice.below(6) == 0) text.insert(dice.below(text.size() + 1), extra);
         list.push_back(std::move(text));
     }
@@ -106,7 +106,7 @@ TEST(HostPieceModel, RulesOfNfkcGiveTheLibrarysPieces) {
 }
 
 TEST(HostPieceModel, SymbolsAndSpacesAreTreatedAsByTheLibrary) {
-    for (const char* options : {"--normalization_rule_name=nmt_nfkc --user_defined_symbols=<sep>,<se,\ufb01",
+    for (const char* options : {"--normalization_rule_name=nmt_nfkc --user_defined_symbols=<se,<se\uff50>,\ufb01",
                                 "--normalization_rule_name=nfkc --remove_extra_whitespaces=false",
                                 "--normalization_rule_name=nmt_nfkc --add_dummy_prefix=false --byte_fallback=true",
                                 "--normalization_rule_name=identity"})
@@ -167,6 +167,22 @@ TEST(HostCharsmap, MalformedRulesAreRefused) {
     expect_holds(refusal(good.substr(0, good.size() - 1)), "its last replacement has no end");
     expect_holds(refusal(charsmap_of({{"a", "\xff"}})), "are not UTF-8 at byte 0");
     expect_holds(refusal(charsmap_of({{"a", std::string(1025, 'x')}})), "a replacement has 1025 bytes, wanted at most");
+}
+
+TEST(HostCharsmap, PlacesOutsideOfTheStoredBytesAreNoRule) {
+    const auto bytes_matched = [](std::size_t unit, std::uint32_t value) {
+        std::string bytes = charsmap_of({{"a", "x"}});
+        std::string stored;
+        append_u32(stored, value);
+        bytes.replace(4 + 4 * unit, 4, stored);
+        return Charsmap(bytes, "here").longest_match("aa").bytes;
+    };
+    // Unit 512 has the place of the replacement "x", of two bytes; unit 256 + 'a' is the node of the rule.
+    EXPECT_EQ(bytes_matched(512, 0x8000'0001U), 1u);
+    EXPECT_EQ(bytes_matched(512, 0x8000'0002U), 0u);
+    EXPECT_EQ(bytes_matched(512, 0xffff'ffffU), 0u);
+    EXPECT_EQ(bytes_matched(256 + 'a', 0xffff'fd00U | 'a'), 0u);
+    EXPECT_EQ(bytes_matched(0, 0x7fff'fc00U), 0u);
 }
 
 /// Random units lead anywhere: a lookup stays within the stored bytes and ends.

@@ -99,7 +99,11 @@ TEST(HostBeamSearch, OneBeamTakesTheLikeliestTokenEachTime) {
             const std::vector<float> logits = logits_after(greedy, seed);
             greedy.push_back(static_cast<std::int32_t>(std::ranges::max_element(logits) - logits.begin()));
         }
-        EXPECT_EQ(searched(options_of(1), seed).front().tokens, greedy) << "seed " << seed;
+        for (const bool early_stopping : {true, false}) {
+            BeamOptions options = options_of(1);
+            options.early_stopping = early_stopping;
+            EXPECT_EQ(searched(options, seed).front().tokens, greedy) << "seed " << seed;
+        }
     }
 }
 
