@@ -100,7 +100,7 @@ void BeamSearch::advance(std::span<const float> logits) {
 
 /// True if an open beam may still end better than the worst finished hypothesis, by its score at its present length.
 bool BeamSearch::may_improve() const {
-    if (options_.early_stopping || options_.beams == 1) return false;
+    if (options_.early_stopping) return false;
     double sum = beams_.front().sum;
     for (const Beam& beam : beams_) sum = std::max(sum, beam.sum);
     return score(sum, length_) > finished_.back().score;

@@ -36,10 +36,9 @@ struct BeamOptions {
 /// 2·beams with the greatest sums of log-probabilities are candidates, of equal ones the lower token first, then the
 /// lower beam. A candidate that ends is finished if it is among the first `beams` candidates; the first `beams` that do
 /// not end stay open. The search stops when `beams` hypotheses are finished, or at the longest length, where open ones
-/// count as finished. So one beam takes the likeliest token each time.
-///
-/// Without early stopping, several beams go on while the score that the best open one has at its present length exceeds
-/// that of the worst finished hypothesis. The best `beams` are kept, as Hugging Face's generate() does.
+/// count as finished. Without early stopping it goes on while the score that the best open beam has at its present
+/// length exceeds that of the worst finished hypothesis, and keeps the best `beams`, as Hugging Face's generate() does.
+/// So one beam takes the likeliest token each time.
 class BeamSearch {
 public:
     explicit BeamSearch(const BeamOptions& options);

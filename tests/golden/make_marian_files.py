@@ -133,7 +133,7 @@ def likelihoods(model, config, source, prefixes, last):
 def search(model, config, source, beams):
     """Beam search of generate() without early stopping: hypotheses [(tokens, sum, score)], best first, and the least
     margin of its decisions. The length of a hypothesis counts its end, but not the start token. One beam is the greedy
-    search of generate(), which stops at the first end."""
+    search of generate(): nothing that is open when it ends has a better score."""
     eos, longest = config["eos_token_id"], MAX_LENGTH - 1
     running, finished, margin = [((), 0.0)], [], math.inf
     for length in range(1, longest + 1):
@@ -155,7 +155,7 @@ def search(model, config, source, beams):
         possible = max(total for _, total in running) / length**LENGTH_PENALTY
         if len(finished) == beams:
             margin = min(margin, abs(possible - finished[-1][2]))
-            if beams == 1 or possible <= finished[-1][2]:
+            if possible <= finished[-1][2]:
                 break
     return finished, margin
 
