@@ -24,8 +24,8 @@ import sentencepiece
 import torch
 
 from make_golden import HERE, rounding, save
-from make_translation_golden import (S, Model, loss_of, random_batch, random_weights, require_unread_padding, run,
-                                     sinusoid)
+from make_translation_golden import (S, Transformer, loss_of, random_batch, random_weights, require_unread_padding, run,
+                                     sinusoid, transformer_shapes)
 
 FOLDER = os.path.join(HERE, "marian-files")
 SEED, MARGIN = 1, 5e-5
@@ -58,14 +58,16 @@ def train(words, rng):
     """A model of texts of these words, with punctuation."""
     texts = [" ".join(rng.choice(words, rng.integers(1, 6))) + str(rng.choice([".", "!", "", " 1/2", "..."]))
              for _ in range(600)]
-    made = io.BytesIO()
-    with tempfile.NamedTemporaryFile("w", suffix=".tsv") as rules:
-        for text, other in RULES.items():
-            rules.write(" ".join(f"{ord(c):X}" for c in text) + "\t" + " ".join(f"{ord(c):X}" for c in other) + "\n")
-        rules.flush()
+    made, here = io.BytesIO(), os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # the model holds the name of the rules' file
+        with open("rules.tsv", "w") as rules:
+            for pair in RULES.items():
+                rules.write("\t".join(" ".join(f"{ord(c):X}" for c in text) for text in pair) + "\n")
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter(texts), model_writer=made, vocab_size=44, model_type="unigram", num_threads=1,
-            hard_vocab_limit=False, normalization_rule_tsv=rules.name, minloglevel=2)
+            hard_vocab_limit=False, normalization_rule_tsv="rules.tsv", minloglevel=2)
+        os.chdir(here)
     return sentencepiece.SentencePieceProcessor(model_proto=made.getvalue()), made.getvalue()
 
 
@@ -94,7 +96,7 @@ def trained(config, weights, tokenizer, rng, updates=500):
     """Weights after a training on pairs of sentences of up to four words."""
     p = {key: torch.tensor(a, dtype=torch.float64, requires_grad=key != "final_logits_bias")
          for key, a in weights.items()}
-    model, learned = Model(config, p), [q for q in p.values() if q.requires_grad]
+    model, learned = Transformer(config, p), [q for q in p.values() if q.requires_grad]
     optimizer = torch.optim.Adam(learned, lr=4e-3)
     for _ in range(updates):
         pairs = []
@@ -192,11 +194,12 @@ def write_case(config, weights, rng):
     smoothing = np.float32(0)
     batch = random_batch(config, rng)
     without_bias = lambda d: {key: a for key, a in d.items() if key != "final_logits_bias"}
-    require_unread_padding(config, batch, smoothing, weights, rng)
-    logits, loss, d = run(config, batch, smoothing, weights)
+    require_unread_padding(Transformer, config, batch, smoothing, weights, rng)
+    logits, loss, d = run(Transformer, config, batch, smoothing, weights)
     case = {**batch, "label_smoothing": np.array([smoothing]), "logits": logits.astype(np.float32),
             "loss": np.array(loss, np.float32),
-            "rounding": rounding(lambda values: without_bias(run(config, batch, smoothing, values)[2]), weights)}
+            "rounding": rounding(lambda values: without_bias(run(Transformer, config, batch, smoothing, values)[2]),
+                                 weights)}
     case.update({"grad." + key: a.astype(np.float32) for key, a in without_bias(d).items()})
     save(FOLDER + "/case.safetensors", case)
 
@@ -213,11 +216,11 @@ def main():
     config = {**BASE, "vocab_size": len(names), "decoder_vocab_size": len(names), "pad_token_id": pad,
               "decoder_start_token_id": pad}
     inner = {**config, "position_embedding_type": "sinusoidal", "attention": {"variant": "standard"}}
-    weights = {key: a / 2 if a.ndim == 2 else a for key, a in random_weights(inner, rng).items()}
+    weights = {key: a / 2 if a.ndim == 2 else a for key, a in random_weights(transformer_shapes(inner), rng).items()}
     weights["final_logits_bias"] = rng.normal(0, 0.5, (1, len(names))).astype(np.float32)
     weights = trained(inner, weights, tokenizer, rng)
     weights["final_logits_bias"][0, pad] += 8  # so that padding would be written if nothing forbade it
-    model = Model(inner, {key: torch.tensor(a, dtype=torch.float64) for key, a in weights.items()})
+    model = Transformer(inner, {key: torch.tensor(a, dtype=torch.float64) for key, a in weights.items()})
     found = [translated(model, inner, tokenizer, text) for text in SENTENCES]
     margin = min(least for _, least in found)
     print("margin", margin, [one["text"] for one, _ in found])
