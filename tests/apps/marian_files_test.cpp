@@ -233,6 +233,23 @@ void spoil(const fs::path& file, const std::string& name) {
     std::ofstream(file, std::ios::binary) << bytes;
 }
 
+/// Other programs store one of the equal tables, and its name is not always that of the parameter.
+TEST(ProgramMarianFiles, ACopyMayStandForTheTable) {
+    const CopiedModel model;
+    const Safetensors stored = Safetensors::open(files / "model.safetensors");
+    std::vector<TensorSource> sources;
+    for (const StoredTensor& tensor : stored.tensors())
+        if (tensor.name != "model.shared.weight" && !tensor.name.ends_with("embed_tokens.weight"))
+            sources.push_back({tensor.name, StoredType::F32, tensor.shape, [&stored, &tensor](FileWriter& file) {
+                                   write_floats(file, stored.read_f32(tensor.name), StoredType::F32);
+                               }});
+    write_safetensors(model.path / "model.safetensors", sources);
+    expect_golden_beams(translated(model.path, {"--n-best", "4"}));
+    std::erase_if(sources, [](const TensorSource& source) { return source.name == "lm_head.weight"; });
+    write_safetensors(model.path / "model.safetensors", sources);
+    expect_holds(model.refusal(), "missing model.shared.weight");
+}
+
 TEST(ProgramMarianFiles, CopiesThatDifferAreRefused) {
     for (const char* name : {"lm_head.weight", "model.decoder.embed_tokens.weight"}) {
         const CopiedModel model;

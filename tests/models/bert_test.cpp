@@ -167,7 +167,7 @@ TEST(DeviceBert, TensorsGoByTheirNamesInOtherPrograms) {
                   std::vector<float>(static_cast<std::size_t>(p.shape.elements()), static_cast<float>(p.name.size())))
             << p.name;
     write(1);
-    expect_holds(load(), "extra cls.predictions.decoder.weight");
+    expect_holds(load(), "different, wanted equal: cls.predictions.decoder.weight");
 }
 
 constexpr const char* SIZES =
