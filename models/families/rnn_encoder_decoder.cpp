@@ -188,6 +188,9 @@ Features rnn_features(const Scope& model, const RnnConfig& c, const SourceMemory
 void rnn_check(const RnnConfig& c) {
     require(!c.bidirectional || c.hidden_size % 2 == 0, "hidden_size is ", c.hidden_size,
             ", wanted an even number for two directions of half the width");
+    const bool ranked = c.attention_score == AttentionScore::low_rank || c.attention_score == AttentionScore::additive;
+    require(ranked || c.score_rank == 0 || c.score_rank == c.hidden_size, "score_rank is ", c.score_rank,
+            ", wanted 0: dot and general scores have no rank");
 }
 
 double rnn_matrix_elements(const RnnConfig& c) {

@@ -25,7 +25,7 @@ struct RnnEncoderDecoderConfig {
     std::int64_t num_layers = 1;          // of the encoder, and of the decoder
     Cell cell = Cell::lstm;
     bool bidirectional = true;
-    AttentionScore attention_score = AttentionScore::general;
+    AttentionScore attention_score = AttentionScore::additive;
     std::int64_t score_rank = 0;  // of low_rank and additive scores; 0: hidden_size
     bool input_feeding = false;
     bool share_encoder_decoder_embeddings = true;  // one table for sources and targets

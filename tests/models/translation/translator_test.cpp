@@ -51,7 +51,7 @@ RnnEncoderDecoderConfig recurrent(Cell cell, AttentionScore score, bool input_fe
     c.cell = cell;
     c.bidirectional = cell != Cell::rnn;
     c.attention_score = score;
-    c.score_rank = 7;
+    c.score_rank = score == AttentionScore::low_rank || score == AttentionScore::additive ? 7 : 0;
     c.input_feeding = input_feeding;
     c.decoder_start_token_id = 22;
     c.eos_token_id = 0;
