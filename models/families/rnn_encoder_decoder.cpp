@@ -115,8 +115,10 @@ public:
     }
 
 private:
-    /// Features of positions with these gates of the lowest layer. Dropout draws its numbers for the scope.
+    /// Features of positions with these gates of the lowest layer, made in a region of the graph. Dropout draws its
+    /// numbers for the scope.
     Tensor attended(const Scope& draws, Tensor gates, DecoderState& state) {
+        const std::size_t first = scope_.graph().nodes().size();
         Tensor s;
         for (std::size_t i = 0; i < layers_.size(); ++i) {
             if (i > 0) gates = gate_inputs(layers_[i], (draws / text("l", i)).drop(s));
@@ -129,8 +131,10 @@ private:
         weights_.push_back(found.weights);
         const Tensor both[] = {found.context, s};
         const Tensor joined = concat(both);
-        return activate(linear(attention / "linear_out", joined, c_.hidden_size, drawn(joined.width(), false)),
-                        Activation::tanh);
+        const Tensor made = activate(
+            linear(attention / "linear_out", joined, c_.hidden_size, drawn(joined.width(), false)), Activation::tanh);
+        scope_.graph().mark_region(first);
+        return made;
     }
 
     const RnnConfig& c_;

@@ -47,6 +47,7 @@ EncodedSequence encode(const Scope& scope, const RecurrentEncoder& encoder, Tens
     EncodedSequence made;
     const std::int64_t width = encoder.bidirectional ? encoder.width / 2 : encoder.width;
     for (std::int64_t i = 0; i < encoder.layers; ++i) {
+        const std::size_t first = scope.graph().nodes().size();
         const std::string name = text("l", i);
         const auto direction = [&](bool reverse) {
             const RecurrentLayer layer =
@@ -63,6 +64,7 @@ EncodedSequence encode(const Scope& scope, const RecurrentEncoder& encoder, Tens
                                 .c = side_by_side(forward.last.c, backward.last.c)};
         }
         if (i + 1 < encoder.layers) x = (scope / name).drop(made.outputs);
+        scope.graph().mark_region(first);
     }
     return made;
 }

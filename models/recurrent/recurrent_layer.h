@@ -42,7 +42,7 @@ struct RecurrentEncoder {
     bool bidirectional;  // a layer is two of half its width, one in each direction, side by side
 };
 
-/// Layers on top of each other, with dropout between them.
+/// Layers on top of each other, with dropout between them; each is a region of the graph.
 EncodedSequence encode(const Scope& scope, const RecurrentEncoder& encoder, Tensor x, Tensor lengths);
 
 }  // namespace vkf
