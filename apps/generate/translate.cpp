@@ -66,6 +66,21 @@ nlohmann::ordered_json document(const SourceLines& sources, const Translations& 
     return {{"sentences", list}, {"tokens", made.tokens}, {"seconds", made.seconds}};
 }
 
+void write(const Common& common, const TranslateCommandOptions& o, const SourceLines& sources,
+           const Translations& made) {
+    if (common.json) return print_json(document(sources, made));
+    for (std::size_t i = 0; i < made.lines.size(); ++i) {
+        if (o.n_best == 1) {
+            print(text(made.lines[i].empty() ? "" : made.lines[i].front().text, '\n'));
+            continue;
+        }
+        for (const Translation& each : made.lines[i])
+            print(text(i, " ||| ", each.text, " ||| ", fixed(each.hypothesis.score, 4), '\n'));
+    }
+    note(common, text("wrote ", made.tokens, " tokens at ",
+                      count_text(static_cast<double>(made.tokens) / std::max(made.seconds, 1e-9)), "/s"));
+}
+
 void run_translate(const Common& common, TranslateCommandOptions& o) {
     const SourceLines sources = read_sources(o);
     const TranslationModel model = open_translation_model({o.model, {}, o.verify});
@@ -78,18 +93,8 @@ void run_translate(const Common& common, TranslateCommandOptions& o) {
         const Translations made =
             translate_lines(device, common, model, sources.lines, o.how, o.n_best,
                             [&](std::size_t line) { return text(sources.name, ": line ", line + 1); });
+        write(common, o, sources, made);
         if (!o.maps.empty()) write_alignment_maps(device, common, model, o.maps, made);
-        if (common.json) return print_json(document(sources, made));
-        for (std::size_t i = 0; i < made.lines.size(); ++i) {
-            if (o.n_best == 1) {
-                print(text(made.lines[i].empty() ? "" : made.lines[i].front().text, '\n'));
-                continue;
-            }
-            for (const Translation& each : made.lines[i])
-                print(text(i, " ||| ", each.text, " ||| ", fixed(each.hypothesis.score, 4), '\n'));
-        }
-        note(common, text("wrote ", made.tokens, " tokens at ",
-                          count_text(static_cast<double>(made.tokens) / std::max(made.seconds, 1e-9)), "/s"));
     });
 }
 

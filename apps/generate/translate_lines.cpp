@@ -63,10 +63,7 @@ TranslatorOptions translator_options(const Common& common, const TranslationMode
                   .target = std::min(context, target)};
     made.search.alpha = o.length_penalty;
     made.search.penalty = o.length_penalty_kind == "gnmt" ? LengthPenalty::gnmt : LengthPenalty::power;
-    made.search.early_stopping = o.early_stopping;
-    made.search.renormalized = o.renormalized;
-    made.search.forced_end = o.forced_end;
-    made.search.banned = o.banned;
+    made.search.rules = o.rules;
     made.search.vocabulary = static_cast<std::int64_t>(model.tokenizers.target->size());
     return made;
 }
@@ -111,10 +108,7 @@ void TranslateOptions::take_defaults(const Common& common, const TranslationMode
     take("--beam-size", said.beams, beam_size);
     take("--length-penalty", said.length_penalty, length_penalty);
     take("--max-length", said.longest, max_length);
-    early_stopping = said.early_stopping;
-    renormalized = said.renormalized;
-    forced_end = said.forced_end;
-    banned = said.banned;
+    rules = said.rules;
     if (!taken.empty()) note(common, text(said.file.string(), " says ", taken, "; options go before it"));
 }
 

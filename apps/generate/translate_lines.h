@@ -25,9 +25,7 @@ struct TranslateOptions {
     double length_penalty = 1;
     std::string length_penalty_kind = "power";
     std::optional<std::int64_t> max_length;  // else twice the source's and 10 more
-    bool early_stopping = true;              // this and the following as in BeamOptions
-    bool renormalized = false, forced_end = false;
-    std::vector<std::int32_t> banned;
+    SearchRules rules = {};
 
     /// Adds the options under a heading, if one is given.
     void declare(cli::Command& command, const std::string& group = {});

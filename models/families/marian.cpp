@@ -209,22 +209,6 @@ double matrix_elements(const MarianConfig& c) {
     return number(c.d_model) * (encoder + decoder + number(tables));
 }
 
-TranslationTokens tokens(const MarianConfig& c) {
-    return {.source_vocabulary = c.vocab_size,
-            .target_vocabulary = c.target_vocabulary(),
-            .shared = c.share_encoder_decoder_embeddings,
-            .begin = static_cast<std::int32_t>(c.decoder_start_token_id),
-            .end = static_cast<std::int32_t>(c.eos_token_id)};
-}
-
-void set_tokens(MarianConfig& c, const TranslationTokens& wanted) {
-    c.vocab_size = wanted.source_vocabulary;
-    c.decoder_vocab_size = wanted.target_vocabulary;
-    c.share_encoder_decoder_embeddings = c.share_encoder_decoder_embeddings && wanted.shared;
-    c.decoder_start_token_id = wanted.begin;
-    c.eos_token_id = c.pad_token_id = wanted.end;
-}
-
 /// The base model as published: post-norm, ReLU, interleaved sines and cosines, one table for all.
 MarianConfig vaswani_base() {
     MarianConfig c;
@@ -241,17 +225,19 @@ MarianConfig vaswani_base() {
 
 }  // namespace
 
+MarianConfig::MarianConfig() {
+    vocab_size = 58101;
+    decoder_start_token_id = 58100;
+}
+
+void MarianConfig::set_tokens(const TranslationTokens& wanted) {
+    TranslationVocabulary::set_tokens(wanted);
+    pad_token_id = wanted.end;
+}
+
 std::vector<Field> MarianConfig::fields() {
-    constexpr std::int64_t most_tokens = 1'000'000'000;
-    const auto token = [](std::int64_t& value) {
-        return IntRange{.value = &value, .least = 0, .most = most_tokens, .counts_zero = true};
-    };
-    return {
-        {.key = "vocab_size",
-         .value = IntRange{&vocab_size, 1, most_tokens},
-         .required = true,
-         .dimension = Dimension::vocab_size},
-        {.key = "decoder_vocab_size", .value = IntRange{&decoder_vocab_size, 0, most_tokens, vocab_size}},
+    std::vector<Field> all = vocabulary_fields();
+    const std::vector<Field> own{
         {.key = "max_position_embeddings",
          .value = IntRange{&max_position_embeddings, 1, 1'000'000},
          .help = "positions, the longest sentence with its end",
@@ -287,13 +273,6 @@ std::vector<Field> MarianConfig::fields() {
          .help = "of the MLPs: gelu is erf's, gelu_new tanh's",
          .option = "activation"},
         {.key = "scale_embedding", .value = &scale_embedding, .help = "tokens' embeddings count √d_model times"},
-        {.key = "share_encoder_decoder_embeddings",
-         .value = &share_encoder_decoder_embeddings,
-         .help = "one table of tokens for sources and targets, which then have one tokenizer",
-         .option = "share-embeddings"},
-        {.key = "tie_word_embeddings",
-         .value = &tie_word_embeddings,
-         .help = "the targets' table of tokens makes the logits"},
         {.key = "normalize_before",
          .value = &normalize_before,
          .help = "pre-norm: norms before sublayers, and one at the end; else post-norm, as published"},
@@ -301,11 +280,11 @@ std::vector<Field> MarianConfig::fields() {
          .value = choice(positions, POSITION_WORDS),
          .help = "sinusoidal: first all sines (Marian); sinusoidal_interleaved: as published; learned: a trained table",
          .option = "positions"},
-        {.key = "decoder_start_token_id", .value = token(decoder_start_token_id)},
-        {.key = "eos_token_id", .value = token(eos_token_id)},
-        {.key = "pad_token_id", .value = token(pad_token_id)},
+        {.key = "pad_token_id", .value = token_number(pad_token_id)},
         {.key = "attention", .value = &attention},
     };
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
 }
 
 const Family& MarianConfig::family() {
@@ -334,20 +313,7 @@ const Family& marian_family() {
                              {"model.decoder.embed_tokens.weight", "model.shared.weight"},
                              {"lm_head.weight", "model.shared.weight"},
                              {"lm_head.weight", "model.decoder.embed_tokens.weight"}}},
-        .graph =
-            TranslationGraph{
-                .read = [](const Scope& scope, const ModelConfig& c,
-                           const Sentences& source) { return read(scope, c.as<MarianConfig>(), source); },
-                .features =
-                    [](const Scope& scope, const ModelConfig& c, const SourceMemory& memory, const Sentences& target,
-                       KeyValueCache* cache) { return features(scope, c.as<MarianConfig>(), memory, target, cache); },
-                .tokens = [](const ModelConfig& c) { return tokens(c.as<MarianConfig>()); },
-                .set_tokens =
-                    [](ModelConfig& c, const TranslationTokens& wanted) {
-                        MarianConfig made = c.as<MarianConfig>();
-                        set_tokens(made, wanted);
-                        c = made;
-                    }}};
+        .graph = translation_graph<MarianConfig, read, features>()};
     return family;
 }
 

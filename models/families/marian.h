@@ -14,6 +14,7 @@
 
 #include "models/attention/attention_config.h"
 #include "models/attention/sinusoidal_positions.h"
+#include "models/families/translation_vocabulary.h"
 #include "models/translation_model.h"
 #include "ops/elementwise/activation.h"
 
@@ -24,9 +25,7 @@ enum class PositionEmbedding : std::uint8_t { sinusoidal_halves, sinusoidal_inte
 
 /// Keys of config.json have Hugging Face's names; `normalize_before`, `position_embedding_type` and `attention` are
 /// additions of this program.
-struct MarianConfig {
-    std::int64_t vocab_size = 58101;
-    std::int64_t decoder_vocab_size = 0;  // of targets, if the table is not shared; 0: vocab_size
+struct MarianConfig : TranslationVocabulary {
     std::int64_t max_position_embeddings = 1024;
     std::int64_t d_model = 1024;
     std::int64_t encoder_layers = 12;
@@ -37,19 +36,14 @@ struct MarianConfig {
     std::int64_t decoder_ffn_dim = 4096;
     Activation activation = Activation::gelu;
     bool scale_embedding = false;
-    bool share_encoder_decoder_embeddings = true;  // one table for sources and targets
-    bool tie_word_embeddings = true;               // the targets' table makes the logits
     bool normalize_before = false;
     PositionEmbedding positions = PositionEmbedding::sinusoidal_halves;
-    std::int64_t decoder_start_token_id = 58100;
-    std::int64_t eos_token_id = 0;
     std::int64_t pad_token_id = 58100;
     bool final_logits_bias = false;  // the weights have a bias per token, added to the logits; no key says so
     AttentionConfig attention;       // of self-attention
 
-    std::int64_t target_vocabulary() const {
-        return share_encoder_decoder_embeddings || decoder_vocab_size == 0 ? vocab_size : decoder_vocab_size;
-    }
+    MarianConfig();
+    void set_tokens(const TranslationTokens& wanted);
 
     bool operator==(const MarianConfig&) const = default;
     std::vector<Field> fields();

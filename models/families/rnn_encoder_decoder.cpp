@@ -203,35 +203,17 @@ double rnn_matrix_elements(const RnnConfig& c) {
     return encoder + h * static_cast<double>(c.vocab_size);
 }
 
-TranslationTokens rnn_tokens(const RnnConfig& c) {
-    return {.source_vocabulary = c.vocab_size,
-            .target_vocabulary = c.target_vocabulary(),
-            .shared = c.share_encoder_decoder_embeddings,
-            .begin = static_cast<std::int32_t>(c.decoder_start_token_id),
-            .end = static_cast<std::int32_t>(c.eos_token_id)};
-}
-
-void set_rnn_tokens(RnnConfig& c, const TranslationTokens& wanted) {
-    c.vocab_size = wanted.source_vocabulary;
-    c.decoder_vocab_size = wanted.target_vocabulary;
-    c.share_encoder_decoder_embeddings = c.share_encoder_decoder_embeddings && wanted.shared;
-    c.decoder_start_token_id = wanted.begin;
-    c.eos_token_id = wanted.end;
+RnnConfig fresh_rnn() {
+    RnnConfig c;
+    c.vocab_size = 0;
+    return c;
 }
 
 }  // namespace
 
 std::vector<Field> RnnEncoderDecoderConfig::fields() {
-    constexpr std::int64_t most_tokens = 1'000'000'000;
-    const auto token = [](std::int64_t& value) {
-        return IntRange{.value = &value, .least = 0, .most = most_tokens, .counts_zero = true};
-    };
-    return {
-        {.key = "vocab_size",
-         .value = IntRange{&vocab_size, 1, most_tokens},
-         .required = true,
-         .dimension = Dimension::vocab_size},
-        {.key = "decoder_vocab_size", .value = IntRange{&decoder_vocab_size, 0, most_tokens, vocab_size}},
+    std::vector<Field> all = vocabulary_fields();
+    const std::vector<Field> own{
         {.key = "context_length",
          .value = IntRange{&context_length, 1, 1'000'000},
          .help = "tokens of the longest sentence with its end",
@@ -259,16 +241,9 @@ std::vector<Field> RnnEncoderDecoderConfig::fields() {
         {.key = "input_feeding",
          .value = &input_feeding,
          .help = "the features of a position are also inputs of the next one"},
-        {.key = "share_encoder_decoder_embeddings",
-         .value = &share_encoder_decoder_embeddings,
-         .help = "one table of tokens for sources and targets, which then have one tokenizer",
-         .option = "share-embeddings"},
-        {.key = "tie_word_embeddings",
-         .value = &tie_word_embeddings,
-         .help = "the targets' table of tokens makes the logits"},
-        {.key = "decoder_start_token_id", .value = token(decoder_start_token_id)},
-        {.key = "eos_token_id", .value = token(eos_token_id)},
     };
+    all.insert(all.end(), own.begin(), own.end());
+    return all;
 }
 
 const Family& RnnEncoderDecoderConfig::family() {
@@ -283,23 +258,10 @@ const Family& rnn_encoder_decoder_family() {
         .architecture = "RnnEncoderDecoder",
         .recipe = "configs/multi30k-rnn-cpu.toml",
         .defaults = [] { return ModelConfig(RnnConfig()); },
-        .fresh = [] { return ModelConfig(RnnConfig{.vocab_size = 0}); },
+        .fresh = [] { return ModelConfig(fresh_rnn()); },
         .check = [](const ModelConfig& c) { rnn_check(c.as<RnnConfig>()); },
         .matrix_elements = [](const ModelConfig& c) { return rnn_matrix_elements(c.as<RnnConfig>()); },
-        .graph =
-            TranslationGraph{
-                .read = [](const Scope& scope, const ModelConfig& c,
-                           const Sentences& source) { return rnn_read(scope, c.as<RnnConfig>(), source); },
-                .features =
-                    [](const Scope& scope, const ModelConfig& c, const SourceMemory& memory, const Sentences& target,
-                       KeyValueCache* cache) { return rnn_features(scope, c.as<RnnConfig>(), memory, target, cache); },
-                .tokens = [](const ModelConfig& c) { return rnn_tokens(c.as<RnnConfig>()); },
-                .set_tokens =
-                    [](ModelConfig& c, const TranslationTokens& wanted) {
-                        RnnConfig made = c.as<RnnConfig>();
-                        set_rnn_tokens(made, wanted);
-                        c = made;
-                    }}};
+        .graph = translation_graph<RnnConfig, rnn_read, rnn_features>()};
     return family;
 }
 

@@ -12,30 +12,21 @@
 #include <vector>
 
 #include "models/attention/scored_attention.h"
+#include "models/families/translation_vocabulary.h"
 #include "models/translation_model.h"
 #include "ops/recurrent/cell.h"
 
 namespace vkf {
 
-struct RnnEncoderDecoderConfig {
-    std::int64_t vocab_size = 10'000;
-    std::int64_t decoder_vocab_size = 0;  // of targets, if the table is not shared; 0: vocab_size
-    std::int64_t context_length = 256;    // tokens of the longest sentence
-    std::int64_t hidden_size = 256;       // of embeddings and states
-    std::int64_t num_layers = 1;          // of the encoder, and of the decoder
+struct RnnEncoderDecoderConfig : TranslationVocabulary {
+    std::int64_t context_length = 256;  // tokens of the longest sentence
+    std::int64_t hidden_size = 256;     // of embeddings and states
+    std::int64_t num_layers = 1;        // of the encoder, and of the decoder
     Cell cell = Cell::lstm;
     bool bidirectional = true;
     AttentionScore attention_score = AttentionScore::additive;
     std::int64_t score_rank = 0;  // of low_rank and additive scores; 0: hidden_size
     bool input_feeding = false;
-    bool share_encoder_decoder_embeddings = true;  // one table for sources and targets
-    bool tie_word_embeddings = true;               // the targets' table makes the logits
-    std::int64_t decoder_start_token_id = 0;
-    std::int64_t eos_token_id = 0;
-
-    std::int64_t target_vocabulary() const {
-        return share_encoder_decoder_embeddings || decoder_vocab_size == 0 ? vocab_size : decoder_vocab_size;
-    }
 
     bool operator==(const RnnEncoderDecoderConfig&) const = default;
     std::vector<Field> fields();

@@ -19,7 +19,7 @@ double BeamSearch::score(double sum, std::int64_t length) const {
 }
 
 bool BeamSearch::may_write(std::size_t token) const {
-    return std::ranges::find(options_.banned, static_cast<std::int32_t>(token)) == options_.banned.end();
+    return std::ranges::find(options_.rules.banned, static_cast<std::int32_t>(token)) == options_.rules.banned.end();
 }
 
 /// Logarithm of the sum of e^logit over the vocabulary and the end, or over those of them that may be written.
@@ -42,8 +42,8 @@ std::vector<BeamSearch::Candidate> BeamSearch::candidates(std::span<const float>
     };
     const std::size_t width = logits.size() / beams_.size(), wanted = as_index(2 * options_.beams);
     const std::size_t vocabulary = std::min(as_index(options_.vocabulary), width), end = as_index(options_.end);
-    const bool must_end = options_.forced_end && length_ + 1 >= options_.longest;
-    const bool renormalized = options_.renormalized && !options_.banned.empty();
+    const bool must_end = options_.rules.forced_end && length_ + 1 >= options_.longest;
+    const bool renormalized = options_.rules.renormalized && !options_.rules.banned.empty();
     std::vector<Candidate> best;  // a heap whose front is the worst
     for (std::size_t b = 0; b < beams_.size(); ++b) {
         const auto row = logits.subspan(b * width, width);
@@ -100,7 +100,7 @@ void BeamSearch::advance(std::span<const float> logits) {
 
 /// True if an open beam may still end better than the worst finished hypothesis, by its score at its present length.
 bool BeamSearch::may_improve() const {
-    if (options_.early_stopping) return false;
+    if (options_.rules.early_stopping) return false;
     double sum = beams_.front().sum;
     for (const Beam& beam : beams_) sum = std::max(sum, beam.sum);
     return score(sum, length_) > finished_.back().score;

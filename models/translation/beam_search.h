@@ -18,6 +18,14 @@ struct Hypothesis {
 /// ((5 + L) / 6)^α (Wu et al., "Google's Neural Machine Translation System", 2016, eq. 14).
 enum class LengthPenalty : std::uint8_t { power, gnmt };
 
+struct SearchRules {
+    /// Tokens that are never written; the end is none of them.
+    std::vector<std::int32_t> banned = {};
+    bool renormalized = false;   // probabilities of the other tokens sum to 1; else banned ones keep their share
+    bool forced_end = false;     // a hypothesis of the longest length ends, for certain
+    bool early_stopping = true;  // stop as soon as `beams` hypotheses are finished
+};
+
 struct BeamOptions {
     std::int64_t beams = 5;  // 1: the likeliest token each time
     double alpha = 1;
@@ -25,11 +33,7 @@ struct BeamOptions {
     std::int64_t vocabulary = 0;  // tokens below this may be written; a row of logits may be longer
     std::int32_t end = 0;         // may be a token behind the vocabulary
     std::int64_t longest = 1;     // tokens of a hypothesis, with its end
-    /// Tokens that are never written; the end is none of them.
-    std::vector<std::int32_t> banned = {};
-    bool renormalized = false;   // probabilities of the other tokens sum to 1; else banned ones keep their share
-    bool forced_end = false;     // a hypothesis of the longest length ends, for certain
-    bool early_stopping = true;  // stop as soon as `beams` hypotheses are finished
+    SearchRules rules = {};
 };
 
 /// Search of one source. Each step has one row of logits for every open beam. Of all continuations of open beams, the

@@ -79,10 +79,10 @@ TranslationSettings read_translation_settings(const std::filesystem::path& model
     if (keys.has("length_penalty")) said.length_penalty = keys.real("length_penalty", 1);
     require(!said.length_penalty || (*said.length_penalty >= 0 && *said.length_penalty <= 10), keys.where(),
             ": 'length_penalty' is ", said.length_penalty.value_or(0), ", wanted 0 to 10");
-    said.early_stopping = keys.flag("early_stopping", !said.beams);
-    said.renormalized = keys.flag("renormalize_logits", false);
-    said.forced_end = keys.has("forced_eos_token_id");
-    said.banned = read_banned(keys, tokens);
+    said.rules.early_stopping = keys.flag("early_stopping", !said.beams);
+    said.rules.renormalized = keys.flag("renormalize_logits", false);
+    said.rules.forced_end = keys.has("forced_eos_token_id");
+    said.rules.banned = read_banned(keys, tokens);
     return said;
 }
 

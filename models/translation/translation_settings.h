@@ -4,22 +4,19 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <vector>
 
 #include "models/families/family.h"
+#include "models/translation/beam_search.h"
 
 namespace vkf {
 
-/// Settings that the files do not have are empty, or as in BeamOptions.
+/// Settings that the files do not have are empty, or as in SearchRules.
 struct TranslationSettings {
     std::filesystem::path file;  // the file that was read
     std::optional<std::int64_t> beams;
     std::optional<std::int64_t> longest;   // tokens of a translation, with its end
     std::optional<double> length_penalty;  // exponent of the length
-    bool early_stopping = true;            // false by default if the files have a number of beams
-    bool renormalized = false;
-    bool forced_end = false;
-    std::vector<std::int32_t> banned;  // tokens that are never written
+    SearchRules rules = {};                // without early stopping if the files have a number of beams
 };
 
 /// Reads the settings of a model's directory: num_beams, max_length (which counts the token with which a translation

@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "device_fixture.h"
 #include "golden.h"
+#include "golden_outputs.h"
 #include "graph/reference.h"
 #include "models/files/config_json.h"
 #include "models/files/stored_weights.h"
@@ -21,7 +22,6 @@
 #include "models/image_model.h"
 #include "models/language_model.h"
 #include "models/translation_model.h"
-#include "ops/backward.h"
 #include "ops/loss/cross_entropy.h"
 #include "program/program.h"
 #include "translation_golden.h"
@@ -74,17 +74,6 @@ double rounding_of_logits(const ModelConfig& config, const std::filesystem::path
     }
     std::ranges::sort(found);
     return found[2];
-}
-
-/// Makes logits, loss and every gradient outputs, by their names in case files.
-void output_all(Graph& graph, const Parameters& parameters, Tensor logits, Tensor loss) {
-    graph.output("logits", logits);
-    graph.output("loss", loss);
-    const std::vector<Parameter> trained = parameters.trained();
-    std::vector<Tensor> wrt;
-    for (const Parameter& p : trained) wrt.push_back(p.tensor);
-    const std::vector<Tensor> d = gradients(loss, wrt);
-    for (std::size_t i = 0; i < wrt.size(); ++i) graph.output("grad." + trained[i].name, d[i]);
 }
 
 /// Cases of translation models, and of all others.

@@ -9,13 +9,13 @@
 #include "apps/model.h"
 #include "device_fixture.h"
 #include "golden.h"
+#include "golden_outputs.h"
 #include "models/adapters/adapters.h"
 #include "models/families/nano_gpt2.h"
 #include "models/files/adapter_files.h"
 #include "models/files/merge_adapters.h"
 #include "models/files/weights.h"
 #include "models/language_model.h"
-#include "ops/backward.h"
 #include "ops/loss/cross_entropy.h"
 #include "program/program.h"
 #include "scratch.h"
@@ -37,13 +37,7 @@ TEST_P(DeviceLoraGolden, LogitsLossAndGradientsOfAdaptersEqualPyTorchs) {
     const TensorType type{DType::i32, Shape(expected.at("tokens").shape)};
     const Tensor logits = language_logits(Scope(graph, parameters), model.config, graph.input("tokens", type));
     const Tensor loss = cross_entropy(logits, graph.input("targets", type));
-    graph.output("logits", logits);
-    graph.output("loss", loss);
-    const std::vector<Parameter> trained = parameters.trained();
-    std::vector<Tensor> wrt;
-    for (const Parameter& p : trained) wrt.push_back(p.tensor);
-    const std::vector<Tensor> d = gradients(loss, wrt);
-    for (std::size_t i = 0; i < wrt.size(); ++i) graph.output("grad." + trained[i].name, d[i]);
+    output_all(graph, parameters, logits, loss);
 
     State state(shared_device());
     Program program(shared_device(), graph, state);
@@ -51,7 +45,7 @@ TEST_P(DeviceLoraGolden, LogitsLossAndGradientsOfAdaptersEqualPyTorchs) {
     program.write("tokens", integers(expected, "tokens"));
     program.write("targets", integers(expected, "targets"));
     program.run();
-    for (const Parameter& p : trained) EXPECT_TRUE(expected.contains("grad." + p.name)) << p.name;
+    for (const Parameter& p : parameters.trained()) EXPECT_TRUE(expected.contains("grad." + p.name)) << p.name;
     expect_golden(expected, [&](const std::string& name) { return program.read(name); });
 }
 

@@ -101,7 +101,7 @@ TEST(HostBeamSearch, OneBeamTakesTheLikeliestTokenEachTime) {
         }
         for (const bool early_stopping : {true, false}) {
             BeamOptions options = options_of(1);
-            options.early_stopping = early_stopping;
+            options.rules.early_stopping = early_stopping;
             EXPECT_EQ(searched(options, seed).front().tokens, greedy) << "seed " << seed;
         }
     }
@@ -163,8 +163,8 @@ TEST(HostBeamSearch, BannedTokensAreNotWritten) {
     for (const bool renormalized : {false, true})
         for (std::uint64_t seed = 0; seed < 20; ++seed) {
             BeamOptions options = options_of(4);
-            options.banned = {banned};
-            options.renormalized = renormalized;
+            options.rules.banned = {banned};
+            options.rules.renormalized = renormalized;
             for (const Hypothesis& found : searched(options, seed)) {
                 EXPECT_EQ(std::ranges::count(found.tokens, banned), 0);
                 double sum = 0;
@@ -181,7 +181,7 @@ TEST(HostBeamSearch, BannedTokensAreNotWritten) {
 TEST(HostBeamSearch, AForcedEndIsCertain) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         BeamOptions options = options_of(4);
-        options.forced_end = true;
+        options.rules.forced_end = true;
         for (const Hypothesis& found : searched(options, seed)) {
             ASSERT_EQ(found.tokens.back(), END);
             double sum = 0;
@@ -228,7 +228,7 @@ TEST(HostBeamSearch, WithoutEarlyStoppingItGoesOnWhileABeamMayEndBetter) {
             BeamOptions options = options_of(2, alpha);
             options.longest = 8;
             const std::vector<Hypothesis> early = searched(options, seed);
-            options.early_stopping = false;
+            options.rules.early_stopping = false;
             const std::vector<Hypothesis> found = searched(options, seed), wanted = patient_search(options, seed);
             ASSERT_EQ(found.size(), wanted.size());
             for (std::size_t i = 0; i < found.size(); ++i) {
