@@ -80,6 +80,14 @@ if(NOT VKFORMER_TOML_INCLUDE)
 endif()
 target_include_directories(vkformer_toml SYSTEM INTERFACE "${VKFORMER_TOML_INCLUDE}")
 
+# Eigen solves the small linear systems of distributed optimisation.
+find_path(VKFORMER_EIGEN_INCLUDE Eigen/Core PATH_SUFFIXES eigen3)
+add_library(vkformer_eigen INTERFACE)
+if(NOT VKFORMER_EIGEN_INCLUDE)
+    message(FATAL_ERROR "Eigen is missing (Eigen/Core): run tools/setup or install it.")
+endif()
+target_include_directories(vkformer_eigen SYSTEM INTERFACE "${VKFORMER_EIGEN_INCLUDE}")
+
 # glslc and spirv-val: the private folder is searched first.
 find_program(VKFORMER_GLSLC glslc PATHS "${VKFORMER_TOOLCHAIN}/bin" NO_DEFAULT_PATH)
 find_program(VKFORMER_GLSLC glslc HINTS ENV VULKAN_SDK PATH_SUFFIXES bin)
