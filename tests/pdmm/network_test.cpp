@@ -236,15 +236,19 @@ TEST(HostPdmmNetwork, SolvesProblemsOfUnequalNodes) {
     }
 }
 
-TEST(HostPdmmNetwork, LossesDependOnTheSeedAlone) {
+TEST(HostPdmmNetwork, ChanceDependsOnTheSeedAlone) {
     const Problem problem = consensus(ring(5), random_costs(5, 2, false));
-    const auto after = [&](std::uint64_t seed) {
-        Network network(problem, Method::pdmm, {}, {.asynchronous = true, .loss = 0.4, .seed = seed});
+    const auto after = [&](Communication communication) {
+        Network network(problem, Method::pdmm, {}, communication);
         for (int k = 0; k < 5; ++k) network.iterate();
         return network.x();
     };
-    EXPECT_EQ(after(1), after(1));
-    EXPECT_NE(after(1), after(2));
+    for (const bool asynchronous : {false, true})
+        for (const double loss : {0.0, 0.4}) {
+            EXPECT_EQ(after({asynchronous, loss, 1}), after({asynchronous, loss, 1}));
+            if (asynchronous || loss > 0) EXPECT_NE(after({asynchronous, loss, 1}), after({asynchronous, loss, 2}));
+        }
+    EXPECT_EQ(after({false, 0, 1}), after({false, 0, 2}));
 }
 
 TEST(HostPdmmNetwork, RefusesStepSizesThatAreNotPositive) {
