@@ -80,7 +80,7 @@ if(NOT VKFORMER_TOML_INCLUDE)
 endif()
 target_include_directories(vkformer_toml SYSTEM INTERFACE "${VKFORMER_TOML_INCLUDE}")
 
-# Eigen solves the small linear systems of distributed optimisation.
+# Eigen solves small linear systems and computes singular values.
 find_path(VKFORMER_EIGEN_INCLUDE Eigen/Core PATH_SUFFIXES eigen3)
 add_library(vkformer_eigen INTERFACE)
 if(NOT VKFORMER_EIGEN_INCLUDE)

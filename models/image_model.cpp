@@ -16,12 +16,11 @@ TensorType image_type(const ModelConfig& config, std::int64_t batch) {
     return {DType::f32, {batch, config.size(Dimension::channels), side, side}};
 }
 
-Tensor image_logits(const Scope& scope, const ModelConfig& config, Tensor images,
-                    std::vector<AttentionProbe>* attention) {
+Tensor image_logits(const Scope& scope, const ModelConfig& config, Tensor images) {
     validate(config);
     const Shape wanted = image_type(config, images.shape()[0]).shape;
     require(images.shape() == wanted, "images are ", images.shape(), ", the model wants ", wanted);
-    return std::get<ImageGraph>(config.family().graph).logits(scope, config, images, attention);
+    return std::get<ImageGraph>(config.family().graph).logits(scope, config, images);
 }
 
 Tensor image_loss(const Scope& scope, const ModelConfig& config, std::int64_t batch, bool output_logits) {

@@ -115,7 +115,7 @@ Scope Scope::with_taps(Taps* taps) const {
 }
 
 void Scope::tap(std::string_view name, const std::function<Tensor()>& make) const {
-    if (taps_ && taps_->name == name) taps_->tensors.push_back(make());
+    if (taps_ && taps_->watch(name)) taps_->found.push_back({std::string(name), path_, make()});
 }
 
 const LoraConfig* Scope::adapter() const {

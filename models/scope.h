@@ -1,6 +1,7 @@
 // Place of a layer in its model: the path that names its parameters, and the graph to which it adds nodes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -91,10 +92,20 @@ struct DropoutState {
     bool any() const { return dropout > 0.0f || drop_path > 0.0f; }
 };
 
-/// Tensors that somebody watches beside a graph's results. A layer makes them only then.
+/// Tensor of a layer that somebody watches.
+struct Tapped {
+    std::string name;
+    std::string path;  // of the layer
+    Tensor tensor;
+};
+
+/// Tensors to watch beside a graph's results. A layer makes a tensor for taps only if they have its name.
 struct Taps {
-    std::string name;                  // of the tensors that are watched
-    std::vector<Tensor> tensors = {};  // in the order of the layers
+    std::vector<std::string> names;
+    std::int64_t rows = 0;           // rows of the batch to watch, where layers can tell; 0: all
+    std::vector<Tapped> found = {};  // in the order of the layers
+
+    bool watch(std::string_view name) const { return std::ranges::find(names, name) != names.end(); }
 };
 
 /// A path in a model under construction. Copied freely; the graph and the parameters belong to the caller.
@@ -127,6 +138,7 @@ public:
 
     /// Scope of a model whose tensors are watched; null for none. The taps must outlive the scope.
     Scope with_taps(Taps* taps) const;
+    const Taps* taps() const { return taps_; }
     /// Makes a tensor and adds it to the taps, if they watch tensors of this name.
     void tap(std::string_view name, const std::function<Tensor()>& make) const;
 

@@ -81,11 +81,13 @@ Tensor translation_logits(const Scope& scope, const ModelConfig& config, const S
 
 std::vector<Tensor> cross_attention_weights(const Scope& scope, const ModelConfig& config, std::int64_t source,
                                             std::int64_t target) {
-    Taps taps{.name = "cross_attention"};
+    Taps taps{.names = {"cross_attention"}};
     Graph& graph = scope.graph();
     features(scope.with_taps(&taps), config, sentences(graph, "source_tokens", "source_lengths", 1, source),
              sentences(graph, "tokens", "target_lengths", 1, target));
-    return taps.tensors;
+    std::vector<Tensor> weights;
+    for (const Tapped& layer : taps.found) weights.push_back(layer.tensor);
+    return weights;
 }
 
 Tensor translation_loss(const Scope& scope, const ModelConfig& config, const Sentences& source, const Sentences& target,

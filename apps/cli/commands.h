@@ -23,6 +23,7 @@ void add_merge(cli::Command& app, Common& common);
 void add_verify(cli::Command& app, Common& common);
 void add_data(cli::Command& app, Common& common);
 void add_bench(cli::Command& app, Common& common);
+void add_report(cli::Command& app, Common& common);
 void add_pdmm(cli::Command& app, Common& common);
 /// Adds the subcommand that writes completions for shells and the man page, of all commands.
 void add_completion(cli::Command& app, Common& common);

@@ -15,7 +15,9 @@
 #include "apps/cli/interrupts.h"
 #include "apps/model.h"
 #include "apps/train/image_options.h"
+#include "base/integers.h"
 #include "base/text/plain_text.h"
+#include "models/attention/attention_taps.h"
 #include "models/attention/variant.h"
 #include "models/generation/sampling.h"
 #include "models/image_model.h"
@@ -49,7 +51,7 @@ struct ReadPicture {
     std::string complaint;
 };
 
-/// Runs the model on one picture at a time, with every block's queries and keys as outputs.
+/// Runs the model on one picture at a time, with every block's attention weights as outputs.
 class Classifier {
 public:
     Classifier(Device& device, const Common& common, const ImageModel& model, const Statistics& statistics,
@@ -58,12 +60,11 @@ public:
         graph_.activations = common.activations();
         Parameters parameters;
         const Tensor images = graph_.input("images", image_type(model.config, 1));
-        graph_.output("logits", image_logits(Scope(graph_, parameters), model.config, images, &attention_));
-        if (!attention) attention_.clear();
-        for (std::size_t i = 0; i < attention_.size(); ++i) {
-            graph_.output(text("q", i), contiguous(attention_[i].q));
-            graph_.output(text("k", i), contiguous(attention_[i].k));
-        }
+        Taps taps;
+        if (attention) taps.names = {std::string(tap::weights)};
+        graph_.output("logits", image_logits(Scope(graph_, parameters).with_taps(&taps), model.config, images));
+        for (const Tapped& block : taps.found) graph_.output(block.path, block.tensor);
+        blocks_ = std::move(taps.found);
         program_.emplace(device, graph_, state_);
         model.load(parameters, state_);
     }
@@ -85,11 +86,11 @@ public:
     /// Attention weights of every block on the last picture.
     std::vector<AttentionWeights> weights() {
         std::vector<AttentionWeights> blocks;
-        for (std::size_t i = 0; i < attention_.size(); ++i) {
-            const auto& [q, k, options] = attention_[i];
-            const auto heads = static_cast<std::size_t>(options.heads), tokens = static_cast<std::size_t>(q.shape()[1]);
-            blocks.push_back(attention_weights(program_->read(text("q", i)), program_->read(text("k", i)), heads,
-                                               tokens, options.scale_for(q.width() / options.heads), options.mask));
+        for (const Tapped& block : blocks_) {
+            const std::vector<float> weights = program_->read(block.path);
+            blocks.push_back({as_index(block.tensor.shape()[1]),
+                              as_index(block.tensor.shape()[2]),
+                              {weights.begin(), weights.end()}});
         }
         return blocks;
     }
@@ -98,7 +99,7 @@ private:
     Normaliser normalise_;
     State state_;
     Graph graph_;
-    std::vector<AttentionProbe> attention_;
+    std::vector<Tapped> blocks_;  // attention weights, if they are wanted
     std::optional<Program> program_;
 };
 

@@ -8,11 +8,13 @@
 #include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
+#include "apps/cli/option_values.h"
 #include "apps/cli/output_file.h"
 #include "apps/eval/forward_case.h"
 #include "apps/model.h"
 #include "apps/tasks.h"
 #include "base/files/safetensors.h"
+#include "models/attention/attention_taps.h"
 #include "ops/backward.h"
 #include "ops/elementwise/arithmetic.h"
 #include "ops/loss/cross_entropy.h"
@@ -49,6 +51,14 @@ void output_gradients(Graph& graph, Tensor loss, const std::vector<Parameter>& p
     }
 }
 
+/// Makes layers' tensors outputs. Throws InputError for a name that no layer has.
+void output_taps(Graph& graph, const ForwardOptions& options, const Taps& taps) {
+    for (const std::string& name : options.taps)
+        require(std::ranges::find(taps.found, name, &Tapped::name) != taps.found.end(), "model ", options.model,
+                ": no layer offers '", name, "' to --taps");
+    for (const Tapped& tapped : taps.found) graph.output(text("tap.", tapped.path, '.', tapped.name), tapped.tensor);
+}
+
 /// "2, 0, 5": indices of the element with this number.
 std::string place_of(std::int64_t number, const Shape& shape) {
     std::string place;
@@ -72,6 +82,12 @@ void require_finite(Program& program, const Graph& graph, const std::string& mod
     }
 }
 
+std::vector<std::string> layer_tap_names() {
+    std::vector<std::string> names = attention_tap_names();
+    names.emplace_back("cross_attention");
+    return names;
+}
+
 void run(Device& device, const Common& common, const ForwardOptions& options, const ForwardCase& input) {
     Graph graph;
     graph.activations = common.activations();
@@ -79,8 +95,10 @@ void run(Device& device, const Common& common, const ForwardOptions& options, co
     State state(device);
     std::vector<Tensor> in;
     for (const ForwardTensor& tensor : input.inputs) in.push_back(graph.input(tensor.name, tensor.type));
-    const Tensor logits = input.logits(Scope(graph, parameters), in);
+    Taps taps{.names = options.taps};
+    const Tensor logits = input.logits(Scope(graph, parameters).with_taps(&taps), in);
     graph.output("logits", logits);
+    output_taps(graph, options, taps);
     const bool has_targets = !input.targets.integers.empty();
     if (has_targets) {
         const Tensor loss = cross_entropy(logits, graph.input(input.targets.name, input.targets.type));
@@ -134,6 +152,13 @@ void add_forward(cli::Command& app, Common& common) {
         .required()
         .type_name("FILE");
     command.add_option("--output", options->output, "safetensors file to write").required().type_name("FILE");
+    command
+        .add_option(
+            "--taps", options->taps,
+            "Also tap.LAYER.NAME for these tensors of every layer that has them: " + joined(layer_tap_names(), ", "))
+        .type_name("NAME,...")
+        .delimiter(',')
+        .check(one_of(layer_tap_names()));
     command.add_flag("--grads", options->grads, "Also grad.NAME for every parameter; of adapters, for theirs");
     command.add_flag("--allow-nonfinite", options->allow_nonfinite, "Write results that are nan or infinite too");
     add_common(command, common);

@@ -18,6 +18,7 @@ struct ForwardOptions {
     std::string model, base, input, output;
     bool verify = true;
     bool grads = false, allow_nonfinite = false;
+    std::vector<std::string> taps;  // names of layers' tensors
 };
 
 /// Tensor of the file, in the form in which the model takes it.

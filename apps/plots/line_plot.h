@@ -7,8 +7,11 @@
 namespace vkf {
 
 struct Curve {
-    std::string name;
-    std::vector<double> x, y;  // points in order of x; a y that is not finite interrupts the line
+    std::string name;                 // in the legend; "": not listed
+    std::vector<double> x, y;         // points in order of x; a y that is not finite interrupts the line
+    std::vector<double> spread = {};  // half the height of a band around y, or nothing
+    int colour = -1;                  // number of the colour; −1: the curve's place in the plot
+    bool faint = false;               // thin and pale, for noisy curves behind others
 };
 
 struct LinePlot {
@@ -19,5 +22,8 @@ struct LinePlot {
 
 /// Draws the plot. A curve of many points is thinned to about 500. Throws InputError if no curve has a point to draw.
 std::string line_plot_svg(const LinePlot& plot);
+
+/// True if line_plot_svg() has a point to draw.
+bool can_be_drawn(const LinePlot& plot);
 
 }  // namespace vkf

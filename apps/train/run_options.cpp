@@ -61,6 +61,9 @@ void RunOptions::declare_run(cli::Command& app) {
          "continue the run in --out-dir, bit for bit; all may change but the model, the optimizer and float16");
     flag(app, "--overwrite", overwrite, "replace the run, model or data that is in --out-dir");
     option(app, "--log-interval", log_interval, "steps between lines of metrics.jsonl", whole(1, most_steps));
+    option(app, "--probe-interval", probe_interval,
+           "steps between probes of every self-attention on the first validation batch, into metrics.jsonl; 0: none",
+           whole(0, most_steps));
 
     named_paths(app, "--eval-data", eval_data,
                 "another set to evaluate on, by its validation part, as NAME_loss; may be given several times");

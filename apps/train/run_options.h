@@ -57,6 +57,7 @@ public:
     bool resume = false;
     bool overwrite = false;
     std::int64_t log_interval = 1;
+    std::int64_t probe_interval = 0;
     RunLimits limits;
     std::int64_t save_total_limit = 0;
     bool overfit_one_batch = false;

@@ -23,6 +23,7 @@
 #include "models/files/held_files.h"
 #include "models/files/image_processor.h"
 #include "models/image_model.h"
+#include "models/probes/attention_probe.h"
 #include "vulkan/device/device.h"
 
 namespace vkf {
@@ -131,6 +132,9 @@ void train_images(const ImageRunOptions& o, const Common& common) {
         }
         const std::int64_t steps_per_epoch = batches.per_epoch() / micro_steps;
         const EpochSchedule schedule = o.epoch_schedule(steps_per_epoch);
+        std::optional<AttentionProbe> probe;
+        if (o.probe_interval > 0) probe.emplace(trainer, loss(o.batch_size, true), model);
+        ImageEvaluation probed(set, set.test, o.processor().statistics, o.batch_size, o.label_smoothing);
         const TrainLoop loop{
             .steps = o.epochs * steps_per_epoch,
             .steps_option = "--epochs",
@@ -142,7 +146,13 @@ void train_images(const ImageRunOptions& o, const Common& common) {
             .learning_rate = [&](std::int64_t step) { return schedule.at(step); },
             .feed = o.training_feed(batches.feed(), o.epochs * steps_per_epoch),
             .eval_batches = batches_of(sets, o.batch_size),
-            .evaluate = [&](const Watch& watch) { return evaluate(trainer, sets, o, watch); }};
+            .evaluate = [&](const Watch& watch) { return evaluate(trainer, sets, o, watch); },
+            .probe_interval = o.probe_interval,
+            .probe =
+                [&] {
+                    const auto feed = [&](Program& program, std::uint64_t number) { probed.feed(program, number); };
+                    return probe_document(probe->read(feed));
+                }};
         if (o.dry_run) return dry_run(trainer, loop, bytes, common);
         if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
         run->describe({{"config.json", config_json_text(model)},

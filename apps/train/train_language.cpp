@@ -24,6 +24,7 @@
 #include "models/files/held_files.h"
 #include "models/language_model.h"
 #include "models/masked_language_model.h"
+#include "models/probes/attention_probe.h"
 #include "models/train/token_feed.h"
 #include "vulkan/device/device.h"
 
@@ -167,6 +168,8 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
             origin->load(trainer.parameters(), trainer.state());
             trainer.begin_averages();
         }
+        std::optional<AttentionProbe> probe;
+        if (o.probe_interval > 0) probe.emplace(trainer, loss(o.batch_size, true), model);
         const TrainLoop loop{
             .steps = o.max_iters,
             .steps_option = "--max-iters",
@@ -182,7 +185,9 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
             .feed = o.training_feed(feed_of(training), o.max_iters),
             .eval_batches = std::ssize(sets) * o.eval_iters,
             .evaluate =
-                [&](const Watch& watch) { return evaluate(trainer, sets, o.eval_iters, bool(objective), watch); }};
+                [&](const Watch& watch) { return evaluate(trainer, sets, o.eval_iters, bool(objective), watch); },
+            .probe_interval = o.probe_interval,
+            .probe = [&] { return probe_document(probe->read(feed_of(sets[1].batches))); }};
         if (o.dry_run) return dry_run(trainer, loop, bytes, common);
         if (!run) {
             run = RunDirectory::create(o.out_dir, o.overwrite, o.data);

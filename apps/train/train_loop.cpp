@@ -9,6 +9,7 @@
 #include "apps/cli/interrupts.h"
 #include "apps/cli/progress.h"
 #include "base/error.h"
+#include "base/text/json_text.h"
 #include "models/files/weights.h"
 
 namespace vkf {
@@ -175,6 +176,13 @@ std::string finished(const RunDirectory& run, const TrainLoop& loop, const RunPr
     return {};
 }
 
+/// Logs a probe of the model before this step, if one is due.
+void probe(RunDirectory& run, const TrainLoop& loop, std::int64_t step, Pipeline& pipeline) {
+    if (loop.probe_interval == 0 || step % loop.probe_interval != 0) return;
+    pipeline.drain();
+    run.log({{"step", step}, {"probe", rounded(loop.probe())}});
+}
+
 /// Runs steps until the end or a limit; exceptions after Ctrl-C pass through.
 void step_until_end(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunProgress& at, Pipeline& pipeline,
                     Progress& progress, const Common& common) {
@@ -199,9 +207,11 @@ void step_until_end(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, 
         if (over)
             return progress.line(text("stopped after --max-minutes ", loop.limits.max_minutes, " at step ", at.step,
                                       "; go on with --resume"));
+        probe(run, loop, at.step, pipeline);
         pipeline.start(at.step);
     }
     pipeline.drain();
+    probe(run, loop, at.step, pipeline);
     if (at.evaluated != at.step) checkpoint(trainer, run, loop, at, progress, common);
 }
 

@@ -35,6 +35,8 @@ struct TrainLoop {
     Feed feed;
     std::int64_t eval_batches = 0;  // batches of an evaluation
     std::function<Evaluation(const Watch& watch)> evaluate;
+    std::int64_t probe_interval = 0;                     // steps between probes; 0: none
+    std::function<nlohmann::ordered_json()> probe = {};  // member "probe" of metrics.jsonl
 };
 
 /// Runs steps until the end, or until a limit ends the run earlier, evaluating and keeping the best model on the way;

@@ -24,6 +24,7 @@
 #include "models/data/text/text.h"
 #include "models/files/config_json.h"
 #include "models/files/held_files.h"
+#include "models/probes/attention_probe.h"
 #include "models/train/token_feed.h"
 #include "models/translation_model.h"
 #include "vulkan/device/device.h"
@@ -207,6 +208,11 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
             model.load(trainer.parameters(), trainer.state());
             trainer.begin_averages();
         }
+        std::optional<AttentionProbe> probe;
+        if (o.probe_interval > 0) {
+            const LossGraphs all = evaluations.losses(model.config);
+            probe.emplace(trainer, all.shapes.at(all.shape_of(0)), model.config);
+        }
         const TrainLoop loop{
             .steps = o.max_iters,
             .steps_option = "--max-iters",
@@ -226,7 +232,9 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
                 [&](Program& program, std::uint64_t number) { write_batch(program, train.batches.at(number)); },
                 o.max_iters),
             .eval_batches = static_cast<std::int64_t>(evaluations.count()),
-            .evaluate = [&](const Watch& watch) { return evaluations.evaluate(trainer, watch); }};
+            .evaluate = [&](const Watch& watch) { return evaluations.evaluate(trainer, watch); },
+            .probe_interval = o.probe_interval,
+            .probe = [&] { return probe_document(probe->read(evaluations.feed())); }};
         if (o.dry_run) return dry_run(trainer, loop, bytes, common);
         if (!run) {
             run = RunDirectory::create(o.out_dir, o.overwrite, o.training.name());

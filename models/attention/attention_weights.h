@@ -1,14 +1,12 @@
 // Attention's weights as a tensor, for those who look at them; attention itself does not store them.
 #pragma once
 
-#include <cstdint>
-
-#include "ops/attention/attention_mask.h"
+#include "ops/attention/attention.h"
 
 namespace vkf {
 
-/// softmax(q kᵀ / √D) of each head: q [B, T, heads·D], k [B, S, heads·D] → [B, heads, T, S]. The mask may have
-/// key_lengths, but no query_lengths: rows of queries that do not count have weights without meaning.
-Tensor attention_weights(Tensor q, Tensor k, std::int64_t heads, const AttentionMask& mask = {});
+/// softmax(scale · q kᵀ) of each query head, without dropout: q [B, T, M·D], k [B, S, N·D] → [B, M, T, S]. Rows of
+/// queries that do not count (mask.query_lengths) have weights without meaning.
+Tensor attention_weights(Tensor q, Tensor k, AttentionOptions options);
 
 }  // namespace vkf

@@ -1,5 +1,7 @@
 #include "models/attention/self_attention.h"
 
+#include "models/attention/attention_taps.h"
+
 namespace vkf {
 
 Tensor self_attention(const Scope& scope, Tensor residual, const QueriesKeysValues& in, SelfAttention how) {
@@ -11,8 +13,9 @@ Tensor self_attention(const Scope& scope, Tensor residual, const QueriesKeysValu
         v = all.values;
         how.options.mask.key_lengths = how.cache->lengths;
     }
-    if (how.probes) how.probes->push_back({in.q, k, how.options});
-    const VariantOutput mixed = how.config.variant().mix({scope, in.q, k, v, in.v, how.options, how.config});
+    const AttentionContext at{scope, in.q, k, v, in.v, how.options, how.config};
+    const VariantOutput mixed = how.config.variant().mix(at);
+    tap_attention(at, residual, mixed.main, {how.output, how.output_map});
     return output_maps(scope, how.output, mixed, residual.width(), how.output_map, residual);
 }
 

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "models/attention/key_value_cache.h"
 #include "models/attention/variant.h"
-#include "models/image_model.h"
 #include "models/layers.h"
 
 namespace vkf {
@@ -21,12 +19,12 @@ struct SelfAttention {
     AttentionOptions options;  // heads, mask, …; config's mask_diagonal and a cache's lengths are added
     std::string_view output;   // the name of the output map; a second one is called `output`_s
     LinearOptions output_map;
-    KeyValueCache* cache = nullptr;                 // keys and values of earlier positions, also attended to
-    std::vector<AttentionProbe>* probes = nullptr;  // receives the inputs of the weights
+    KeyValueCache* cache = nullptr;  // keys and values of earlier positions, also attended to
 };
 
 /// residual + drop(W^o·main + W^s·extra), [B, T, C], where main and extra are the outputs of the configuration's
-/// variant. With a cache, keys and values are appended to those of earlier positions, and all are attended to.
+/// variant. With a cache, keys and values are appended to those of earlier positions, and all are attended to. Offers
+/// the tensors of attention_taps.h to taps.
 Tensor self_attention(const Scope& scope, Tensor residual, const QueriesKeysValues& in, SelfAttention how);
 
 }  // namespace vkf

@@ -25,7 +25,6 @@ namespace vkf {
 
 class Random;
 class StoredWeights;
-struct AttentionProbe;
 struct KeyValueCache;
 
 /// Factors of a language model's logits: logits = features · tableᵀ + bias.
@@ -46,12 +45,11 @@ struct LanguageGraph {
     void (*objective)(const ModelConfig&, std::span<const std::int32_t> special, Batch&, Random&) = nullptr;
 };
 
-/// Graph of an image model: images f32 [B, channels, side, side], normalised → logits [B, classes]. `attention`, if
-/// given, receives the inputs of every block's attention weights.
+/// Graph of an image model: images f32 [B, channels, side, side], normalised → logits [B, classes].
 struct ImageGraph {
     static const Task& task() { return image_task(); }
 
-    Tensor (*logits)(const Scope&, const ModelConfig&, Tensor images, std::vector<AttentionProbe>* attention);
+    Tensor (*logits)(const Scope&, const ModelConfig&, Tensor images);
 };
 
 /// Sentences of unequal lengths: tokens i32 [B, T], of which lengths[b] of row b are its sentence and the others are

@@ -124,7 +124,7 @@ Tensor cross_attention_layer(const Scope& block, const MarianConfig& c, Tensor x
                                        .mask = {.query_lengths = target_lengths, .key_lengths = source_lengths}};
         const Tensor o = attention(q, source.keys, source.values, options);
         scope.tap("cross_attention",
-                  [&] { return attention_weights(q, source.keys, options.heads, {.key_lengths = source_lengths}); });
+                  [&] { return attention_weights(q, source.keys, options); });
         return add_linear(scope / "out_proj", stream, reshape(o, in.shape()), xavier(c.d_model, c.d_model));
     });
 }

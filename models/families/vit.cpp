@@ -107,8 +107,7 @@ Tensor scale_queries(const Scope& scope, const VitConfig& c, Tensor q) {
 }
 
 /// x + attention(norm): [B, T, C].
-Tensor attention_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor norm,
-                       std::vector<AttentionProbe>* attention) {
+Tensor attention_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor norm) {
     const std::int64_t inner = c.inner();
     const Tensor qkv = linear(scope / "qkv", norm, 3 * inner, linear_options(c, c.hidden_size, 3 * inner, c.qkv_bias));
     const auto part = split(qkv, std::array{inner, inner, inner});
@@ -119,8 +118,7 @@ Tensor attention_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor 
         {.config = c.attention,
          .options = {.heads = c.num_attention_heads, .scale = local ? 1.0f : 0.0f, .mask = {.diagonal = local}},
          .output = "proj",
-         .output_map = linear_options(c, inner, c.hidden_size),
-         .probes = attention});
+         .output_map = linear_options(c, inner, c.hidden_size)});
 }
 
 /// x + mlp(norm): [B, T, C].
@@ -131,11 +129,11 @@ Tensor mlp_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor norm) 
     return add_linear(second, x, first.drop(hidden), linear_options(c, inner, c.hidden_size));
 }
 
-Tensor logits(const Scope& scope, const VitConfig& c, Tensor images, std::vector<AttentionProbe>* attention) {
+Tensor logits(const Scope& scope, const VitConfig& c, Tensor images) {
     Tensor x = embed(scope, c, images);
     x = stack(scope / "blocks", c.num_hidden_layers, x, [&](const Scope& block, Tensor y) {
         const auto norm = [&](std::string_view name) { return layer_norm(block / name, y, true, c.layer_norm_eps); };
-        y = attention_block(block / "attn", c, y, norm("norm1"), attention);
+        y = attention_block(block / "attn", c, y, norm("norm1"));
         return mlp_block(block / "mlp", c, y, norm("norm2"));
     });
     const Tensor first = reshape(slice(x, 1, 0, 1), {images.shape()[0], c.hidden_size});
@@ -276,9 +274,8 @@ const Family& vit_family() {
         .check = [](const ModelConfig& c) { check(c.as<VitConfig>()); },
         .matrix_elements = [](const ModelConfig& c) { return matrix_elements(c.as<VitConfig>()); },
         .tensors = {.buffers = {"pooler.dense.weight", "pooler.dense.bias"}, .elsewhere = hugging_face_names},
-        .graph = ImageGraph{[](const Scope& scope, const ModelConfig& c, Tensor images,
-                               std::vector<AttentionProbe>* attention) {
-            return logits(scope, c.as<VitConfig>(), images, attention);
+        .graph = ImageGraph{[](const Scope& scope, const ModelConfig& c, Tensor images) {
+            return logits(scope, c.as<VitConfig>(), images);
         }},
     };
     return family;

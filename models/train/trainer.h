@@ -82,6 +82,10 @@ public:
     double evaluate(const Feed& feed, std::uint64_t first, std::int64_t count,
                     const std::function<void(Program&)>& look = {});
 
+    /// Compiles a graph of an evaluation's loss, which may have outputs beside the loss, for the parameters that
+    /// evaluation uses.
+    std::unique_ptr<CompiledGraph> compile_evaluation(const LossGraph& loss);
+
     /// Sets the moving averages, if any are kept, to the present parameters, as the constructor does.
     void begin_averages();
 
@@ -117,7 +121,6 @@ private:
     Program& step_of(std::uint64_t number) { return steps_.at(training_.shape_of(number))->program; }
     std::vector<Program*> programs_with_update();
     const Program* largest() const;
-    std::unique_ptr<CompiledGraph> compile_evaluation(const LossGraph& loss);
     void take_back(bool begun);
     void write_micro_batch(Program& program, std::uint64_t number, const Feed& feed);
     void finish_micro_batch();

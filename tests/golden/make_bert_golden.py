@@ -59,7 +59,7 @@ def forward(config, p, tokens):
         block = f"bert.encoder.layer.{i}."
         q, k, v = (linear(x, f"{block}attention.self.{name}").view(B, T, M, -1).permute(0, 2, 1, 3)
                    for name in ("query", "key", "value"))
-        attention = Attention(q, k, v, seen, p, block + "attention.", i, config["attention"])
+        attention = Attention(q, k, v, seen, p, block + "attention.", i, config["attention"], x=x)
         for signal, name in zip(signals(config, attention), ("dense", "dense_s")):
             x = x + linear(signal, f"{block}attention.output.{name}")
         x = norm(x, block + "attention.output")

@@ -74,7 +74,7 @@ def forward(config, p, tokens):
         h = f"h.{i}."
         q, k, v = (y.view(B, T, M, C // M).permute(0, 2, 1, 3)
                    for y in linear(norm(x, h + "ln_1"), h + "attn.c_attn").split(C, -1))
-        attention = Attention(q, k, v, seen, p, h + "attn.", i, spec)
+        attention = Attention(q, k, v, seen, p, h + "attn.", i, spec, x=x)
         for signal, name in zip(signals(config, attention), ("c_proj", "c_proj_s")):
             x = x + linear(signal, h + "attn." + name)
         inner = linear(norm(x, h + "ln_2"), h + "mlp.c_fc")

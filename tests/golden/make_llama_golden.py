@@ -82,7 +82,7 @@ def forward(config, p, tokens):
 
         y = rms_norm(x, p[block + "input_layernorm.weight"], eps)
         attention = Attention(heads(y, "q_proj", M), heads(y, "k_proj", N), heads(y, "v_proj", N), causal(T), p,
-                              block + "self_attn.", i, config["attention"], lambda x: turned(config, x))
+                              block + "self_attn.", i, config["attention"], lambda y: turned(config, y), x=x)
         for signal, name in zip(signals(config, attention), ("o_proj", "o_proj_s")):
             x = x + linear(signal, "self_attn." + name)
         y = rms_norm(x, p[block + "post_attention_layernorm.weight"], eps)

@@ -23,6 +23,7 @@ class Attention:
     spec: dict
     turn: Callable = lambda x: x
     scale: object = None  # None: 1 / sqrt(D)
+    x: torch.Tensor = None  # the residual stream, for make_probe_golden.py
 
     def own(self, name):
         return self.p[self.prefix + name]
@@ -97,6 +98,11 @@ def causal(length):
     return torch.tril(torch.ones(length, length, dtype=torch.bool))
 
 
+WATCHERS = []  # functions that are called with every layer's input
+
+
 def signals(config, attention):
     """Inputs of the output maps, [B, T, M·D] each: one tensor or two."""
+    for watch in WATCHERS:
+        watch(attention)
     return [rows(x) for x in variant_of(config).signals(attention)]

@@ -13,18 +13,6 @@ namespace {
 
 constexpr double OPACITY = 0.6;  // share of the colours over the image
 
-/// Turns scores into weights that sum to one; scores of −∞ get the weight 0.
-void softmax_row(std::span<double> row) {
-    const double most = std::ranges::max(row);
-    if (!std::isfinite(most)) {
-        std::ranges::fill(row, 0.0);
-        return;
-    }
-    double sum = 0;
-    for (double& x : row) sum += x = std::exp(x - most);
-    for (double& x : row) x /= sum;
-}
-
 /// Position of a point between the centres of n cells along a side: the cell before, the cell after, and the share of
 /// the way.
 struct Between {
@@ -39,27 +27,6 @@ Between between(double at, std::size_t n) {
 }
 
 }  // namespace
-
-AttentionWeights attention_weights(std::span<const float> q, std::span<const float> k, std::size_t heads,
-                                   std::size_t tokens, double scale, const AttentionMask& mask) {
-    const auto length = static_cast<std::int64_t>(tokens);
-    const MaskRow seen = mask.row(length, length);
-    AttentionWeights made{heads, tokens, std::vector<double>(heads * tokens * tokens)};
-    const std::size_t pitch = q.size() / tokens, width = pitch / heads;
-    for (std::size_t h = 0; h < heads; ++h)
-        for (std::size_t i = 0; i < tokens; ++i) {
-            const std::span row = std::span(made.values).subspan((h * tokens + i) * tokens, tokens);
-            for (std::size_t j = 0; j < tokens; ++j) {
-                double sum = 0;
-                for (std::size_t d = h * width; d < (h + 1) * width; ++d)
-                    sum += static_cast<double>(q[i * pitch + d]) * static_cast<double>(k[j * pitch + d]);
-                row[j] =
-                    seen.visible(static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)) ? scale * sum : -INFINITY;
-            }
-            softmax_row(row);
-        }
-    return made;
-}
 
 std::vector<double> rollout(std::span<const AttentionWeights> blocks) {
     const std::size_t tokens = blocks.front().tokens;

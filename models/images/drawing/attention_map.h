@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "models/images/image.h"
-#include "ops/attention/attention_mask.h"
 
 namespace vkf {
 
-/// Attention weights of one image in one block, in double: element (h·T + i)·T + j is the weight of token j for token i
+/// Attention weights of one image in one block: element (h·T + i)·T + j is the weight of token j for token i
 /// in head h. Token 0 is the class token, the others are patches in rows from the top.
 struct AttentionWeights {
     std::size_t heads = 0, tokens = 0;
@@ -20,11 +19,6 @@ struct AttentionWeights {
         return std::span(values).subspan((head * tokens + token) * tokens, tokens);
     }
 };
-
-/// softmax(scale·q·kᵀ) for each head; token i has position i as query and as key; a row that sees no token is zero.
-/// Shapes: q, k [T, heads·D].
-AttentionWeights attention_weights(std::span<const float> q, std::span<const float> k, std::size_t heads,
-                                   std::size_t tokens, double scale, const AttentionMask& mask);
 
 /// Attention rollout: the share of every patch that reaches the class token through all blocks. Each block is the mean,
 /// half and half, of its heads' weights and the identity of its residual connection (Abnar and Zuidema, Quantifying

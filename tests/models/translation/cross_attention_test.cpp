@@ -23,42 +23,6 @@
 namespace vkf::test {
 namespace {
 
-/// Attention over values that are rows of the identity gives its weights.
-TEST(DeviceAttentionWeights, AreWhatAttentionReads) {
-    constexpr std::int64_t rows = 2, queries = 5, keys = 7, heads = 3, width = 4;
-    Graph graph;
-    const Tensor q = graph.input("q", {DType::f32, {rows, queries, heads * width}}),
-                 k = graph.input("k", {DType::f32, {rows, keys, heads * width}}),
-                 v = graph.input("v", {DType::f32, {rows, keys, heads * keys}}),
-                 lengths = graph.input("lengths", {DType::i32, {rows}});
-    const Tensor weights = attention_weights(q, k, heads, {.key_lengths = lengths});
-    ASSERT_EQ(weights.type().shape, (Shape{rows, heads, queries, keys}));
-    const int order[] = {0, 2, 1, 3};
-    const Tensor read =
-        reshape(attention(q, k, v, {.heads = heads, .mask = {.key_lengths = lengths}}), {rows, queries, heads, keys});
-    graph.output("weights", weights);
-    graph.output("read", permute(read, order));
-    State state(shared_device());
-    Program program(shared_device(), graph, state);
-    const auto numbers = [](std::int64_t count, float step) {
-        std::vector<float> made(static_cast<std::size_t>(count));
-        for (std::size_t i = 0; i < made.size(); ++i) made[i] = std::sin(step * static_cast<float>(i + 1));
-        return made;
-    };
-    std::vector<float> identity(static_cast<std::size_t>(rows * keys * heads * keys));
-    for (std::size_t i = 0; i < identity.size(); ++i) {
-        const auto row = i / (heads * keys) % keys, column = i % keys;
-        identity[i] = row == column ? 1.0f : 0.0f;
-    }
-    program.write("q", numbers(rows * queries * heads * width, 1.3f));
-    program.write("k", numbers(rows * keys * heads * width, 2.1f));
-    program.write("v", identity);
-    program.write("lengths", std::vector<std::int32_t>{7, 3});
-    program.run();
-    const std::vector<float> got = program.read("weights"), want = program.read("read");
-    for (std::size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-6) << i;
-}
-
 /// Models of all kinds, also with room for longer sentences: a program with more room gives the same weights.
 TEST(DeviceCrossAttention, HasAShareOfEverySourceTokenInEveryTargetToken) {
     for (const char* name : {"marian-standard", "recurrent-lstm-general", "recurrent-gru-additive"}) {

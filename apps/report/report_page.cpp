@@ -1,0 +1,136 @@
+#include "apps/report/report_page.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/cli/common.h"
+#include "apps/cli/progress.h"
+#include "base/error.h"
+#include "base/text/xml.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr const char* STYLE =
+    ":root{color-scheme:light dark}"
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:1360px;margin:0 auto;padding:0 16px 48px;background:#fff;"
+    "color:#222}"
+    "h1{font-size:24px}h2{font-size:19px;margin-top:40px;border-bottom:1px solid #ddd}"
+    ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,420px),1fr));gap:16px}"
+    "figure{margin:0}svg{width:100%;height:auto;display:block}"
+    ".table{overflow-x:auto}table{border-collapse:collapse}"
+    "th,td{padding:4px 12px 4px 0;text-align:left;border-bottom:1px solid #ddd;white-space:nowrap}"
+    "td.number{text-align:right;font-variant-numeric:tabular-nums}"
+    "@media(prefers-color-scheme:dark){body{background:#16181c;color:#ddd}h2,th,td{border-color:#333}}";
+
+/// A table's cell; numbers stand to the right.
+std::string cell(const std::string& words, bool number = false) {
+    return text(number ? "<td class=\"number\">" : "<td>", xml_text(words), "</td>");
+}
+
+std::string row_of(const std::vector<std::string>& headings) {
+    std::string made = "<tr>";
+    for (const std::string& heading : headings) made += text("<th>", xml_text(heading), "</th>");
+    return made + "</tr>\n";
+}
+
+/// Best value of a metric in each run of the group, as "mean ± deviation"; "" if a run lacks it.
+std::string best_of(const RunGroup& group, const std::string& metric, bool greatest) {
+    std::vector<double> best;
+    for (const RunLog* run : group.runs) {
+        const Series* series = run->find(metric);
+        if (!series) return "";
+        best.push_back(greatest ? std::ranges::max(series->values) : std::ranges::min(series->values));
+    }
+    double mean = 0, squares = 0;
+    for (const double each : best) mean += each / static_cast<double>(best.size());
+    for (const double each : best) squares += (each - mean) * (each - mean);
+    const std::string shown = greatest ? percent_text(mean) : fixed(mean, 4);
+    if (best.size() == 1) return shown;
+    const double deviation = std::sqrt(squares / static_cast<double>(best.size() - 1));
+    return text(shown, " ± ", greatest ? percent_text(deviation) : fixed(deviation, 4));
+}
+
+/// Time of the group's logged steps, mean of its runs.
+std::string time_of(const RunGroup& group) {
+    double sum = 0;
+    for (const RunLog* run : group.runs) {
+        const Series* series = run->find("ms");
+        if (!series) return "";
+        for (const double ms : series->values) sum += ms;
+    }
+    return duration_text(sum / 1000 / static_cast<double>(group.runs.size()));
+}
+
+std::string last_step(const RunGroup& group) {
+    double last = 0;
+    for (const RunLog* run : group.runs)
+        for (const auto& [name, series] : run->series) last = std::max(last, series.steps.back());
+    return text(last);
+}
+
+std::string results(const std::vector<RunGroup>& groups) {
+    const bool accuracy = std::ranges::any_of(
+        groups, [](const RunGroup& group) { return !best_of(group, "val_accuracy", true).empty(); });
+    std::vector<std::string> headings{"run", "runs", "steps", "best validation loss"};
+    if (accuracy) headings.emplace_back("best validation accuracy");
+    headings.emplace_back("time of the logged steps");
+    std::string made = "<div class=\"table\"><table>\n" + row_of(headings);
+    for (const RunGroup& group : groups) {
+        made += "<tr>" + cell(group.name) + cell(text(group.runs.size()), true) + cell(last_step(group), true) +
+                cell(best_of(group, "val_loss", false), true);
+        if (accuracy) made += cell(best_of(group, "val_accuracy", true), true);
+        made += cell(time_of(group), true) + "</tr>\n";
+    }
+    return made + "</table></div>\n";
+}
+
+/// Table of options; either those whose values differ between groups, or the others.
+std::string options(const std::vector<RunGroup>& groups, bool differing) {
+    std::vector<std::string> keys;
+    for (const RunGroup& group : groups)
+        for (const ConfigEntry& entry : group.runs.front()->options)
+            if (std::ranges::find(keys, entry.key) == keys.end()) keys.push_back(entry.key);
+    std::string rows;
+    for (const std::string& key : keys) {
+        const std::string value = groups.front().runs.front()->option(key);
+        const bool same = std::ranges::all_of(
+            groups, [&](const RunGroup& group) { return group.runs.front()->option(key) == value; });
+        if (same == differing) continue;
+        rows += "<tr>" + cell(key);
+        if (same)
+            rows += cell(value);
+        else
+            for (const RunGroup& group : groups) rows += cell(group.runs.front()->option(key));
+        rows += "</tr>\n";
+    }
+    if (rows.empty()) return "";
+    std::vector<std::string> headings{"option"};
+    for (const RunGroup& group : groups) headings.push_back(group.name);
+    if (!differing) headings = {"option", "value"};
+    return "<div class=\"table\"><table>\n" + row_of(headings) + rows + "</table></div>\n";
+}
+
+}  // namespace
+
+std::string report_page(const std::vector<RunGroup>& groups, const std::vector<ReportSection>& sections) {
+    std::string names;
+    for (const RunGroup& group : groups) names += (names.empty() ? "" : ", ") + group.runs.front()->name;
+    std::string page =
+        text("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n",
+             "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>", xml_text(names),
+             "</title>\n<style>", STYLE, "</style></head><body>\n<h1>", xml_text(names), "</h1>\n", results(groups));
+    for (const auto& [heading, figures] : sections) {
+        if (figures.empty()) continue;
+        page += text("<h2>", xml_text(heading), "</h2>\n<div class=\"figures\">\n");
+        for (const Figure& figure : figures) page += "<figure>" + line_plot_svg(figure.plot) + "</figure>\n";
+        page += "</div>\n";
+    }
+    const std::string differing = options(groups, true), shared = options(groups, false);
+    if (!differing.empty()) page += "<h2>Options that differ</h2>\n" + differing;
+    if (!shared.empty()) page += "<h2>Options of all runs</h2>\n" + shared;
+    return page + "</body></html>\n";
+}
+
+}  // namespace vkf

@@ -1,0 +1,20 @@
+// One page of HTML on training runs, which needs no network and no script.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/report/figures.h"
+
+namespace vkf {
+
+/// Section of a page.
+struct ReportSection {
+    std::string heading;
+    std::vector<Figure> figures;
+};
+
+/// The page: a table of the groups' results, the sections' figures, and the options of the groups.
+std::string report_page(const std::vector<RunGroup>& groups, const std::vector<ReportSection>& sections);
+
+}  // namespace vkf

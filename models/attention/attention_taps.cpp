@@ -1,0 +1,60 @@
+#include "models/attention/attention_taps.h"
+
+#include "models/attention/attention_weights.h"
+#include "models/layers.h"
+#include "ops/movement/repeat_heads.h"
+#include "ops/movement/view.h"
+
+namespace vkf {
+
+namespace {
+
+/// The first rows of a batch, if it has more.
+Tensor first_rows(Tensor x, std::int64_t rows) {
+    return x && rows > 0 && x.shape()[0] > rows ? slice(x, 0, 0, rows) : x;
+}
+
+}  // namespace
+
+std::vector<std::string> attention_tap_names() {
+    std::vector<std::string> names;
+    for (const std::string_view name : {tap::residual, tap::signal, tap::values, tap::attended, tap::attended_map,
+                                        tap::perpendicular_map, tap::weights})
+        names.emplace_back(name);
+    return names;
+}
+
+void tap_attention(const AttentionContext& at, Tensor residual, Tensor signal, const AttentionTapMap& map) {
+    const Scope& scope = at.scope;
+    if (!scope.taps()) return;
+    const auto part = [rows = scope.taps()->rows](Tensor x) { return first_rows(x, rows); };
+    scope.tap(tap::residual, [&] { return contiguous(part(residual)); });
+    scope.tap(tap::signal, [&] { return contiguous(part(signal)); });
+    if (at.config.variant().maps != 1) return;
+
+    AttentionOptions options = at.options;
+    options.dropout = 0;
+    options.seed = {};
+    options.mask.query_lengths = part(options.mask.query_lengths);
+    options.mask.key_lengths = part(options.mask.key_lengths);
+    const Tensor q = part(at.q), k = part(at.k), v = part(at.v);
+    const auto attended = [&] { return attention(q, k, v, options); };
+    const auto values = [&](Tensor o) {
+        return match_heads(part(at.required_query_values()), o, options.value_heads());
+    };
+    const auto mapped = [&](Tensor x) {
+        LinearOptions plain = map.options;
+        plain.bias = false;
+        return linear(scope / map.name, x, residual.width(), plain);
+    };
+    scope.tap(tap::values, [&] { return contiguous(values(signal)); });
+    scope.tap(tap::attended, attended);
+    scope.tap(tap::attended_map, [&] { return mapped(attended()); });
+    scope.tap(tap::perpendicular_map, [&] {
+        const Tensor o = attended();
+        return mapped(project_out(o, values(o), 1));
+    });
+    scope.tap(tap::weights, [&] { return attention_weights(q, k, options); });
+}
+
+}  // namespace vkf

@@ -1,0 +1,41 @@
+// Tensors of every self-attention layer that taps can watch (Scope::tap). Letters are those of
+// ops/attention/attention.h; W is the output map, without its bias. A layer whose variant has several attention maps
+// per head offers only `residual` and `signal`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/attention/variant.h"
+
+namespace vkf {
+
+struct LinearOptions;
+
+namespace tap {
+
+inline constexpr std::string_view residual = "residual";          // X [B, T, C], to which the layer adds
+inline constexpr std::string_view signal = "signal";              // input of the output map, [B, T, M·D_V]
+inline constexpr std::string_view values = "values";              // V [B, T, M·D_V], grouped heads repeated
+inline constexpr std::string_view attended = "attended";          // MH = softmax(QKᵀ)V [B, T, M·D_V]
+inline constexpr std::string_view attended_map = "attended_map";  // MH·W [B, T, C]
+/// Δ·W [B, T, C], where Δ is the part of MH that is perpendicular to V, of whole rows (BeliefFormer, eq. 10-14).
+inline constexpr std::string_view perpendicular_map = "perpendicular_map";
+inline constexpr std::string_view weights = "attention_weights";  // softmax(QKᵀ) [B, M, T, S]
+
+}  // namespace tap
+
+/// All of these names.
+std::vector<std::string> attention_tap_names();
+
+/// Output map of a layer.
+struct AttentionTapMap {
+    std::string_view name;
+    const LinearOptions& options;
+};
+
+/// Offers the layer's tensors, of the first Taps::rows rows of the batch; each is made only if it is watched.
+void tap_attention(const AttentionContext& at, Tensor residual, Tensor signal, const AttentionTapMap& map);
+
+}  // namespace vkf

@@ -1,0 +1,87 @@
+#include "models/probes/attention_probe.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "models/attention/attention_taps.h"
+#include "models/families/family.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr std::int64_t POSITIONS = 1024;  // positions whose statistics are read, in whole rows
+
+std::string output_of(const Tapped& tapped) {
+    return "tap." + tapped.path + "." + tapped.name;
+}
+
+/// Positions of a row in the first self-attention of the graph.
+std::int64_t row_positions(const LossGraph& loss) {
+    Graph graph;
+    Parameters parameters;
+    Taps taps{.names = {std::string(tap::residual)}};
+    loss(Scope(graph, parameters).with_taps(&taps));
+    return taps.found.front().tensor.shape()[1];
+}
+
+}  // namespace
+
+AttentionProbe::AttentionProbe(Trainer& trainer, const LossGraph& loss, const ModelConfig& model) {
+    require(model.has_attention(), "a ", model.family().title, " has no self-attention to probe");
+    const AttentionVariant& variant = model.attention().variant();
+    require(variant.maps == 1, variant.name, " attention has ", variant.maps,
+            " attention maps per head, wanted a variant with one to probe");
+    signal_is_phi_ = variant.name == "attentionx";
+    const std::int64_t rows = std::max<std::int64_t>(1, POSITIONS / row_positions(loss));
+    graph_ = trainer.compile_evaluation([&](const Scope& scope) {
+        Taps taps{.names = attention_tap_names(), .rows = rows};
+        const Tensor made = loss(scope.with_taps(&taps));
+        for (const Tapped& tapped : taps.found) scope.graph().output(output_of(tapped), tapped.tensor);
+        found_ = std::move(taps.found);
+        return made;
+    });
+}
+
+std::vector<AttentionProbe::Layer> AttentionProbe::read(const Feed& feed) {
+    Program& program = graph_->program;
+    feed(program, 0);
+    program.run();
+    std::vector<Layer> layers;
+    LayerTensors tensors;
+    const auto finish = [&] {
+        if (!layers.empty()) layers.back().statistics = attention_statistics(tensors, signal_is_phi_);
+        tensors = {};
+    };
+    for (const Tapped& tapped : found_) {
+        if (layers.empty() || layers.back().name != tapped.path) {
+            finish();
+            layers.push_back({tapped.path, {}});
+        }
+        const Shape& shape = tapped.tensor.shape();
+        if (tapped.name == tap::weights) {
+            tensors.batch = shape[0];
+            tensors.heads = shape[1];
+            tensors.queries = shape[2];
+            tensors.keys = shape[3];
+        }
+        tensors.by_name[tapped.name] = program.read(output_of(tapped));
+    }
+    finish();
+    return layers;
+}
+
+nlohmann::ordered_json probe_document(const std::vector<AttentionProbe::Layer>& layers) {
+    nlohmann::ordered_json document{{"layers", nlohmann::ordered_json::array()}};
+    for (const AttentionProbe::Layer& layer : layers) {
+        document["layers"].push_back(layer.name);
+        for (const auto& [name, mean] : layer.statistics) {
+            document[name]["first"].push_back(mean.first);
+            document[name]["all"].push_back(mean.all);
+        }
+    }
+    return document;
+}
+
+}  // namespace vkf

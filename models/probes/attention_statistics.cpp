@@ -1,0 +1,169 @@
+#include "models/probes/attention_statistics.h"
+
+#include <Eigen/Core>
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "base/error.h"
+#include "base/integers.h"
+#include "models/attention/attention_taps.h"
+
+namespace vkf {
+
+namespace {
+
+constexpr std::int64_t MOST_RANKED = 256;  // positions of a map whose rank is computed
+constexpr double ROUNDING = 1e-6;          // a Δ that is smaller, relative to MH, is made of rounding errors
+constexpr double ENERGY = 0.9;             // share of the squared singular values that the rank counts
+
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Mean of the numbers that were added.
+class Mean {
+public:
+    void add(double number) {
+        sum_ += number;
+        ++count_;
+    }
+    double value() const {
+        return count_ == 0 ? std::numeric_limits<double>::quiet_NaN() : sum_ / static_cast<double>(count_);
+    }
+
+private:
+    double sum_ = 0;
+    std::int64_t count_ = 0;
+};
+
+/// Means of one statistic.
+struct Means {
+    Mean first, all;
+
+    void add(std::int64_t position, double number) {
+        all.add(number);
+        if (position == 0) first.add(number);
+    }
+    TokenMean value() const { return {first.value(), all.value()}; }
+};
+
+class LayerStatistics {
+public:
+    LayerStatistics(const LayerTensors& layer, bool signal_is_phi) : layer_(layer), signal_is_phi_(signal_is_phi) {
+        for (const char* name : {"mh_norm", "delta_norm", "mh_output_norm", "delta_output_norm", "mh_output_angle",
+                                 "delta_output_angle", "phi_norm", "value_cosine", "self_weight", "entropy"})
+            means_[name];  // also a statistic that no token has
+    }
+
+    std::map<std::string, TokenMean> made() {
+        const Matrix x = rows(tap::residual), o = rows(tap::attended), v = rows(tap::values);
+        const Matrix o_map = rows(tap::attended_map), delta_map = rows(tap::perpendicular_map);
+        const Matrix phi = signal_is_phi_ ? rows(tap::signal) : Matrix(v - o);
+        for (std::int64_t token = 0; token < layer_.batch * layer_.queries; ++token) {
+            if (o.row(token).squaredNorm() == 0) continue;
+            const std::int64_t at = token % layer_.queries;
+            const double share = v.row(token).squaredNorm();
+            Eigen::RowVectorXd delta = o.row(token);
+            if (share > 0) delta -= o.row(token).dot(v.row(token)) / share * v.row(token);
+            means_["mh_norm"].add(at, o.row(token).norm());
+            means_["delta_norm"].add(at, delta.norm());
+            means_["mh_output_norm"].add(at, o_map.row(token).norm());
+            means_["delta_output_norm"].add(at, delta_map.row(token).norm());
+            add_angle("mh_output_angle", at, o_map.row(token), x.row(token));
+            if (delta.norm() > ROUNDING * o.row(token).norm())
+                add_angle("delta_output_angle", at, delta_map.row(token), x.row(token));
+            means_["phi_norm"].add(at, phi.row(token).norm());
+            add_value_cosine(at, o.row(token), v.row(token));
+            add_weights(token);
+        }
+        std::map<std::string, TokenMean> found;
+        for (const auto& [name, means] : means_) found[name] = means.value();
+        const double none = std::numeric_limits<double>::quiet_NaN();
+        found["rank"] = {none, std::max(layer_.queries, layer_.keys) <= MOST_RANKED ? rank() : none};
+        return found;
+    }
+
+private:
+    const std::vector<float>& tensor(std::string_view name) const {
+        const auto found = layer_.by_name.find(name);
+        require(found != layer_.by_name.end(), "statistics of attention: '", name, "' is missing");
+        return found->second;
+    }
+
+    Matrix rows(std::string_view name) const {
+        const std::vector<float>& values = tensor(name);
+        const Eigen::Index count = layer_.batch * layer_.queries;
+        return Eigen::Map<const Eigen::Matrix<float, -1, -1, Eigen::RowMajor>>(
+                   values.data(), count, static_cast<Eigen::Index>(values.size()) / count)
+            .cast<double>();
+    }
+
+    /// Adds the angle of two vectors, if both have a direction.
+    void add_angle(const char* name, std::int64_t at, const auto& a, const auto& b) {
+        const double norms = a.norm() * b.norm();
+        if (norms > 0)
+            means_[name].add(at, std::acos(std::clamp(a.dot(b) / norms, -1.0, 1.0)) * 180 / std::numbers::pi);
+    }
+
+    void add_value_cosine(std::int64_t at, const auto& o, const auto& v) {
+        const Eigen::Index width = o.size() / layer_.heads;
+        Mean heads;
+        for (std::int64_t h = 0; h < layer_.heads; ++h) {
+            const auto o_h = o.segment(h * width, width), v_h = v.segment(h * width, width);
+            const double norms = o_h.norm() * v_h.norm();
+            if (norms > 0) heads.add(o_h.dot(v_h) / norms);
+        }
+        if (std::isfinite(heads.value())) means_["value_cosine"].add(at, heads.value());
+    }
+
+    /// Weights of a head of a row of the batch, [T, S].
+    Eigen::Map<const Eigen::Matrix<float, -1, -1, Eigen::RowMajor>> map_of(std::int64_t row, std::int64_t head) const {
+        const std::size_t start = as_index((row * layer_.heads + head) * layer_.queries * layer_.keys);
+        return {tensor(tap::weights).data() + start, layer_.queries, layer_.keys};
+    }
+
+    void add_weights(std::int64_t token) {
+        const std::int64_t at = token % layer_.queries;
+        double entropy = 0, own = 0;
+        for (std::int64_t h = 0; h < layer_.heads; ++h) {
+            const Eigen::RowVectorXd alpha = map_of(token / layer_.queries, h).row(at).cast<double>();
+            for (const double a : alpha)
+                if (a > 0) entropy -= a * std::log(a);
+            if (layer_.queries == layer_.keys) own += alpha[at];
+        }
+        const double heads = static_cast<double>(layer_.heads);
+        means_["entropy"].add(at, entropy / heads);
+        if (layer_.queries == layer_.keys) means_["self_weight"].add(at, own / heads);
+    }
+
+    double rank() const {
+        Mean mean;
+        for (std::int64_t row = 0; row < layer_.batch; ++row)
+            for (std::int64_t h = 0; h < layer_.heads; ++h) {
+                const Eigen::VectorXd values =
+                    Eigen::BDCSVD<Eigen::MatrixXd>(map_of(row, h).cast<double>()).singularValues();
+                const double wanted = ENERGY * values.squaredNorm();
+                double sum = 0;
+                std::int64_t count = 0;
+                while (count < values.size() && sum < wanted) {
+                    sum += values[count] * values[count];
+                    ++count;
+                }
+                mean.add(static_cast<double>(count));
+            }
+        return mean.value();
+    }
+
+    const LayerTensors& layer_;
+    bool signal_is_phi_;
+    std::map<std::string, Means> means_;
+};
+
+}  // namespace
+
+std::map<std::string, TokenMean> attention_statistics(const LayerTensors& layer, bool signal_is_phi) {
+    return LayerStatistics(layer, signal_is_phi).made();
+}
+
+}  // namespace vkf
