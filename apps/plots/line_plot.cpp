@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text/xml.h"
@@ -14,8 +15,8 @@ namespace vkf {
 
 namespace {
 
-constexpr double WIDTH = 640, LEFT = 72, RIGHT = 20, TOP = 40, PLOT = 260, AXIS = 52, ROW = 22;  // pixels
-constexpr double LETTER = 7.6;                                                                   // width of a letter
+constexpr double WIDTH = 560, LEFT = 76, RIGHT = 20, TOP = 40, PLOT = 250, AXIS = 54, ROW = 22;  // pixels
+constexpr double LETTER = 8.2;                                                                   // width of a letter
 constexpr std::array COLOURS{"#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#9d755d", "#eeca3b"};
 constexpr std::size_t POINTS = 500;  // points of a curve that are drawn
 
@@ -40,13 +41,13 @@ double tenths(double pixels) {
     return std::round(10 * pixels) / 10;
 }
 
-/// Distance between about five round numbers in the extent.
-double tick_distance(const Extent& extent) {
+/// Distance between about five round numbers in the extent; of whole numbers at least 1.
+double tick_distance(const Extent& extent, bool whole = false) {
     const double power = std::pow(10.0, std::floor(std::log10(extent.length() / 5)));
     double step = 10 * power;
     for (const double k : {5.0, 2.0, 1.0})
         if (extent.length() / (k * power) <= 6) step = k * power;
-    return step;
+    return whole ? std::max(1.0, step) : step;
 }
 
 std::vector<double> ticks(const Extent& extent, double step) {
@@ -91,7 +92,7 @@ public:
         for (std::size_t i = 0; i < plot_.curves.size(); ++i) inside += curve(i);
         const double legend_height = legend(inside), height = TOP + PLOT + AXIS + legend_height;
         return text("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", WIDTH, ' ', height,
-                    "\" font-family=\"sans-serif\" font-size=\"13\">\n",
+                    "\" font-family=\"sans-serif\" font-size=\"14\">\n",
                     "<style>.paper{fill:#fff}text{fill:#222}.rule{stroke:#ddd}@media(prefers-color-scheme:dark)"
                     "{.paper{fill:#16181c}text{fill:#ddd}.rule{stroke:#333}}</style>\n",
                     "<rect class=\"paper\" width=\"", WIDTH, "\" height=\"", height, "\"/>\n",
@@ -118,16 +119,31 @@ private:
         return text("<text x=\"", x, "\" y=\"", y, "\" ", attributes, '>', xml_text(shown), "</text>\n");
     }
 
+    /// Numbers on the vertical axis, by their heights.
+    std::vector<std::pair<double, std::string>> heights() const {
+        std::vector<std::pair<double, std::string>> made;
+        if (!plot_.log_y) {
+            const double step = tick_distance(y_);
+            for (const double y : ticks(y_, step)) made.emplace_back(y, tick_text(y, step));
+            return made;
+        }
+        const double step = tick_distance(y_, true);
+        for (const double y : ticks(y_, step)) made.emplace_back(y, text("1e", y));
+        if (made.size() > 1) return made;
+        made.clear();  // less than two powers of ten: their multiples
+        for (double power = std::floor(y_.low); power <= y_.high; ++power)
+            for (const double k : {1.0, 2.0, 5.0})
+                if (const double y = power + std::log10(k); y >= y_.low && y <= y_.high)
+                    made.emplace_back(y, text(k * std::pow(10.0, power)));
+        return made;
+    }
+
     std::string axes() const {
         std::string made;
-        const double middle = (LEFT + WIDTH - RIGHT) / 2, step_y = tick_distance(y_), step_x = tick_distance(x_);
-        for (const double y : ticks(y_, step_y)) {
-            if (plot_.log_y && y != std::round(y)) continue;
+        const double middle = (LEFT + WIDTH - RIGHT) / 2, step_x = tick_distance(x_, true);
+        for (const auto& [y, shown] : heights())
             made += text("<line class=\"rule\" x1=\"", LEFT, "\" x2=\"", WIDTH - RIGHT, "\" y1=\"", down(y), "\" y2=\"",
-                         down(y), "\"/>\n",
-                         words(LEFT - 8, down(y) + 4, "text-anchor=\"end\"",
-                               plot_.log_y ? text("1e", y) : tick_text(y, step_y)));
-        }
+                         down(y), "\"/>\n", words(LEFT - 8, down(y) + 5, "text-anchor=\"end\"", shown));
         for (const double x : ticks(x_, step_x))
             made += words(across(x), TOP + PLOT + 20, "text-anchor=\"middle\"", tick_text(x, step_x));
         made += words(middle, TOP + PLOT + 40, "text-anchor=\"middle\"", plot_.x_label);

@@ -8,7 +8,7 @@ namespace vkf {
 
 struct Curve {
     std::string name;                 // in the legend; "": not listed
-    std::vector<double> x, y;         // points in order of x; a y that is not finite interrupts the line
+    std::vector<double> x, y;         // points in order of x, whole numbers; a y that is not finite interrupts the line
     std::vector<double> spread = {};  // half the height of a band around y, or nothing
     int colour = -1;                  // number of the colour; −1: the curve's place in the plot
     bool faint = false;               // thin and pale, for noisy curves behind others

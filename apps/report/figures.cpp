@@ -58,7 +58,7 @@ void add_curves(LinePlot& plot, const std::vector<RunGroup>& groups, const std::
         if (found.empty()) continue;
         MeanSeries mean = mean_of(found);
         if (faint) mean = {smoothed(mean.mean), {}};
-        plot.curves.push_back({.name = faint ? "" : groups[g].name,
+        plot.curves.push_back({.name = faint || groups.size() == 1 ? "" : groups[g].name,
                                .x = std::move(mean.mean.steps),
                                .y = std::move(mean.mean.values),
                                .spread = std::move(mean.deviation),
@@ -126,7 +126,7 @@ std::vector<Figure> depth_figures(const std::vector<RunGroup>& groups) {
                 const RunLog& run = *groups[g].runs.front();
                 const auto found = run.probes.find(name);
                 if (found == run.probes.end()) continue;
-                Curve curve{.name = groups[g].name, .colour = static_cast<int>(g)};
+                Curve curve{.name = groups.size() == 1 ? "" : groups[g].name, .colour = static_cast<int>(g)};
                 for (const Series& layer : first ? found->second.first : found->second.all) {
                     curve.x.push_back(static_cast<double>(curve.x.size() + 1));
                     curve.y.push_back(layer.values.back());
