@@ -95,6 +95,8 @@ void add_commands(cli::Command& app, Common& common) {
     add_verify(app, common);
     add_data(app, common);
     add_bench(app, common);
+    add_sweep(app, common);
+    add_watch(app, common);
     add_report(app, common);
     add_pdmm(app, common);
     add_completion(app, common);

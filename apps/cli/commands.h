@@ -23,6 +23,8 @@ void add_merge(cli::Command& app, Common& common);
 void add_verify(cli::Command& app, Common& common);
 void add_data(cli::Command& app, Common& common);
 void add_bench(cli::Command& app, Common& common);
+void add_sweep(cli::Command& app, Common& common);
+void add_watch(cli::Command& app, Common& common);
 void add_report(cli::Command& app, Common& common);
 void add_pdmm(cli::Command& app, Common& common);
 /// Adds the subcommand that writes completions for shells and the man page, of all commands.

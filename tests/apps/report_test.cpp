@@ -119,6 +119,21 @@ TEST_F(ProgramReport, WritesATableAndPictures) {
               std::string::npos);
 }
 
+TEST_F(ProgramReport, WatchDrawsARunInText) {
+    write_run("a", "max-iters = 40\n", 2);
+    const std::string drawn = run_vkformer({"watch", path("a")}).output;  // no terminal: once
+    EXPECT_EQ(count(drawn, "\n"), 15u);
+    EXPECT_NE(drawn.find("val_loss (heavy), loss"), std::string::npos);
+    EXPECT_NE(drawn.find("step 19 of 40, loss 2.0500, val_loss 2.3125, 50 tokens/s, 0:02 left"), std::string::npos)
+        << drawn;
+    const nlohmann::json found = document_of({"watch", path("a")});
+    EXPECT_EQ(found["step"], 19);
+    EXPECT_EQ(found["lr"], 0.001);
+    const Outcome outcome = run_program({program_path(), "watch", path("a"), "--metric", "none"}, {}, {});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_NE(outcome.complaint().find("has no none yet"), std::string::npos);
+}
+
 TEST_F(ProgramReport, KeepsLongRunsSmall) {
     write_run("a", "", 2, 10'000);
     EXPECT_LT(page({"a"}).size(), 200'000u);

@@ -19,6 +19,9 @@ void prepare_process();
 /// The words of the command line in UTF-8, from main()'s arguments.
 std::vector<std::string> arguments(int argc, const char* const* argv);
 
+/// Path of the running program. Throws Error if the system does not tell it.
+std::filesystem::path program_path();
+
 /// Id of this process, unique among running processes.
 long process_id();
 

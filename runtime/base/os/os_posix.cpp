@@ -6,11 +6,17 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
 
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <string_view>
+#include <system_error>
+
+#include "base/error.h"
 
 namespace vkf::os {
 
@@ -31,6 +37,19 @@ void prepare_process() {
 
 std::vector<std::string> arguments(int argc, const char* const* argv) {
     return {argv, argv + argc};
+}
+
+fs::path program_path() {
+    std::error_code error;
+#ifdef __APPLE__
+    std::string path(4096, '\0');
+    std::uint32_t size = static_cast<std::uint32_t>(path.size());
+    if (::_NSGetExecutablePath(path.data(), &size) == 0) return path.c_str();
+#else
+    const fs::path path = fs::read_symlink("/proc/self/exe", error);
+    if (!error) return path;
+#endif
+    throw Error("the path of this program is unknown: ", error.message());
 }
 
 long process_id() {

@@ -1,5 +1,6 @@
 #include "base/os/os.h"
 
+#include "base/error.h"
 #include "base/text/utf8.h"
 #include "base/text/windows_text.h"
 
@@ -68,6 +69,14 @@ std::vector<std::string> arguments(int argc, const char* const* argv) {
     for (int i = 0; i < count; ++i) list.push_back(utf8(words[i]));
     ::LocalFree(words);
     return list;
+}
+
+fs::path program_path() {
+    std::wstring path(32'768, L'\0');  // the longest path
+    const DWORD length = ::GetModuleFileNameW(nullptr, path.data(), static_cast<DWORD>(path.size()));
+    if (length == 0 || length >= path.size()) throw Error("the path of this program is unknown");
+    path.resize(length);
+    return path;
 }
 
 long process_id() {
