@@ -152,11 +152,8 @@ void add_forward(cli::Command& app, Common& common) {
         .required()
         .type_name("FILE");
     command.add_option("--output", options->output, "safetensors file to write").required().type_name("FILE");
-    command
-        .add_option(
-            "--taps", options->taps,
-            "Also tap.LAYER.NAME for these tensors of every layer that has them: " + joined(layer_tap_names(), ", "))
-        .type_name("NAME,...")
+    command.add_option("--taps", options->taps, "Also tap.LAYER.NAME for these tensors of layers, separated by commas")
+        .type_name(joined(layer_tap_names(), "|"))
         .delimiter(',')
         .check(one_of(layer_tap_names()));
     command.add_flag("--grads", options->grads, "Also grad.NAME for every parameter; of adapters, for theirs");

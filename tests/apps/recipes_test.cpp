@@ -26,7 +26,7 @@ const Rows ours{
     {"save-total-limit", "0", "ours"},      {"save-minutes", "0", "ours"},   {"max-minutes", "0", "ours"},
     {"early-stopping-patience", "0", "ours"}, {"overfit-one-batch", "false", "ours"},
     {"recompute", "false", "ours"},         {"momentum", "0.9", "ours"},     {"precision", "fp32", "ours"},
-    {"decay-lr", "true", "decay_lr"}, {"log-interval", "1", "log_interval"},
+    {"decay-lr", "true", "decay_lr"}, {"log-interval", "1", "log_interval"}, {"probe-interval", "0", "ours"},
     {"seed", "1337", "torch.manual_seed"},
 };
 
