@@ -107,27 +107,79 @@ const char* kind_of(const toml::node& node) {
     return node.is_table() ? "a table" : node.is_array() ? "a list" : "a date or time";
 }
 
-}  // namespace
-
-std::vector<ConfigEntry> read_config(const std::filesystem::path& path) {
+toml::table parsed(const std::filesystem::path& path) {
     const std::string file = read_text(path);
     const std::size_t beyond = line_beyond_ascii(file);
     require(beyond == 0, path.string(), ':', beyond, ": a character beyond ASCII, wanted it in a text in quotes");
-    toml::table table;
     try {
-        table = toml::parse(std::string_view(file), path.string());
+        return toml::parse(std::string_view(file), path.string());
     } catch (const toml::parse_error& error) {
         const std::size_t line = error.source().begin.line;
         throw InputError(syntax_error(text(path.string(), ':', line, ": "), line_of(file, line), error.description()));
     } catch (const FailedAssertion&) {
         throw InputError(path.string(), ": not TOML: unexpected characters");
     }
+}
+
+/// Text of a key. `place` is "FILE:LINE: ".
+std::string key_text(const toml::key& key, const std::string& place) {
+    std::string name(std::string_view{key});
+    require(name.find('\0') == std::string::npos, place, "the key has a zero byte");
+    return name;
+}
+
+/// The value of a node that is no list. `where` is "FILE:LINE: KEY".
+ConfigValue single_value(const toml::node& node, const std::string& where) {
+    const auto* words = node.as_string();
+    require(!words || words->get().find('\0') == std::string::npos, where, ": the text has a zero byte");
+    const std::optional<ConfigValue> value = node.is_array() ? std::nullopt : config_value(node);
+    require(value.has_value(), where, ": found ", kind_of(node),
+            ", wanted one value: text in quotes, a number, true or false");
+    return *value;
+}
+
+ConfigItem item_of(const std::string& table, std::string key, const toml::node& node, const std::string& where) {
+    ConfigItem made{table, std::move(key), {}, where};
+    if (const auto* list = node.as_array())
+        for (const toml::node& each : *list) made.values.push_back(single_value(each, where));
+    else
+        made.values.push_back(single_value(node, where));
+    require(!made.values.empty(), where, ": the list is empty");
+    return made;
+}
+
+}  // namespace
+
+std::vector<ConfigItem> read_config_items(const std::filesystem::path& path) {
+    std::vector<std::pair<std::size_t, ConfigItem>> found;
+    const auto take = [&](const std::string& table, const toml::key& key, const toml::node& node) {
+        const std::size_t line = node.source().begin.line;
+        const std::string place = text(path.string(), ':', line, ": "), name = key_text(key, place);
+        found.emplace_back(line, item_of(table, name, node, place + name));
+    };
+    const toml::table whole = parsed(path);
+    for (auto&& [key, node] : whole) {
+        const auto* table = node.as_table();
+        if (!table) {
+            take("", key, node);
+            continue;
+        }
+        const std::string name = key_text(key, text(path.string(), ':', node.source().begin.line, ": "));
+        for (auto&& [inner, value] : *table) take(name, inner, value);
+    }
+    std::ranges::stable_sort(found, {}, &std::pair<std::size_t, ConfigItem>::first);
+    std::vector<ConfigItem> items;
+    for (auto& [line, item] : found) items.push_back(std::move(item));
+    return items;
+}
+
+std::vector<ConfigEntry> read_config(const std::filesystem::path& path) {
+    const toml::table table = parsed(path);
     std::vector<std::pair<std::size_t, ConfigEntry>> found;
     for (auto&& [key, node] : table) {
-        const std::string name(std::string_view{key});
         const std::size_t line = node.source().begin.line;
-        const std::string place = text(path.string(), ':', line, ": "), where = place + name;
-        require(name.find('\0') == std::string::npos, place, "the key has a zero byte");
+        const std::string place = text(path.string(), ':', line, ": "), name = key_text(key, place),
+                          where = place + name;
         const std::optional<ConfigValue> value = config_value(node);
         const auto* words = node.as_string();
         require(!words || words->get().find('\0') == std::string::npos, where, ": the text has a zero byte");

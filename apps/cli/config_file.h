@@ -23,6 +23,18 @@ struct ConfigEntry {
 /// lists of anything but text, which no option takes.
 std::vector<ConfigEntry> read_config(const std::filesystem::path& path);
 
+/// Entry of a file that has tables: one value, or a list of at least one.
+struct ConfigItem {
+    std::string table;  // "" at the top of the file
+    std::string key;
+    std::vector<ConfigValue> values;
+    std::string where;  // "FILE:LINE: KEY"
+};
+
+/// Entries of a file whose tables contain no others, in their order. Throws as read_config does, also for an empty list
+/// and for a list in a list.
+std::vector<ConfigItem> read_config_items(const std::filesystem::path& path);
+
 /// `KEY = VALUE` and a line end, strings escaped.
 std::string toml_line(std::string_view key, const ConfigValue& value);
 

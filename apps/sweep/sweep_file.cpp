@@ -1,13 +1,12 @@
 #include "apps/sweep/sweep_file.h"
 
-#include <toml++/toml.h>
 #include <algorithm>
+#include <cctype>
 #include <set>
-#include <sstream>
+#include <utility>
 
 #include "apps/cli/option_values.h"
 #include "base/error.h"
-#include "base/files/small_file.h"
 
 namespace vkf {
 
@@ -15,37 +14,12 @@ namespace {
 
 constexpr std::size_t MOST_RUNS = 10'000;
 
-/// A node of the file, and its place for messages.
-struct Place {
-    std::string file;
-
-    template <class Node>
-    std::string of(const Node& node, const std::string& key) const {
-        return text(file, ':', node.source().begin.line, ": ", key);
-    }
-};
-
-ConfigValue value_of(const toml::node& node, const std::string& where) {
-    if (const auto flag = node.value_exact<bool>()) return *flag;
-    if (const auto whole = node.value_exact<std::int64_t>()) return *whole;
-    if (const auto number = node.value_exact<double>()) return *number;
-    const auto words = node.value_exact<std::string>();
-    require(words && words->find('\0') == std::string::npos, where, ": wanted text in quotes, a number, true or false");
-    return *words;
-}
-
-/// The node's values: of a list, or the node itself.
-std::vector<ConfigValue> values_of(const toml::node& node, const std::string& where) {
-    std::vector<ConfigValue> values;
-    if (const auto* list = node.as_array())
-        for (const toml::node& each : *list) values.push_back(value_of(each, where));
-    else
-        values.push_back(value_of(node, where));
-    require(!values.empty(), where, ": the list is empty");
-    for (std::size_t i = 0; i < values.size(); ++i)
+/// Throws InputError for a list that has a value twice.
+void require_distinct(const ConfigItem& item) {
+    for (std::size_t i = 0; i < item.values.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
-            require(!same_value(values[i], values[j]), where, ": ", argument(values[i]), " is there twice");
-    return values;
+            require(!same_value(item.values[i], item.values[j]), item.where, ": ", argument(item.values[i]),
+                    " is there twice");
 }
 
 std::string word_of(const ConfigValue& value, const std::string& where) {
@@ -60,63 +34,42 @@ std::uint64_t seed_of(const ConfigValue& value, const std::string& where) {
     return static_cast<std::uint64_t>(*whole);
 }
 
-const toml::table& table_of(const toml::node& node, const std::string& where) {
-    const toml::table* table = node.as_table();
-    require(table != nullptr, where, ": wanted a table, [", where.substr(where.rfind(' ') + 1), "]");
-    return *table;
-}
-
 /// Options that the sweep itself sets, or that make no sense in one.
 void require_free_option(const std::string& key, const std::string& where) {
     for (const char* own : {"seed", "out-dir", "config", "resume", "overwrite", "dry-run", "quiet", "json"})
         require(key != own, where, ": the sweep sets this itself, or it has no meaning here");
 }
 
-/// Entries of a table in the order of the file.
-std::vector<std::pair<std::string, const toml::node*>> entries_of(const toml::table& table) {
-    std::vector<std::pair<std::string, const toml::node*>> entries;
-    for (auto&& [key, node] : table) entries.emplace_back(std::string(std::string_view{key}), &node);
-    std::ranges::stable_sort(entries, {}, [](const auto& entry) {
-        return std::pair(entry.second->source().begin.line, entry.second->source().begin.column);
-    });
-    return entries;
-}
-
-void take_grid(Sweep& sweep, const toml::table& grid, const Place& place) {
-    sweep.points = {{}};
-    for (const auto& [key, node] : entries_of(grid)) {
-        const std::string where = place.of(*node, key);
-        require_free_option(key, where);
-        const std::vector<ConfigValue> values = values_of(*node, where);
-        require(sweep.points.size() * values.size() <= MOST_RUNS, where, ": the grid has more than ", MOST_RUNS,
-                " points");
-        std::vector<GridPoint> points;
-        for (const GridPoint& point : sweep.points)
-            for (const ConfigValue& value : values) {
-                points.push_back(point);
-                points.back().emplace_back(key, value);
-            }
-        sweep.points = std::move(points);
-    }
-}
-
-void take(Sweep& sweep, const std::string& key, const toml::node& node, const Place& place) {
-    const std::string where = place.of(node, key);
-    if (key == "train") {
-        sweep.train = word_of(value_of(node, where), where);
-    } else if (key == "config") {
-        for (const ConfigValue& value : values_of(node, where)) sweep.configs.push_back(word_of(value, where));
-    } else if (key == "seeds") {
-        for (const ConfigValue& value : values_of(node, where)) sweep.seeds.push_back(seed_of(value, where));
-    } else if (key == "options") {
-        for (const auto& [option, value] : entries_of(table_of(node, where))) {
-            require_free_option(option, place.of(*value, option));
-            sweep.options.emplace_back(option, value_of(*value, place.of(*value, option)));
+/// Multiplies the points by the values of one more option.
+void add_axis(Sweep& sweep, const ConfigItem& item) {
+    require(sweep.points.size() * item.values.size() <= MOST_RUNS, item.where, ": the grid has more than ", MOST_RUNS,
+            " points");
+    std::vector<GridPoint> points;
+    for (const GridPoint& point : sweep.points)
+        for (const ConfigValue& value : item.values) {
+            points.push_back(point);
+            points.back().emplace_back(item.key, value);
         }
-    } else if (key == "grid") {
-        take_grid(sweep, table_of(node, where), place);
+    sweep.points = std::move(points);
+}
+
+void take(Sweep& sweep, const ConfigItem& item) {
+    require_distinct(item);
+    if (item.table == "grid") {
+        require_free_option(item.key, item.where);
+        add_axis(sweep, item);
+    } else if (item.table == "options") {
+        require_free_option(item.key, item.where);
+        require(item.values.size() == 1, item.where, ": found a list, wanted one value; lists are for [grid]");
+        sweep.options.emplace_back(item.key, item.values.front());
+    } else if (item.table.empty() && item.key == "train") {
+        sweep.train = word_of(item.values.front(), item.where);
+    } else if (item.table.empty() && item.key == "config") {
+        for (const ConfigValue& value : item.values) sweep.configs.push_back(word_of(value, item.where));
+    } else if (item.table.empty() && item.key == "seeds") {
+        for (const ConfigValue& value : item.values) sweep.seeds.push_back(seed_of(value, item.where));
     } else {
-        throw InputError(where, ": unknown, wanted train, config, seeds, [options] or [grid]");
+        throw InputError(item.where, ": unknown, wanted train, config, seeds, [options] or [grid]");
     }
 }
 
@@ -131,16 +84,8 @@ std::string name_of(const ConfigValue& value) {
 }  // namespace
 
 Sweep read_sweep(const std::filesystem::path& path) {
-    const std::string file = read_small_text(path);
-    toml::table table;
-    try {
-        table = toml::parse(std::string_view(file), path.string());
-    } catch (const toml::parse_error& error) {
-        throw InputError(path.string(), ':', error.source().begin.line, ": not TOML: ", error.description());
-    }
     Sweep sweep{.points = {{}}};
-    const Place place{path.string()};
-    for (const auto& [key, node] : entries_of(table)) take(sweep, key, *node, place);
+    for (const ConfigItem& item : read_config_items(path)) take(sweep, item);
     require(!sweep.train.empty(), path.string(), ": 'train' is missing, for example train = \"gpt\"");
     if (sweep.seeds.empty()) sweep.seeds = {1337};
     require(sweep.points.size() * sweep.seeds.size() <= MOST_RUNS, path.string(), ": ",
