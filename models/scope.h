@@ -97,12 +97,15 @@ struct Tapped {
     std::string name;
     std::string path;  // of the layer
     Tensor tensor;
+
+    /// Name as an output of the graph: "tap.h.0.attn.residual".
+    std::string output() const { return "tap." + path + "." + name; }
 };
 
 /// Tensors to watch beside a graph's results. A layer makes a tensor for taps only if they have its name.
 struct Taps {
     std::vector<std::string> names;
-    std::int64_t rows = 0;           // rows of the batch to watch, where layers can tell; 0: all
+    std::int64_t positions = 0;      // watch only the first rows of the batch, of so many positions in all; 0: all rows
     std::vector<Tapped> found = {};  // in the order of the layers
 
     bool watch(std::string_view name) const { return std::ranges::find(names, name) != names.end(); }

@@ -142,8 +142,7 @@ Vector minimizer(const Cost& f, const Matrix& p, const Vector& s, const Vector& 
         if (descent > ROUNDING * std::abs(now))
             while (value(x + length * direction) > now - SLOPE * length * descent && length > 1e-12) length *= SHORTER;
         x += length * direction;
-        if (direction.norm() <= 1e-15 * x.norm() || direction.norm() == 0) break;
-        if (length == 1 && direction.norm() <= 1e-10 * x.norm()) break;  // the error is now that norm's square
+        if (direction.norm() <= 1e-10 * x.norm()) break;  // the error is now about that norm's square
     }
     return x;
 }

@@ -10,6 +10,7 @@ namespace vkf::pdmm {
 
 Problem::Problem(Graph graph, Costs costs, std::vector<EdgeConstraint> constraints)
     : graph_(std::move(graph)), costs_(std::move(costs)), constraints_(std::move(constraints)) {
+    require(graph_.nodes() > 0, "a problem without nodes");
     require(costs_.size() == graph_.nodes(), graph_.nodes(), " nodes have ", costs_.size(), " costs");
     require(constraints_.size() == graph_.edges().size(), graph_.edges().size(), " edges have ", constraints_.size(),
             " constraints");

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,12 @@
 #include "base/os/os.h"
 
 namespace vkf::test {
+
+/// Contents of a file; "" if there is none.
+inline std::string bytes_of(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
 
 class Scratch {
 public:

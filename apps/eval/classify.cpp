@@ -63,7 +63,7 @@ public:
         Taps taps;
         if (attention) taps.names = {std::string(tap::weights)};
         graph_.output("logits", image_logits(Scope(graph_, parameters).with_taps(&taps), model.config, images));
-        for (const Tapped& block : taps.found) graph_.output(block.path, block.tensor);
+        for (const Tapped& block : taps.found) graph_.output(block.output(), block.tensor);
         blocks_ = std::move(taps.found);
         program_.emplace(device, graph_, state_);
         model.load(parameters, state_);
@@ -87,7 +87,7 @@ public:
     std::vector<AttentionWeights> weights() {
         std::vector<AttentionWeights> blocks;
         for (const Tapped& block : blocks_) {
-            const std::vector<float> weights = program_->read(block.path);
+            const std::vector<float> weights = program_->read(block.output());
             blocks.push_back({as_index(block.tensor.shape()[1]),
                               as_index(block.tensor.shape()[2]),
                               {weights.begin(), weights.end()}});

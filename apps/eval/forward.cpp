@@ -56,7 +56,7 @@ void output_taps(Graph& graph, const ForwardOptions& options, const Taps& taps) 
     for (const std::string& name : options.taps)
         require(std::ranges::find(taps.found, name, &Tapped::name) != taps.found.end(), "model ", options.model,
                 ": no layer offers '", name, "' to --taps");
-    for (const Tapped& tapped : taps.found) graph.output(text("tap.", tapped.path, '.', tapped.name), tapped.tensor);
+    for (const Tapped& tapped : taps.found) graph.output(tapped.output(), tapped.tensor);
 }
 
 /// "2, 0, 5": indices of the element with this number.

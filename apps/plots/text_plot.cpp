@@ -84,10 +84,9 @@ std::string text_plot(const std::vector<TextCurve>& curves, std::size_t columns,
             const bool heavy = &curve == &curves.front();
             place(curve.x[i], curve.y[i], heavy);
             if (i == 0 || !std::isfinite(curve.y[i - 1])) continue;
-            const double from = curve.x[i - 1], step = (curve.x[i] - from) / static_cast<double>(dots.width());
+            const double from = curve.x[i - 1];
             const double dots_between =
                 static_cast<double>(x.dot(curve.x[i], dots.width())) - static_cast<double>(x.dot(from, dots.width()));
-            if (dots_between < 2 || step <= 0) continue;
             for (double k = 1; k < dots_between; ++k) {  // a line between points that are far apart
                 const double share = k / dots_between;
                 place(from + share * (curve.x[i] - from), curve.y[i - 1] + share * (curve.y[i] - curve.y[i - 1]),

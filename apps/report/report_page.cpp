@@ -1,10 +1,11 @@
 #include "apps/report/report_page.h"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 #include "apps/cli/common.h"
 #include "apps/cli/progress.h"
+#include "apps/report/spread.h"
 #include "base/error.h"
 #include "base/text/xml.h"
 
@@ -36,20 +37,16 @@ std::string row_of(const std::vector<std::string>& headings) {
 }
 
 /// Best value of a metric in each run of the group, as "mean ± deviation"; "" if a run lacks it.
-std::string best_of(const RunGroup& group, const std::string& metric, bool greatest) {
+std::string best_of(const RunGroup& group, const std::string& metric) {
     std::vector<double> best;
     for (const RunLog* run : group.runs) {
-        const Series* series = run->find(metric);
-        if (!series) return "";
-        best.push_back(greatest ? std::ranges::max(series->values) : std::ranges::min(series->values));
+        const std::optional<double> each = run->best(metric);
+        if (!each) return "";
+        best.push_back(*each);
     }
-    double mean = 0, squares = 0;
-    for (const double each : best) mean += each / static_cast<double>(best.size());
-    for (const double each : best) squares += (each - mean) * (each - mean);
-    const std::string shown = greatest ? percent_text(mean) : fixed(mean, 4);
-    if (best.size() == 1) return shown;
-    const double deviation = std::sqrt(squares / static_cast<double>(best.size() - 1));
-    return text(shown, " ± ", greatest ? percent_text(deviation) : fixed(deviation, 4));
+    const auto shown = [&](double value) { return is_accuracy(metric) ? percent_text(value) : fixed(value, 4); };
+    const Spread spread = spread_of(best);
+    return spread.count == 1 ? shown(spread.mean) : text(shown(spread.mean), " ± ", shown(spread.deviation));
 }
 
 /// Time of the group's logged steps, mean of its runs.
@@ -71,16 +68,16 @@ std::string last_step(const RunGroup& group) {
 }
 
 std::string results(const std::vector<RunGroup>& groups) {
-    const bool accuracy = std::ranges::any_of(
-        groups, [](const RunGroup& group) { return !best_of(group, "val_accuracy", true).empty(); });
+    const bool accuracy =
+        std::ranges::any_of(groups, [](const RunGroup& group) { return !best_of(group, "val_accuracy").empty(); });
     std::vector<std::string> headings{"run", "runs", "steps", "best validation loss"};
     if (accuracy) headings.emplace_back("best validation accuracy");
     headings.emplace_back("time of the logged steps");
     std::string made = "<div class=\"table\"><table>\n" + row_of(headings);
     for (const RunGroup& group : groups) {
         made += "<tr>" + cell(group.name) + cell(text(group.runs.size()), true) + cell(last_step(group), true) +
-                cell(best_of(group, "val_loss", false), true);
-        if (accuracy) made += cell(best_of(group, "val_accuracy", true), true);
+                cell(best_of(group, "val_loss"), true);
+        if (accuracy) made += cell(best_of(group, "val_accuracy"), true);
         made += cell(time_of(group), true) + "</tr>\n";
     }
     return made + "</table></div>\n";

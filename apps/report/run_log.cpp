@@ -1,13 +1,13 @@
 #include "apps/report/run_log.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "apps/cli/option_values.h"
+#include "apps/report/spread.h"
 #include "base/error.h"
 #include "base/files/published.h"
 #include "base/files/small_file.h"
@@ -95,6 +95,16 @@ const Series* RunLog::find(const std::string& metric) const {
     return found == series.end() ? nullptr : &found->second;
 }
 
+std::optional<double> RunLog::best(const std::string& metric) const {
+    const Series* found = find(metric);
+    if (!found || !(is_accuracy(metric) || metric.ends_with("_loss"))) return std::nullopt;
+    return is_accuracy(metric) ? std::ranges::max(found->values) : std::ranges::min(found->values);
+}
+
+bool is_accuracy(const std::string& metric) {
+    return metric.ends_with("accuracy");
+}
+
 std::string RunLog::option(const std::string& key) const {
     const auto found = std::ranges::find(options, key, &ConfigEntry::key);
     return found == options.end() ? "" : argument(found->value);
@@ -153,12 +163,9 @@ MeanSeries mean_of(const std::vector<const Series*>& series) {
     MeanSeries made;
     for (const auto& [step, values] : by_step) {
         if (values.size() != series.size()) continue;
-        double sum = 0, squares = 0;
-        for (const double value : values) sum += value;
-        const double mean = sum / static_cast<double>(values.size());
-        for (const double value : values) squares += (value - mean) * (value - mean);
-        append(made.mean, step, mean);
-        made.deviation.push_back(std::sqrt(squares / static_cast<double>(values.size() - 1)));
+        const Spread spread = spread_of(values);
+        append(made.mean, step, spread.mean);
+        made.deviation.push_back(spread.deviation);
     }
     return made;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,14 @@ struct RunLog {
 
     /// Series of this name, or null.
     const Series* find(const std::string& metric) const;
+    /// Best number of an evaluation's metric: the highest accuracy, the lowest loss; nothing for others.
+    std::optional<double> best(const std::string& metric) const;
     /// Option as the command line has it; "" if the run has none of this name.
     std::string option(const std::string& key) const;
 };
+
+/// True if higher numbers of the metric are better.
+bool is_accuracy(const std::string& metric);
 
 /// Reads a run. Throws InputError if there is no metrics.jsonl, or a line of it, but the last, is no JSON object.
 RunLog read_run_log(const std::filesystem::path& directory);

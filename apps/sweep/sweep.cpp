@@ -22,6 +22,7 @@
 #include "base/files/small_file.h"
 #include "base/os/child_process.h"
 #include "base/os/os.h"
+#include "base/os/subprocess.h"
 #include "base/text/plain_text.h"
 
 namespace vkf {
@@ -35,6 +36,8 @@ struct SweepOptions {
     std::int64_t jobs = 1;
     bool dry_run = false;
 };
+
+constexpr const char* sweep_copy = "sweep.toml";  // in the directory of the sweep
 
 /// Paths of a run in the directory of the sweep.
 fs::path directory_of(const SweepOptions& o, const SweepRun& run) {
@@ -60,7 +63,7 @@ std::vector<std::string> words_of(const Common& common, const SweepOptions& o, c
     std::vector<std::string> words{os::program_path().string(), "train", sweep.train};
     for (const std::string& config : sweep.configs) words.insert(words.end(), {"--config", config});
     words.insert(words.end(), {"--config", options_of(o, run).string(), "--seed", std::to_string(run.seed), "--out-dir",
-                               directory_of(o, run).string(), "--quiet"});
+                               directory_of(o, run).string(), "--quiet", "--max-minutes", "0"});
     const Common standard;
     const auto pass = [&](const char* option, const std::string& value, const std::string& usual) {
         if (value != usual) words.insert(words.end(), {option, value});
@@ -73,19 +76,23 @@ std::vector<std::string> words_of(const Common& common, const SweepOptions& o, c
     return words;
 }
 
-/// Writes the options of the runs. Throws InputError for a run that an earlier sweep made with other options.
+/// Throws InputError if the directory holds files and is not that of a sweep, which has a copy of its file.
+void require_sweep_directory(const SweepOptions& o) {
+    std::error_code ignored;
+    const fs::path path = o.out_dir;
+    require(file_exists(path / sweep_copy) || !fs::exists(path, ignored) || fs::is_empty(path, ignored), o.out_dir,
+            ": has files and is no sweep's directory, wanted a new or empty one");
+}
+
+/// Writes the options of the runs. Throws InputError for a run that was begun with other options.
 void write_options(const SweepOptions& o, const Sweep& sweep, const std::vector<SweepRun>& runs) {
     for (const SweepRun& run : runs) {
         const std::string wanted = options_toml(sweep, *run.point);
         const fs::path path = options_of(o, run);
-        if (!file_exists(path)) {
-            require(!file_exists(directory_of(o, run)), directory_of(o, run).string(),
-                    " is there already and not of this sweep");
-            write_atomically(path, wanted);
-            continue;
-        }
-        require(read_small_text(path) == wanted, path.string(), ": the run was made with other options than ", o.file,
+        if (file_exists(path) && read_small_text(path) == wanted) continue;
+        require(!has_begun(o, run), path.string(), ": the run was begun with other options than ", o.file,
                 " gives it now: wanted the same, or another --out-dir");
+        write_atomically(path, wanted);
     }
 }
 
@@ -107,8 +114,10 @@ public:
             std::max<std::int64_t>(1, PAUSE / std::max<std::int64_t>(1, std::ssize(jobs_))));
         std::size_t ended = 0;
         for (auto job = jobs_.begin(); job != jobs_.end();) {
-            const bool read = job->process->read(job->output, job->errors, each);
-            for (std::string* kept : {&job->output, &job->errors}) kept->resize(std::min(kept->size(), MOST_KEPT));
+            Outcome& outcome = job->outcome;
+            const bool read = job->process->read(outcome.output, outcome.errors, each);
+            for (std::string* kept : {&outcome.output, &outcome.errors})
+                kept->resize(std::min(kept->size(), MOST_KEPT));
             if (read || !job->process->ended()) {
                 ++job;
                 continue;
@@ -133,16 +142,15 @@ private:
     struct Job {
         const SweepRun* run = nullptr;
         std::unique_ptr<ChildProcess> process = {};
-        std::string output = {}, errors = {};
+        Outcome outcome = {};
     };
 
-    void finish(const Job& job) {
-        if (const int status = job.process->status(); status != 0) {
-            const std::string message = job.errors.substr(0, job.errors.find('\n'));
-            failures_.push_back(text(job.run->name, ": ", message.empty() ? status_text(status) : message));
-        } else {
+    void finish(Job& job) {
+        job.outcome.status = job.process->status();
+        if (job.outcome.status == 0)
             write_atomically(end_of(o_, *job.run), "");
-        }
+        else
+            failures_.push_back(text(job.run->name, ": ", job.outcome.complaint()));
     }
 
     const Common& common_;
@@ -192,7 +200,9 @@ void sweep(const Common& common, const SweepOptions& o) {
     const Sweep sweep = read_sweep(o.file);
     const std::vector<SweepRun> runs = runs_of(sweep);
     if (o.dry_run) return print_plan(common, o, runs);
+    require_sweep_directory(o);
     const ManagedDirectory claimed = ManagedDirectory::claim(o.out_dir);
+    write_atomically(fs::path(o.out_dir) / sweep_copy, read_small_text(o.file));
     write_options(o, sweep, runs);
     do_runs(common, o, sweep, runs);
 

@@ -34,10 +34,10 @@ std::uint64_t seed_of(const ConfigValue& value, const std::string& where) {
     return static_cast<std::uint64_t>(*whole);
 }
 
-/// Options that the sweep itself sets, or that make no sense in one.
+/// Refuses options that the sweep itself sets, or with which a run ends before its last step as if it were done.
 void require_free_option(const std::string& key, const std::string& where) {
-    for (const char* own : {"seed", "out-dir", "config", "resume", "overwrite", "dry-run", "quiet", "json"})
-        require(key != own, where, ": the sweep sets this itself, or it has no meaning here");
+    for (const char* own : {"seed", "out-dir", "config", "resume", "overwrite", "dry-run", "max-minutes"})
+        require(key != own, where, ": not for the runs of a sweep");
 }
 
 /// Multiplies the points by the values of one more option.

@@ -19,10 +19,6 @@ constexpr std::array STUDENT{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2
                              2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
 constexpr double NORMAL = 1.960;
 
-bool is_accuracy(const std::string& metric) {
-    return metric.ends_with("accuracy");
-}
-
 std::string number(double value, const std::string& metric) {
     return is_accuracy(metric) ? fixed(100 * value, 2) : fixed(value, 4);
 }
@@ -32,17 +28,7 @@ std::string number(double value, const std::string& metric) {
 SweepResult result_of(const SweepRun& run, const RunLog& log) {
     SweepResult made{point_text(*run.point), run.seed, {}};
     for (const auto& [name, series] : log.series)
-        if (name.ends_with("_loss") || is_accuracy(name))
-            made.best[name] = is_accuracy(name) ? std::ranges::max(series.values) : std::ranges::min(series.values);
-    return made;
-}
-
-Spread spread_of(const std::vector<double>& values) {
-    Spread made{.count = values.size()};
-    for (const double value : values) made.mean += value / static_cast<double>(values.size());
-    double squares = 0;
-    for (const double value : values) squares += (value - made.mean) * (value - made.mean);
-    if (values.size() > 1) made.deviation = std::sqrt(squares / static_cast<double>(values.size() - 1));
+        if (const std::optional<double> best = log.best(name)) made.best[name] = *best;
     return made;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/report/run_log.h"
+#include "apps/report/spread.h"
 #include "apps/sweep/sweep_file.h"
 
 namespace vkf {
@@ -23,13 +24,6 @@ struct SweepResult {
 
 /// Results of a run, from its log.
 SweepResult result_of(const SweepRun& run, const RunLog& log);
-
-/// Mean and sample deviation of some numbers.
-struct Spread {
-    double mean = 0, deviation = 0;
-    std::size_t count = 0;
-};
-Spread spread_of(const std::vector<double>& values);
 
 /// Half the width of the 95 % confidence interval of a mean, by Student's t. Nothing for fewer than two numbers.
 std::optional<double> confidence(const Spread& spread);

@@ -134,7 +134,6 @@ void train_images(const ImageRunOptions& o, const Common& common) {
         const EpochSchedule schedule = o.epoch_schedule(steps_per_epoch);
         std::optional<AttentionProbe> probe;
         if (o.probe_interval > 0) probe.emplace(trainer, loss(o.batch_size, true), model);
-        ImageEvaluation probed(set, set.test, o.processor().statistics, o.batch_size, o.label_smoothing);
         const TrainLoop loop{
             .steps = o.epochs * steps_per_epoch,
             .steps_option = "--epochs",
@@ -150,6 +149,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
             .probe_interval = o.probe_interval,
             .probe =
                 [&] {
+                    ImageEvaluation probed(set, set.test, o.processor().statistics, o.batch_size, o.label_smoothing);
                     const auto feed = [&](Program& program, std::uint64_t number) { probed.feed(program, number); };
                     return probe_document(probe->read(feed));
                 }};

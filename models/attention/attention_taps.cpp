@@ -1,5 +1,7 @@
 #include "models/attention/attention_taps.h"
 
+#include <algorithm>
+
 #include "models/attention/attention_weights.h"
 #include "models/layers.h"
 #include "ops/movement/repeat_heads.h"
@@ -9,9 +11,9 @@ namespace vkf {
 
 namespace {
 
-/// The first rows of a batch, if it has more.
+/// The first rows of a batch, at least one, if it has more.
 Tensor first_rows(Tensor x, std::int64_t rows) {
-    return x && rows > 0 && x.shape()[0] > rows ? slice(x, 0, 0, rows) : x;
+    return x && x.shape()[0] > rows ? slice(x, 0, 0, std::max<std::int64_t>(1, rows)) : x;
 }
 
 }  // namespace
@@ -27,7 +29,8 @@ std::vector<std::string> attention_tap_names() {
 void tap_attention(const AttentionContext& at, Tensor residual, Tensor signal, const AttentionTapMap& map) {
     const Scope& scope = at.scope;
     if (!scope.taps()) return;
-    const auto part = [rows = scope.taps()->rows](Tensor x) { return first_rows(x, rows); };
+    const std::int64_t positions = scope.taps()->positions;
+    const auto part = [&](Tensor x) { return positions > 0 ? first_rows(x, positions / at.q.shape()[1]) : x; };
     scope.tap(tap::residual, [&] { return contiguous(part(residual)); });
     scope.tap(tap::signal, [&] { return contiguous(part(signal)); });
     if (at.config.variant().maps != 1) return;

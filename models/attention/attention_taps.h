@@ -35,7 +35,7 @@ struct AttentionTapMap {
     const LinearOptions& options;
 };
 
-/// Offers the layer's tensors, of the first Taps::rows rows of the batch; each is made only if it is watched.
+/// Offers the layer's tensors, of the rows that Taps::positions leaves; each is made only if it is watched.
 void tap_attention(const AttentionContext& at, Tensor residual, Tensor signal, const AttentionTapMap& map);
 
 }  // namespace vkf

@@ -183,7 +183,7 @@ Features rnn_features(const Scope& model, const RnnConfig& c, const SourceMemory
         }
     RnnDecoder writer(model, c, memory);
     const Tensor made = (decoder / "attn").drop(writer.features(x, state));
-    model.tap("cross_attention", [&] { return writer.weights(); });
+    (decoder / "attn").tap("cross_attention", [&] { return writer.weights(); });
     const std::vector<Tensor*> after = parts(state);
     for (std::size_t i = 0; i < carried.size(); ++i) carried[i].keep(*after[i]);
     return {made, c.tie_word_embeddings ? table : rnn_table(model / "generator", c, c.target_vocabulary())};

@@ -1,6 +1,5 @@
 #include "models/probes/attention_probe.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -13,19 +12,6 @@ namespace {
 
 constexpr std::int64_t POSITIONS = 1024;  // positions whose statistics are read, in whole rows
 
-std::string output_of(const Tapped& tapped) {
-    return "tap." + tapped.path + "." + tapped.name;
-}
-
-/// Positions of a row in the first self-attention of the graph.
-std::int64_t row_positions(const LossGraph& loss) {
-    Graph graph;
-    Parameters parameters;
-    Taps taps{.names = {std::string(tap::residual)}};
-    loss(Scope(graph, parameters).with_taps(&taps));
-    return taps.found.front().tensor.shape()[1];
-}
-
 }  // namespace
 
 AttentionProbe::AttentionProbe(Trainer& trainer, const LossGraph& loss, const ModelConfig& model) {
@@ -34,11 +20,10 @@ AttentionProbe::AttentionProbe(Trainer& trainer, const LossGraph& loss, const Mo
     require(variant.maps == 1, variant.name, " attention has ", variant.maps,
             " attention maps per head, wanted a variant with one to probe");
     signal_is_phi_ = variant.name == "attentionx";
-    const std::int64_t rows = std::max<std::int64_t>(1, POSITIONS / row_positions(loss));
     graph_ = trainer.compile_evaluation([&](const Scope& scope) {
-        Taps taps{.names = attention_tap_names(), .rows = rows};
+        Taps taps{.names = attention_tap_names(), .positions = POSITIONS};
         const Tensor made = loss(scope.with_taps(&taps));
-        for (const Tapped& tapped : taps.found) scope.graph().output(output_of(tapped), tapped.tensor);
+        for (const Tapped& tapped : taps.found) scope.graph().output(tapped.output(), tapped.tensor);
         found_ = std::move(taps.found);
         return made;
     });
@@ -66,7 +51,7 @@ std::vector<AttentionProbe::Layer> AttentionProbe::read(const Feed& feed) {
             tensors.queries = shape[2];
             tensors.keys = shape[3];
         }
-        tensors.by_name[tapped.name] = program.read(output_of(tapped));
+        tensors.by_name[tapped.name] = program.read(tapped.output());
     }
     finish();
     return layers;

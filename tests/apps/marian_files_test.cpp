@@ -92,11 +92,6 @@ std::map<std::string, std::vector<std::int64_t>> shapes_in(const fs::path& file)
     return shapes;
 }
 
-std::string content_of(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 TEST(ProgramMarianFiles, ATrainedModelHasTheFilesOfItsOrigin) {
     const Scratch scratch;
     const std::string out = (scratch.path() / "out").string(),
@@ -131,7 +126,7 @@ TEST(ProgramMarianFiles, ATrainedModelHasTheFilesOfItsOrigin) {
     for (const fs::path& folder : {fs::path(out), fs::path(out) / "best"}) {
         for (const char* name : {"source.spm", "target.spm", "vocab.json", "tokenizer_config.json",
                                  "special_tokens_map.json", "generation_config.json"})
-            EXPECT_EQ(content_of(folder / name), content_of(files / name)) << folder / name;
+            EXPECT_EQ(bytes_of(folder / name), bytes_of(files / name)) << folder / name;
         EXPECT_EQ(shapes_in(folder / "model.safetensors"), shapes_in(files / "model.safetensors"));
         const Safetensors after = Safetensors::open(folder / "model.safetensors");
         EXPECT_FALSE(after.contains("model.encoder.embed_positions.weight"));
@@ -187,7 +182,7 @@ TEST(ProgramMarianFiles, AFreshModelMayHaveTheTokenizersOfAnother) {
                   out.string(),
                   "--quiet"});
     for (const char* name : {"source.spm", "target.spm", "vocab.json"})
-        EXPECT_EQ(content_of(out / name), content_of(files / name)) << name;
+        EXPECT_EQ(bytes_of(out / name), bytes_of(files / name)) << name;
     EXPECT_FALSE(fs::exists(out / "generation_config.json"));
     const json config = read_json(out / "config.json");
     EXPECT_EQ(config.at("vocab_size"), read_json(files / "config.json").at("vocab_size"));
@@ -224,7 +219,7 @@ TEST(ProgramMarianFiles, ModelsThatContradictThemselvesAreRefused) {
 
 /// Changes the last number of a stored tensor.
 void spoil(const fs::path& file, const std::string& name) {
-    std::string bytes = content_of(file);
+    std::string bytes = bytes_of(file);
     const Safetensors stored = Safetensors::open(file);
     const std::size_t header = 8 + static_cast<std::size_t>(static_cast<unsigned char>(bytes[0])) +
                                256 * static_cast<std::size_t>(static_cast<unsigned char>(bytes[1]));

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -29,8 +27,7 @@ TEST(ProgramPdmm, ComparesMethodsByTheirErrors) {
         EXPECT_LE(method["error"].get<double>(), method["method"] == "qa-pdmm" ? 1e-3 : 1e-9);
         EXPECT_FALSE(method["diverged"].get<bool>());
     }
-    std::ifstream file(plot);
-    const std::string svg{std::istreambuf_iterator<char>(file), {}};
+    const std::string svg = bytes_of(plot);
     for (const char* name : {"pdmm", "qa-pdmm", "admm"})
         EXPECT_NE(svg.find(std::string(">") + name + "</text>"), std::string::npos);
 }

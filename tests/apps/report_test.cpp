@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -16,11 +15,6 @@ namespace vkf::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string contents(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::size_t count(const std::string& text, const std::string& part) {
     std::size_t found = 0;
@@ -54,7 +48,7 @@ protected:
         runs.insert(runs.begin(), "report");
         runs.insert(runs.end(), {"--out", path("page.html"), "--quiet"});
         run_vkformer(runs);
-        return contents(path("page.html"));
+        return bytes_of(path("page.html"));
     }
     /// Runs a report that must end with status 2; returns its message.
     std::string refused(std::vector<std::string> words) {
@@ -104,7 +98,7 @@ TEST_F(ProgramReport, WritesATableAndPictures) {
     write_run("b", "", 3, 6);
     run_vkformer({"report", path("a"), path("b"), "--out", path("p.html"), "--csv", path("p.csv"), "--plots", path("p"),
                   "--quiet"});
-    std::istringstream lines(contents(path("p.csv")));
+    std::istringstream lines(bytes_of(path("p.csv")));
     std::string line;
     std::getline(lines, line);
     EXPECT_EQ(line, R"(run,step,"grad_norm","loss","lr","ms","tokens_per_s","val_loss")");
@@ -112,9 +106,9 @@ TEST_F(ProgramReport, WritesATableAndPictures) {
     EXPECT_EQ(line, '"' + path("a") + R"(",0,1,3,0.001,100,50,3.25)");
     std::getline(lines, line);
     EXPECT_EQ(line, '"' + path("a") + R"(",1,1,2.5,0.001,100,50,)");
-    EXPECT_EQ(count(contents(path("p.csv")), "\n"), 13u);
+    EXPECT_EQ(count(bytes_of(path("p.csv")), "\n"), 13u);
     for (const char* name : {"loss", "lr", "grad_norm", "tokens_per_s"})
-        EXPECT_TRUE(contents(path("p") + "/" + name + ".svg").starts_with("<svg")) << name;
+        EXPECT_TRUE(bytes_of(path("p") + "/" + name + ".svg").starts_with("<svg")) << name;
     EXPECT_NE(refused({path("a"), "--out", path("p.html"), "--plots", path("p")}).find("is there already"),
               std::string::npos);
 }

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -18,11 +17,6 @@ namespace vkf::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string bytes(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class HostSweepFile : public ::testing::Test {
 protected:
@@ -71,8 +65,9 @@ TEST_F(HostSweepFile, RefusesByLineAndKey) {
         {"train = \"gpt\"\nseeds = [-1]\n", "s.toml:2: seeds: wanted whole numbers"},
         {"train = \"gpt\"\ngrid = 1\n", "s.toml:2: grid: unknown"},
         {"train = \"gpt\"\n[grid]\na = [[1]]\n", "s.toml:3: a: found a list"},
-        {"train = \"gpt\"\n[grid]\nseed = [1]\n", "s.toml:3: seed: the sweep sets this"},
-        {"train = \"gpt\"\n[options]\nout-dir = \"x\"\n", "s.toml:3: out-dir: the sweep sets this"},
+        {"train = \"gpt\"\n[grid]\nseed = [1]\n", "s.toml:3: seed: not for the runs of a sweep"},
+        {"train = \"gpt\"\n[options]\nout-dir = \"x\"\n", "s.toml:3: out-dir: not for the runs of a sweep"},
+        {"train = \"gpt\"\n[options]\nmax-minutes = 1\n", "s.toml:3: max-minutes: not for the runs of a sweep"},
         {"train = \"gpt\"\n[options]\na = 1\n[grid]\na = [1, 2]\n", "a is in [options] and in [grid]"},
         {"train = \"gpt\n", "not TOML"},
     };
@@ -127,8 +122,8 @@ protected:
         std::vector<std::string> found;
         for (const char* variant : {"standard", "belief-star"})
             for (const char* seed : {"1", "2"})
-                found.push_back(bytes(fs::path(path(out)) / (std::string("attention-") + variant + ".seed-" + seed) /
-                                      "model.safetensors"));
+                found.push_back(bytes_of(fs::path(path(out)) / (std::string("attention-") + variant + ".seed-" + seed) /
+                                         "model.safetensors"));
         return found;
     }
 
@@ -147,7 +142,7 @@ TEST_F(ProgramSweep, RunsEveryPointComparesThemAndDoesNothingTwice) {
     EXPECT_EQ(found["points"][1]["pairs"], 2);
     EXPECT_EQ(found["points"][1]["interval"].size(), 2u);
     for (const std::string& model : models("out")) EXPECT_FALSE(model.empty());
-    EXPECT_NE(bytes(path("out") + "/report.html").find("belief-star (2 seeds)"), std::string::npos);
+    EXPECT_NE(bytes_of(path("out") + "/report.html").find("belief-star (2 seeds)"), std::string::npos);
     const auto written = fs::last_write_time(path("out") + "/attention-standard.seed-1/model.safetensors");
     EXPECT_EQ(document_of({"sweep", sweep, "--out-dir", path("out")}), found);
     EXPECT_EQ(fs::last_write_time(path("out") + "/attention-standard.seed-1/model.safetensors"), written);
@@ -156,7 +151,7 @@ TEST_F(ProgramSweep, RunsEveryPointComparesThemAndDoesNothingTwice) {
 
     const Outcome other = run_program({program_path(), "sweep", file(4), "--out-dir", path("out")}, {}, {});
     EXPECT_EQ(other.status, 2);
-    EXPECT_NE(other.complaint().find("made with other options"), std::string::npos);
+    EXPECT_NE(other.complaint().find("begun with other options"), std::string::npos);
 }
 
 /// The interrupt comes when the first run has ended, while the second one begins or is under way.
@@ -187,6 +182,15 @@ TEST_F(ProgramSweep, NamesARunThatFails) {
         << outcome.complaint();
     EXPECT_NE(outcome.complaint().find("no-such-option"), std::string::npos) << outcome.complaint();
     EXPECT_TRUE(outcome.output.empty());
+    run_vkformer({"sweep", file(3), "--out-dir", path("out"), "--quiet"});  // what never began may change
+}
+
+TEST_F(ProgramSweep, LeavesADirectoryOfOthersAlone) {
+    scratch.file("out/report.html", "mine");
+    const Outcome outcome = run_program({program_path(), "sweep", file(3), "--out-dir", path("out")}, {}, {});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_NE(outcome.complaint().find("is no sweep's directory"), std::string::npos) << outcome.complaint();
+    EXPECT_EQ(bytes_of(path("out") + "/report.html"), "mine");
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ TEST_P(DeviceAttentionTaps, EqualPyTorchsAndChangeNothing) {
         if (watched) taps.names = attention_tap_names();
         const Scope scope = Scope(graph, parameters).with_taps(&taps);
         graph.output("logits", language_logits(scope, config, graph.input("tokens", type)));
-        for (const Tapped& tapped : taps.found) graph.output("tap." + tapped.path + "." + tapped.name, tapped.tensor);
+        for (const Tapped& tapped : taps.found) graph.output(tapped.output(), tapped.tensor);
         Program program(shared_device(), graph, state);
         load_weights(folder / "model.safetensors", parameters.list(), state);
         program.write("tokens", integers(input, "tokens"));
@@ -120,7 +120,7 @@ TEST_P(DeviceAttentionTaps, EqualPyTorchsAndChangeNothing) {
         if (!watched) continue;
         EXPECT_EQ(taps.found.size(), 2 * attention_tap_names().size());
         for (const Tapped& tapped : taps.found) {
-            const std::string name = "tap." + tapped.path + "." + tapped.name;
+            const std::string name = tapped.output();
             const std::vector<float> want = wanted.read_f32(name), got = program.read(name);
             EXPECT_LE(difference(got, want, 1e-3), 2e-5) << name;
         }
@@ -138,20 +138,20 @@ TEST(DeviceAttentionTapsOfRows, AreThoseOfTheFirstRows) {
     Graph graph;
     Parameters parameters;
     State state(shared_device());
-    Taps taps{.names = attention_tap_names(), .rows = 1};
+    Taps taps{.names = attention_tap_names(), .positions = 7};
     const TensorType type{DType::i32, Shape(input.at("tokens").shape)};
     graph.output("logits",
                  language_logits(Scope(graph, parameters).with_taps(&taps), config, graph.input("tokens", type)));
-    for (const Tapped& tapped : taps.found) graph.output(tapped.path + tapped.name, tapped.tensor);
+    for (const Tapped& tapped : taps.found) graph.output(tapped.output(), tapped.tensor);
     Program program(shared_device(), graph, state);
     load_weights(folder / "model.safetensors", parameters.list(), state);
     program.write("tokens", integers(input, "tokens"));
     program.run();
     const Safetensors wanted = Safetensors::open(probes / "llama-belief.safetensors");
     for (const Tapped& tapped : taps.found) {
-        std::vector<float> want = wanted.read_f32("tap." + tapped.path + "." + tapped.name);
+        std::vector<float> want = wanted.read_f32(tapped.output());
         want.resize(want.size() / 2);
-        EXPECT_LE(difference(program.read(tapped.path + tapped.name), want, 1e-3), 2e-5) << tapped.name;
+        EXPECT_LE(difference(program.read(tapped.output()), want, 1e-3), 2e-5) << tapped.name;
     }
 }
 
