@@ -5,7 +5,7 @@
 
 #include "apps/bench/bench_models.h"
 #include "apps/cli/command.h"
-#include "apps/eval/eval.h"
+#include "apps/eval/model_evaluation.h"
 #include "apps/eval/forward_case.h"
 #include "apps/inspect/inspect.h"
 #include "base/error.h"
@@ -19,6 +19,7 @@ constexpr TaskCommands ALL[] = {
     {.task = language_task,
      .add_train = add_train_language,
      .eval = eval_language,
+     .evaluation = evaluation_of_language,
      .forward = language_case,
      .add_inspect = add_inspect_language,
      .inspect = inspect_language,
@@ -26,6 +27,7 @@ constexpr TaskCommands ALL[] = {
     {.task = image_task,
      .add_train = add_train_images,
      .eval = eval_images,
+     .evaluation = evaluation_of_images,
      .forward = image_case,
      .add_inspect = add_inspect_images,
      .inspect = inspect_images,
@@ -33,6 +35,7 @@ constexpr TaskCommands ALL[] = {
     {.task = translation_task,
      .add_train = add_train_translation,
      .eval = eval_translation,
+     .evaluation = evaluation_of_translation,
      .forward = translation_case,
      .add_inspect = add_inspect_translation,
      .inspect = inspect_translation,

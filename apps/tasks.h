@@ -19,6 +19,7 @@ struct BenchEntry;
 struct BenchModel;
 struct Common;
 struct EvalOptions;
+struct ModelEvaluation;
 struct Family;
 struct ForwardCase;
 struct ForwardOptions;
@@ -33,6 +34,7 @@ struct TaskCommands {
     /// Adds `train FAMILY`.
     void (*add_train)(cli::Command& train, Common& common, const Family& family);
     void (*eval)(const Common& common, const EvalOptions& options);
+    ModelEvaluation (*evaluation)(const Common& common, const EvalOptions& options);
     ForwardCase (*forward)(const ForwardOptions& options, const Safetensors& file);
     /// Adds `inspect FAMILY`.
     void (*add_inspect)(cli::Command& inspect, Common& common, const Family& family);

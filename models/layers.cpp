@@ -47,14 +47,19 @@ Tensor add_adapter(const Scope& scope, Tensor x, std::int64_t out, const LinearO
 
 }  // namespace
 
+Tensor linear_weight(const Scope& scope, std::int64_t in, std::int64_t out, const LinearOptions& options) {
+    const Shape matrix = options.out_in ? Shape{out, in} : Shape{in, out};
+    return reshape(
+        scope.linear_weight(options.weight_shape.value_or(matrix), options.init, options.out_in, !options.weight_as),
+        matrix);
+}
+
 Tensor linear(const Scope& scope, Tensor x, std::int64_t out, const LinearOptions& options) {
-    const Shape matrix = options.out_in ? Shape{out, x.width()} : Shape{x.width(), out};
-    const Tensor stored =
-        scope.linear_weight(options.weight_shape.value_or(matrix), options.init, options.out_in, !options.weight_as);
+    const Tensor stored = linear_weight(scope, x.width(), out, options);
     const Tensor bias = options.bias ? scope.parameter("bias", {out}, options.bias_init) : Tensor();
     const Tensor used = options.weight_as ? options.weight_as(stored) : stored;
     const Tensor weight = options.factor == 1.0f ? used : scale(used, options.factor);
-    return matmul(x, reshape(weight, matrix),
+    return matmul(x, weight,
                   {.transpose_b = options.out_in,
                    .bias = bias,
                    .addend = add_adapter(scope, x, out, options),
@@ -65,9 +70,13 @@ Tensor add_linear(const Scope& scope, Tensor residual, Tensor x, LinearOptions o
     return add_maps(scope, scope, {x}, residual.width(), options, residual);
 }
 
+std::string second_map(std::string_view name) {
+    return std::string(name) + "_s";
+}
+
 Tensor output_maps(const Scope& scope, std::string_view name, const VariantOutput& mixed, std::int64_t out,
                    LinearOptions options, Tensor residual) {
-    return add_maps(scope / name, scope / (std::string(name) + "_s"), mixed, out, options, residual);
+    return add_maps(scope / name, scope / second_map(name), mixed, out, options, residual);
 }
 
 Tensor layer_norm(const Scope& scope, Tensor x, bool bias, float eps) {

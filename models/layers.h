@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "models/attention/variant.h"
@@ -24,11 +25,17 @@ struct LinearOptions {
     Tensor row_scale = {};                   // scales all but the addend: a factor per sample, [B, 1, ..., 1]
 };
 
+/// The stored weight W of a linear map from `in` to `out` numbers: [in, out], or [out, in] if the options say so.
+Tensor linear_weight(const Scope& scope, std::int64_t in, std::int64_t out, const LinearOptions& options);
+
 /// factor · x·W + b: [..., in] → [..., out]; with an adapter (models/adapters/lora.h), factor · (x·W + x·ΔW) + b.
 Tensor linear(const Scope& scope, Tensor x, std::int64_t out, const LinearOptions& options = {});
 
 /// residual + drop(x·W + b). Without dropout the product's kernel computes all, including stochastic depth.
 Tensor add_linear(const Scope& scope, Tensor residual, Tensor x, LinearOptions options);
+
+/// Name of the second output map W^s beside a first one of this name.
+std::string second_map(std::string_view name);
 
 /// residual + drop(W^o·main + W^s·extra) of a variant's output. W^o has the name `name`, W^s `name`_s; W^s has no bias.
 Tensor output_maps(const Scope& scope, std::string_view name, const VariantOutput& mixed, std::int64_t out,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "models/attention/attention_taps.h"
 #include "models/logits.h"
 #include "ops/movement/kv_cache.h"
 #include "ops/movement/view.h"
@@ -81,7 +82,7 @@ Tensor translation_logits(const Scope& scope, const ModelConfig& config, const S
 
 std::vector<Tensor> cross_attention_weights(const Scope& scope, const ModelConfig& config, std::int64_t source,
                                             std::int64_t target) {
-    Taps taps{.names = {"cross_attention"}};
+    Taps taps{.names = {std::string(tap::cross_weights)}};
     Graph& graph = scope.graph();
     features(scope.with_taps(&taps), config, sentences(graph, "source_tokens", "source_lengths", 1, source),
              sentences(graph, "tokens", "target_lengths", 1, target));

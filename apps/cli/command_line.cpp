@@ -84,6 +84,7 @@ void add_commands(cli::Command& app, Common& common) {
     add_devices(app, common);
     add_train(app, common);
     add_eval(app, common);
+    add_heads(app, common);
     add_score(app, common);
     add_generate(app, common);
     add_fill(app, common);

@@ -12,6 +12,7 @@ struct Common;
 void add_devices(cli::Command& app, Common& common);
 void add_train(cli::Command& app, Common& common);
 void add_eval(cli::Command& app, Common& common);
+void add_heads(cli::Command& app, Common& common);
 void add_score(cli::Command& app, Common& common);
 void add_classify(cli::Command& app, Common& common);
 void add_generate(cli::Command& app, Common& common);

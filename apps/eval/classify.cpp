@@ -24,6 +24,7 @@
 #include "models/images/drawing/attention_map.h"
 #include "models/images/drawing/drawing.h"
 #include "models/images/image_file.h"
+#include "models/probes/rollout.h"
 #include "ops/attention/attention.h"
 #include "ops/movement/view.h"
 #include "program/program.h"
@@ -109,7 +110,8 @@ constexpr int MAP_SIDE = 256, HEAD_SIDE = 96, GAP = 6;  // pixels; many heads ar
 Image rollout_picture(const Image& picture, std::span<const AttentionWeights> blocks) {
     Image sheet(2 * MAP_SIDE + 3 * GAP, MAP_SIDE + 2 * GAP, paper);
     draw_image(sheet, picture, GAP, GAP);
-    draw_image(sheet, overlay(picture, rollout(blocks)), MAP_SIDE + 2 * GAP, GAP);
+    const std::vector<double> shares = rollout(blocks, 0);
+    draw_image(sheet, overlay(picture, std::span(shares).subspan(1)), MAP_SIDE + 2 * GAP, GAP);
     return sheet;
 }
 

@@ -30,6 +30,8 @@ struct EvalOptions {
     std::optional<std::int64_t> stride;  // else block_size
     std::optional<std::int64_t> limit;   // tasks
     bool parse_special = false;          // recognise names of special tokens in a text
+    /// True if every token is predicted exactly once.
+    bool predicts_every_token() const { return all || !text.empty(); }
 
     // translation models
     std::string source, target;            // parallel texts, instead of data

@@ -8,8 +8,8 @@
 #include "apps/cli/interrupts.h"
 #include "apps/cli/output_file.h"
 #include "apps/cli/progress.h"
-#include "apps/eval/eval.h"
 #include "apps/eval/image_evaluation.h"
+#include "apps/eval/model_evaluation.h"
 #include "apps/model.h"
 #include "apps/train/image_options.h"
 #include "models/image_model.h"
@@ -43,6 +43,29 @@ Images images_of(const ImageSet& set, const std::string& split) {
         for (std::size_t i = 0; i < more->size(); ++i) all.add(more->pixels(i).data(), more->label(i));
     return all;
 }
+
+/// Images of a split in batches.
+struct ImageSubject {
+    ImageSubject(const Common& common, const EvalOptions& o, const ImageModel& model)
+        : processor(model.processor(o.statistics)),
+          set(open_set(common, o, model, processor.fit)),
+          split(!o.split.empty() ? o.split
+                : set.split      ? "val"
+                                 : "all"),
+          images(images_of(set, split)),
+          batch(std::min<std::int64_t>(o.batch_size ? o.batch_size : 128, std::ssize(images.labels()))),
+          evaluation(set, images, processor.statistics, batch) {
+        require(images.size() > 0, "data ", o.data, ": the split '", split, "' has no images");
+    }
+    ImageSubject(const ImageSubject&) = delete;
+
+    ImageProcessor processor;
+    ImageSet set;
+    std::string split;
+    Images images;
+    std::int64_t batch;
+    ImageEvaluation evaluation;
+};
 
 void evaluate(Device& device, const Common& common, const EvalOptions& o, const ImageModel& model, std::int64_t batch,
               ImageEvaluation& evaluation) {
@@ -106,21 +129,33 @@ void report(const Common& common, const EvalOptions& o, const std::string& split
 
 }  // namespace
 
+ModelEvaluation evaluation_of_images(const Common& common, const EvalOptions& o) {
+    const auto model = std::make_shared<const ImageModel>(open_image_model({o.model, {}, o.verify}));
+    const auto subject = std::make_shared<ImageSubject>(common, o, *model);
+    ModelEvaluation made;
+    made.model = model;
+    made.side_files = {
+        {image_processor_file, image_processor_text(subject->processor, model->config.size(Dimension::image_size))}};
+    made.shapes = {[=](const Scope& scope) { return image_loss(scope, model->config, subject->batch); }};
+    made.batches = static_cast<std::uint64_t>(subject->evaluation.batches());
+    made.feed = [=](Program& program, std::uint64_t number) { subject->evaluation.feed(program, number); };
+    made.items = [=](std::uint64_t number) {
+        return static_cast<double>(std::min<std::int64_t>(
+            subject->batch, std::ssize(subject->images.labels()) - static_cast<std::int64_t>(number) * subject->batch));
+    };
+    return made;
+}
+
 void eval_images(const Common& common, const EvalOptions& o) {
     if (!o.confusion_matrix.empty()) require_output("--confusion-matrix", o.confusion_matrix, {o.model, o.data});
     const ImageModel model = open_image_model({o.model, {}, o.verify});
-    const ImageProcessor processor = model.processor(o.statistics);
-    const ImageSet set = open_set(common, o, model, processor.fit);
-    const std::string split = !o.split.empty() ? o.split : set.split ? "val" : "all";
-    const Images images = images_of(set, split);
-    require(images.size() > 0, "data ", o.data, ": the split '", split, "' has no images");
-    const std::int64_t batch = std::min<std::int64_t>(o.batch_size ? o.batch_size : 128, std::ssize(images.labels()));
-    ImageEvaluation evaluation(set, images, processor.statistics, batch);
+    ImageSubject subject(common, o, model);
     catch_interrupts();
-    with_device(common, [&](Device& device) { evaluate(device, common, o, model, batch, evaluation); });
+    with_device(common, [&](Device& device) { evaluate(device, common, o, model, subject.batch, subject.evaluation); });
     if (!o.confusion_matrix.empty())
-        write_png(o.confusion_matrix, draw_confusion(evaluation.confusions(), set.class_names, o.model));
-    report(common, o, split, set, evaluation);
+        write_png(o.confusion_matrix,
+                  draw_confusion(subject.evaluation.confusions(), subject.set.class_names, o.model));
+    report(common, o, subject.split, subject.set, subject.evaluation);
 }
 
 }  // namespace vkf

@@ -8,7 +8,7 @@
 #include "apps/cli/common.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/progress.h"
-#include "apps/eval/eval.h"
+#include "apps/eval/model_evaluation.h"
 #include "apps/eval/translation_scores.h"
 #include "apps/generate/translate_lines.h"
 #include "apps/inspect/facts.h"
@@ -61,6 +61,34 @@ double mean_loss(Device& device, const Common& common, const EvalOptions& o, con
     return sum / tokens;
 }
 
+/// Pairs of a model in batches.
+struct TranslationSubject {
+    TranslationSubject(const Common& common, const EvalOptions& o, const TranslationModel& model, bool shuffled)
+        : pairs(read_pairs(o)),
+          tokens(translation_tokens(model.config)),
+          encoded(pairs, *model.tokenizers.source, *model.tokenizers.target, tokens.end,
+                  model.config.size(Dimension::context)),
+          batches("eval", encoded, tokens.begin, {.tokens = room(), .seed = common.seed, .shuffled = shuffled}) {
+        if (encoded.too_long() > 0)
+            note(common, text(pairs.source_name, ": ", encoded.too_long(), " of ", pairs.source.size(),
+                              " pairs have more than ", model.config.size(Dimension::context).value,
+                              " tokens and are left out of the loss"));
+    }
+    TranslationSubject(const TranslationSubject&) = delete;
+
+    /// Tokens of a batch, which has room for the longest pair.
+    std::int64_t room() const {
+        std::int64_t most = TOKENS_AT_ONCE;
+        for (std::size_t i = 0; i < encoded.size(); ++i) most = std::max(most, encoded.length(i));
+        return most;
+    }
+
+    ParallelText pairs;
+    TranslationTokens tokens;
+    SentencePairs encoded;
+    PairBatches batches;
+};
+
 /// BLEU and chrF2 of translations of all sources, with their signatures.
 nlohmann::ordered_json translation_scores(Device& device, const Common& common, const EvalOptions& o,
                                           const TranslationModel& model, const ParallelText& pairs) {
@@ -77,29 +105,43 @@ nlohmann::ordered_json translation_scores(Device& device, const Common& common, 
 
 }  // namespace
 
+ModelEvaluation evaluation_of_translation(const Common& common, const EvalOptions& o) {
+    require(o.split.empty(), "--split has no effect on pairs of sentences, which are one set");
+    const auto model = std::make_shared<const TranslationModel>(open_translation_model({o.model, o.base, o.verify}));
+    const auto subject = std::make_shared<const TranslationSubject>(common, o, *model, true);
+    ModelEvaluation made;
+    made.model = model;
+    made.side_files = model->side_files();
+    for (const PairShape& shape : subject->batches.shapes())
+        made.shapes.emplace_back([=](const Scope& scope) { return translation_loss(scope, model->config, shape); });
+    made.batches = subject->batches.count();
+    made.shape_of = [=](std::uint64_t number) { return subject->batches.shape_of(number); };
+    made.feed = [=](Program& program, std::uint64_t number) { write_batch(program, subject->batches.at(number)); };
+    made.items = [=](std::uint64_t number) { return static_cast<double>(subject->batches.targets(number)); };
+    made.tokens = [=](std::uint64_t number, bool source) {
+        const PairShape& shape = subject->batches.shapes()[subject->batches.shape_of(number)];
+        const PairTokenizers& tokenizers = model->tokenizers;
+        return TokenRows{source ? shape.source : shape.target,
+                         subject->batches.at(number).at(source ? "source_tokens" : "tokens"),
+                         (source ? tokenizers.source : tokenizers.target).tokenizer.get(), subject->tokens.end};
+    };
+    return made;
+}
+
 void eval_translation(const Common& common, const EvalOptions& o) {
     require(o.split.empty(), "--split has no effect on pairs of sentences, which are one set");
     const TranslationModel model = open_translation_model({o.model, o.base, o.verify});
-    const ParallelText pairs = read_pairs(o);
-    const TranslationTokens tokens = translation_tokens(model.config);
-    const std::int64_t context = model.config.size(Dimension::context);
-    const SentencePairs encoded(pairs, *model.tokenizers.source, *model.tokenizers.target, tokens.end, context);
-    std::int64_t room = TOKENS_AT_ONCE;
-    for (std::size_t i = 0; i < encoded.size(); ++i) room = std::max(room, encoded.length(i));
-    const PairBatches batches("eval", encoded, tokens.begin, {.tokens = room, .shuffled = false});
-    if (encoded.too_long() > 0)
-        note(common, text(pairs.source_name, ": ", encoded.too_long(), " of ", pairs.source.size(),
-                          " pairs have more than ", context, " tokens and are left out of the loss"));
+    const TranslationSubject subject(common, o, model, false);
     catch_interrupts();
     with_device(common, [&](Device& device) {
         // First, because a sentence that cannot be translated is an error.
         nlohmann::ordered_json scores = nlohmann::ordered_json::object();
-        if (o.bleu) scores = translation_scores(device, common, o, model, pairs);
-        const double loss = mean_loss(device, common, o, model, batches);
+        if (o.bleu) scores = translation_scores(device, common, o, model, subject.pairs);
+        const double loss = mean_loss(device, common, o, model, subject.batches);
         nlohmann::ordered_json facts{{"loss", loss},
                                      {"perplexity", std::exp(loss)},
-                                     {"target_tokens", encoded.target_tokens()},
-                                     {"pairs", encoded.size()}};
+                                     {"target_tokens", subject.encoded.target_tokens()},
+                                     {"pairs", subject.encoded.size()}};
         facts.update(scores);
         print_facts(common, facts);
     });

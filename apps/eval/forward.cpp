@@ -84,7 +84,7 @@ void require_finite(Program& program, const Graph& graph, const std::string& mod
 
 std::vector<std::string> layer_tap_names() {
     std::vector<std::string> names = attention_tap_names();
-    names.emplace_back("cross_attention");
+    names.emplace_back(tap::cross_weights);
     return names;
 }
 

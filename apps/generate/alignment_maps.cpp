@@ -9,7 +9,9 @@
 #include "apps/cli/progress.h"
 #include "base/error.h"
 #include "base/files/file.h"
-#include "models/translation/alignment_svg.h"
+#include "models/probes/attention_svg.h"
+#include "models/tokenizers/shown_token.h"
+#include "models/translation/cross_attention.h"
 #include "models/translation_model.h"
 
 namespace vkf {
@@ -22,14 +24,10 @@ fs::path map_file(const fs::path& folder, std::size_t line) {
     return folder / text(line + 1, ".svg");
 }
 
-/// Texts of a sentence's tokens, of which the last may be its end. Blanks are shown as in SentencePiece's tokens.
+/// Texts of a sentence's tokens, of which the last may be its end.
 std::vector<std::string> token_texts(const Tokenizer& tokenizer, const Tokens& tokens, std::int32_t end) {
     std::vector<std::string> made;
-    for (const std::int32_t token : tokens) {
-        std::string shown = token == end ? "</s>" : tokenizer.decode(std::vector{token});
-        for (std::size_t at = 0; (at = shown.find(' ', at)) != std::string::npos;) shown.replace(at, 1, "▁");
-        made.push_back(std::move(shown));
-    }
+    for (const std::int32_t token : tokens) made.push_back(token == end ? "</s>" : shown_token(&tokenizer, token));
     return made;
 }
 
@@ -63,11 +61,13 @@ void write_alignment_maps(Device& device, const Common& common, const Translatio
     for (std::size_t i = 0; i < made.lines.size(); ++i) {
         if (!made.lines[i].empty()) {
             const Tokens& written = made.lines[i].front().hypothesis.tokens;
-            const std::string svg =
-                alignment_svg({.source = token_texts(*model.tokenizers.source, made.sources[i], end),
-                               .target = token_texts(*model.tokenizers.target, written, end),
-                               .layers = attention.weights(made.sources[i], written)});
-            replace_file(map_file(folder, i), [&](FileWriter& file) { file.write(svg); });
+            AttentionTables tables{.columns = token_texts(*model.tokenizers.source, made.sources[i], end),
+                                   .rows = token_texts(*model.tokenizers.target, written, end),
+                                   .tables = {}};
+            const std::vector<AlignmentWeights> layers = attention.weights(made.sources[i], written);
+            for (std::size_t layer = 0; layer < layers.size(); ++layer)
+                tables.tables.push_back({layers.size() > 1 ? text("layer ", layer + 1) : "", layers[layer]});
+            replace_file(map_file(folder, i), [&](FileWriter& file) { file.write(attention_svg(tables)); });
         }
         stop_if_interrupted();
         progress.update(static_cast<std::int64_t>(i) + 1, "");

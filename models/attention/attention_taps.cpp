@@ -11,9 +11,11 @@ namespace vkf {
 
 namespace {
 
-/// The first rows of a batch, at least one, if it has more.
-Tensor first_rows(Tensor x, std::int64_t rows) {
-    return x && x.shape()[0] > rows ? slice(x, 0, 0, std::max<std::int64_t>(1, rows)) : x;
+/// The rows of a batch that are watched, where each has so many positions: at least the first.
+Tensor watched_rows(const Scope& scope, Tensor x, std::int64_t positions) {
+    if (!x || scope.taps()->positions == 0) return x;
+    const std::int64_t rows = std::max<std::int64_t>(1, scope.taps()->positions / positions);
+    return x.shape()[0] > rows ? slice(x, 0, 0, rows) : x;
 }
 
 }  // namespace
@@ -29,8 +31,7 @@ std::vector<std::string> attention_tap_names() {
 void tap_attention(const AttentionContext& at, Tensor residual, Tensor signal, const AttentionTapMap& map) {
     const Scope& scope = at.scope;
     if (!scope.taps()) return;
-    const std::int64_t positions = scope.taps()->positions;
-    const auto part = [&](Tensor x) { return positions > 0 ? first_rows(x, positions / at.q.shape()[1]) : x; };
+    const auto part = [&](Tensor x) { return watched_rows(scope, x, at.q.shape()[1]); };
     scope.tap(tap::residual, [&] { return contiguous(part(residual)); });
     scope.tap(tap::signal, [&] { return contiguous(part(signal)); });
     if (at.config.variant().maps != 1) return;
@@ -58,6 +59,25 @@ void tap_attention(const AttentionContext& at, Tensor residual, Tensor signal, c
         return mapped(project_out(o, values(o), 1));
     });
     scope.tap(tap::weights, [&] { return attention_weights(q, k, options); });
+}
+
+void tap_output_map(const Scope& scope, Tensor signal, std::int64_t heads, std::int64_t out,
+                    const AttentionTapMap& map) {
+    scope.tap(tap::output_map, [&] {
+        const Tensor weight = linear_weight(scope / map.name, signal.width(), out, map.options);
+        const std::int64_t width = signal.width() / heads;
+        return reshape(weight, map.options.out_in ? Shape{out, heads, width} : Shape{heads, width, out});
+    });
+}
+
+void tap_cross_attention(const Scope& scope, Tensor q, Tensor k, Tensor o, const AttentionOptions& options) {
+    if (!scope.taps()) return;
+    AttentionOptions watched = options;
+    const auto part = [&](Tensor x) { return watched_rows(scope, x, q.shape()[1]); };
+    watched.mask.query_lengths = part(options.mask.query_lengths);
+    watched.mask.key_lengths = part(options.mask.key_lengths);
+    scope.tap(tap::cross_attended, [&] { return contiguous(part(o)); });
+    scope.tap(tap::cross_weights, [&] { return attention_weights(part(q), part(k), watched); });
 }
 
 }  // namespace vkf

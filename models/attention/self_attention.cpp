@@ -15,7 +15,11 @@ Tensor self_attention(const Scope& scope, Tensor residual, const QueriesKeysValu
     }
     const AttentionContext at{scope, in.q, k, v, in.v, how.options, how.config};
     const VariantOutput mixed = how.config.variant().mix(at);
+    const std::int64_t heads = how.options.heads;
     tap_attention(at, residual, mixed.main, {how.output, how.output_map});
+    tap_output_map(scope, mixed.main, heads, residual.width(), {how.output, how.output_map});
+    if (mixed.extra)
+        tap_output_map(scope, mixed.extra, heads, residual.width(), {second_map(how.output), how.output_map});
     return output_maps(scope, how.output, mixed, residual.width(), how.output_map, residual);
 }
 

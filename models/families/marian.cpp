@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/integers.h"
-#include "models/attention/attention_weights.h"
+#include "models/attention/attention_taps.h"
 #include "models/attention/self_attention.h"
 #include "models/config/activation_words.h"
 #include "models/files/stored_weights.h"
@@ -123,9 +123,10 @@ Tensor cross_attention_layer(const Scope& block, const MarianConfig& c, Tensor x
         const AttentionOptions options{.heads = c.decoder_attention_heads,
                                        .mask = {.query_lengths = target_lengths, .key_lengths = source_lengths}};
         const Tensor o = attention(q, source.keys, source.values, options);
-        scope.tap("cross_attention",
-                  [&] { return attention_weights(q, source.keys, options); });
-        return add_linear(scope / "out_proj", stream, reshape(o, in.shape()), xavier(c.d_model, c.d_model));
+        const LinearOptions map = xavier(c.d_model, c.d_model);
+        tap_cross_attention(scope, q, source.keys, o, options);
+        tap_output_map(scope, o, options.heads, c.d_model, {"out_proj", map});
+        return add_linear(scope / "out_proj", stream, reshape(o, in.shape()), map);
     });
 }
 

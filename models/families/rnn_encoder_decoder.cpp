@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/integers.h"
+#include "models/attention/attention_taps.h"
 #include "models/layers.h"
 #include "models/recurrent/recurrent_layer.h"
 #include "ops/elementwise/activation.h"
@@ -183,7 +184,7 @@ Features rnn_features(const Scope& model, const RnnConfig& c, const SourceMemory
         }
     RnnDecoder writer(model, c, memory);
     const Tensor made = (decoder / "attn").drop(writer.features(x, state));
-    (decoder / "attn").tap("cross_attention", [&] { return writer.weights(); });
+    (decoder / "attn").tap(tap::cross_weights, [&] { return writer.weights(); });
     const std::vector<Tensor*> after = parts(state);
     for (std::size_t i = 0; i < carried.size(); ++i) carried[i].keep(*after[i]);
     return {made, c.tie_word_embeddings ? table : rnn_table(model / "generator", c, c.target_vocabulary())};

@@ -4,7 +4,9 @@ them, and their statistics, in PyTorch's float64.
 
   tests/golden/make_probe_golden.py        (Debian's python3-torch and python3-numpy)
 
-A file has tap.LAYER.NAME, and statistic.LAYER.NAME: the mean over the first tokens of all rows, and over all tokens.
+A file has tap.LAYER.NAME; statistic.LAYER.NAME, the mean over the first tokens of all rows, and over all tokens;
+spectrum.LAYER, the cumulative energy of the singular values of each head's weights, mean over the rows; loss; and
+loss_without.LAYER, the loss with the output of each head zeroed alone.
 Written from the papers' equations, independently of the C++ code."""
 import json
 import os
@@ -74,6 +76,30 @@ def statistics(at, o, v, taps):
     return made
 
 
+def spectrum(weights):
+    energy = torch.linalg.svdvals(weights).pow(2)
+    return (energy.cumsum(-1) / energy.sum(-1, keepdim=True)).mean(0)
+
+
+def loss_without(program, config, p, case, layer=None, head=0):
+    """Loss with the signals of a head of a layer set to zero; of the whole model without a layer."""
+    plain = program.signals
+
+    def pruned(config, at):
+        made = plain(config, at)
+        if at.prefix != layer:
+            return made
+        width, heads = made[0].shape[-1] // at.q.shape[1], torch.arange(made[0].shape[-1])
+        kept = (heads // width != head).double()
+        return [x * kept for x in made]
+
+    program.signals = pruned
+    logits = program.forward(config, p, torch.tensor(case["tokens"]))
+    program.signals = plain
+    targets = torch.tensor(case["targets"]).long().flatten()
+    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets, ignore_index=-1).item()
+
+
 def main():
     os.makedirs(os.path.join(HERE, "probes"), exist_ok=True)
     for name, (program, output_map) in CASES.items():
@@ -81,12 +107,12 @@ def main():
             config = json.load(file)
         p = {key: torch.tensor(a, dtype=torch.float64)
              for key, a in load(os.path.join(HERE, name, "model.safetensors")).items()}
-        tokens = torch.tensor(load(os.path.join(HERE, name, "case.safetensors"))["tokens"])
+        case = load(os.path.join(HERE, name, "case.safetensors"))
         layers = []
         WATCHERS[:] = [layers.append]
-        program.forward(config, p, tokens)
+        program.forward(config, p, torch.tensor(case["tokens"]))
         WATCHERS.clear()
-        made = {}
+        made = {"loss": np.array([loss_without(program, config, p, case)], np.float32)}
         for at in layers:
             o, v, w = rows(at.o), rows(at.v), output_map(p, at.prefix)
             taps = {"residual": at.x, "signal": signals(config, at)[0], "values": v, "attended": o,
@@ -96,6 +122,9 @@ def main():
             made.update({f"tap.{layer}.{key}": x.numpy().astype(np.float32) for key, x in taps.items()})
             made.update({f"statistic.{layer}.{key}": x.astype(np.float32)
                          for key, x in statistics(at, o, v, taps).items()})
+            made["spectrum." + layer] = spectrum(taps["attention_weights"]).numpy().astype(np.float32)
+            made["loss_without." + layer] = np.array(
+                [loss_without(program, config, p, case, at.prefix, head) for head in range(at.q.shape[1])], np.float32)
         make_golden.save(os.path.join(HERE, "probes", name + ".safetensors"), made)
 
 

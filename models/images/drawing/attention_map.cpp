@@ -28,22 +28,6 @@ Between between(double at, std::size_t n) {
 
 }  // namespace
 
-std::vector<double> rollout(std::span<const AttentionWeights> blocks) {
-    const std::size_t tokens = blocks.front().tokens;
-    std::vector<double> reached(tokens), before(tokens);  // for the class token, from the last block down
-    reached[0] = 1;
-    for (std::size_t block = blocks.size(); block-- > 0;) {
-        const AttentionWeights& weights = blocks[block];
-        std::swap(reached, before);
-        for (std::size_t j = 0; j < tokens; ++j) reached[j] = 0.5 * before[j];
-        const double share = 0.5 / static_cast<double>(weights.heads);
-        for (std::size_t h = 0; h < weights.heads; ++h)
-            for (std::size_t i = 0; i < tokens; ++i)
-                for (std::size_t j = 0; j < tokens; ++j) reached[j] += share * before[i] * weights.row(h, i)[j];
-    }
-    return {reached.begin() + 1, reached.end()};
-}
-
 Image overlay(const Image& image, std::span<const double> map) {
     const auto n = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(map.size()))));
     require(n > 0 && n * n == map.size(), "a map of ", map.size(), " patches is no square");

@@ -1,4 +1,4 @@
-// Weights of cross-attention, and their picture.
+// Weights of cross-attention.
 
 #include "models/translation/cross_attention.h"
 
@@ -13,7 +13,6 @@
 #include "models/attention/attention_weights.h"
 #include "models/files/config_json.h"
 #include "models/files/weights.h"
-#include "models/translation/alignment_svg.h"
 #include "ops/attention/attention.h"
 #include "ops/movement/view.h"
 #include "program/program.h"
@@ -54,24 +53,6 @@ TEST(DeviceCrossAttention, HasAShareOfEverySourceTokenInEveryTargetToken) {
         CrossAttention attention(shared_device(), config, 3, 5);
         EXPECT_NE(complaint([&] { attention.weights(source, target); }).find("there is room for 3"), std::string::npos);
     }
-}
-
-TEST(HostAlignmentSvg, HasACellForEveryPairAndBothSentences) {
-    const std::string svg = alignment_svg({.source = {"a<b", "größe"},
-                                           .target = {"x", "y", "</s>"},
-                                           .layers = {{1, 0, 0.25f, 0.75f, 0, 1}, {0, 1, 1, 0, 0.5f, 0.5f}}});
-    const auto count = [&](const std::string& part) {
-        std::size_t found = 0;
-        for (std::size_t at = 0; (at = svg.find(part, at)) != std::string::npos; ++at) ++found;
-        return found;
-    };
-    EXPECT_EQ(count("<title>"), 12u);
-    EXPECT_EQ(count(">a&lt;b</text>"), 2u);  // at each layer
-    EXPECT_EQ(count(">größe</text>"), 2u);
-    EXPECT_EQ(count(">&lt;/s&gt;</text>"), 1u);
-    EXPECT_EQ(count(">layer 2</text>"), 1u);
-    EXPECT_EQ(count("fill-opacity=\"0.75\"><title>y reads größe: 0.75</title>"), 1u);
-    EXPECT_NE(complaint([] { alignment_svg({.source = {"a"}, .target = {"b"}, .layers = {{1, 0}}}); }), "");
 }
 
 }  // namespace
