@@ -136,10 +136,10 @@ ModelEvaluation evaluation_of_images(const Common& common, const EvalOptions& o)
     made.model = model;
     made.side_files = {
         {image_processor_file, image_processor_text(subject->processor, model->config.size(Dimension::image_size))}};
-    made.shapes = {[=](const Scope& scope) { return image_loss(scope, model->config, subject->batch); }};
+    made.loss.shapes = {[=](const Scope& scope) { return image_loss(scope, model->config, subject->batch); }};
     made.batches = static_cast<std::uint64_t>(subject->evaluation.batches());
     made.feed = [=](Program& program, std::uint64_t number) { subject->evaluation.feed(program, number); };
-    made.items = [=](std::uint64_t number) {
+    made.loss.weight_of = [=](std::uint64_t number) {
         return static_cast<double>(std::min<std::int64_t>(
             subject->batch, std::ssize(subject->images.labels()) - static_cast<std::int64_t>(number) * subject->batch));
     };

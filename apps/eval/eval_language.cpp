@@ -85,11 +85,11 @@ ModelEvaluation evaluation_of_language(const Common& common, const EvalOptions& 
     ModelEvaluation made;
     made.model = model;
     made.side_files = model->side_files();
-    made.shapes = {
+    made.loss.shapes = {
         [=](const Scope& scope) { return language_evaluation(scope, model->config, windows.rows, windows.length); }};
     made.batches = static_cast<std::uint64_t>(windows.count);
     made.feed = [=](Program& program, std::uint64_t number) { write_batch(program, batch(number)); };
-    made.items = [=](std::uint64_t number) {
+    made.loss.weight_of = [=](std::uint64_t number) {
         return static_cast<double>(windows.tokens() - std::ranges::count(batch(number).at("targets"), -1));
     };
     made.tokens = [=](std::uint64_t number, bool) {

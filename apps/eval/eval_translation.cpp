@@ -113,11 +113,12 @@ ModelEvaluation evaluation_of_translation(const Common& common, const EvalOption
     made.model = model;
     made.side_files = model->side_files();
     for (const PairShape& shape : subject->batches.shapes())
-        made.shapes.emplace_back([=](const Scope& scope) { return translation_loss(scope, model->config, shape); });
+        made.loss.shapes.emplace_back(
+            [=](const Scope& scope) { return translation_loss(scope, model->config, shape); });
     made.batches = subject->batches.count();
-    made.shape_of = [=](std::uint64_t number) { return subject->batches.shape_of(number); };
+    made.loss.shape_of = [=](std::uint64_t number) { return subject->batches.shape_of(number); };
     made.feed = [=](Program& program, std::uint64_t number) { write_batch(program, subject->batches.at(number)); };
-    made.items = [=](std::uint64_t number) { return static_cast<double>(subject->batches.targets(number)); };
+    made.loss.weight_of = [=](std::uint64_t number) { return static_cast<double>(subject->batches.targets(number)); };
     made.tokens = [=](std::uint64_t number, bool source) {
         const PairShape& shape = subject->batches.shapes()[subject->batches.shape_of(number)];
         const PairTokenizers& tokenizers = model->tokenizers;

@@ -105,7 +105,7 @@ std::vector<HeadLayer> layers_of(const ModelEvaluation& evaluation) {
     Graph graph;
     Parameters parameters;
     Taps taps{.names = {std::string(tap::output_map)}};
-    evaluation.shapes.front()(Scope(graph, parameters).with_taps(&taps));
+    evaluation.loss.shapes.front()(Scope(graph, parameters).with_taps(&taps));
     return head_layers(taps, parameters);
 }
 
@@ -113,9 +113,9 @@ HeadStudy::HeadStudy(Device& device, Format activations, ModelEvaluation evaluat
     : device_(device), activations_(activations), evaluation_(std::move(evaluation)), state_(device) {
     const std::uint64_t count = std::min(batches, evaluation_.batches);
     for (std::uint64_t i = 0; i < count; ++i) numbers_.push_back(i * evaluation_.batches / count);
-    plain_.resize(evaluation_.shapes.size());
-    watching_.resize(evaluation_.shapes.size());
-    watched_.resize(evaluation_.shapes.size());
+    plain_.resize(evaluation_.loss.shapes.size());
+    watching_.resize(evaluation_.loss.shapes.size());
+    watched_.resize(evaluation_.loss.shapes.size());
     std::vector<HeadLayer> layers = layers_of(evaluation_);
     require(!layers.empty(), "a ", evaluation_.model->family().title, " has no attention heads");
     program(plain_, numbers_.front(), {});
@@ -125,11 +125,11 @@ HeadStudy::HeadStudy(Device& device, Format activations, ModelEvaluation evaluat
 
 CompiledGraph& HeadStudy::program(std::vector<std::unique_ptr<CompiledGraph>>& list, std::uint64_t number,
                                   const std::vector<std::string>& names) {
-    const std::size_t shape = evaluation_.shape_of(number);
+    const std::size_t shape = evaluation_.loss.shape_of(number);
     if (!list[shape])
         list[shape] = std::make_unique<CompiledGraph>(device_, state_, activations_, [&](Graph& graph) {
             Taps taps{.names = names, .positions = POSITIONS};
-            graph.output("loss", evaluation_.shapes[shape](Scope(graph, parameters_).with_taps(&taps)));
+            graph.output("loss", evaluation_.loss.shapes[shape](Scope(graph, parameters_).with_taps(&taps)));
             for (const Tapped& tapped : taps.found) graph.output(tapped.output(), tapped.tensor);
             if (!names.empty()) watched_[shape] = std::move(taps.found);
         });
@@ -159,7 +159,7 @@ std::vector<std::vector<HeadStatistics>> HeadStudy::look(const Step& step) {
         Program& run = program(watching_, number, seen_taps()).program;
         evaluation_.feed(run, number);
         run.run();
-        const std::vector<Tapped>& found = watched_[evaluation_.shape_of(number)];
+        const std::vector<Tapped>& found = watched_[evaluation_.loss.shape_of(number)];
         for (std::size_t i = 0; i + 1 < found.size(); i += 2) {  // a layer offers MH, then its weights
             const LayerWeights layer(run, found[i + 1], found[i]);
             const bool source = layer.cross || in_encoder(layer.layer->path);
@@ -186,7 +186,7 @@ double HeadStudy::loss(const Step& step) {
         Program& run = program(plain_, number, {}).program;
         evaluation_.feed(run, number);
         run.run();
-        const double weight = evaluation_.items(number);
+        const double weight = evaluation_.loss.weight_of(number);
         const auto loss = static_cast<double>(run.read_scalar("loss"));
         if (!std::isfinite(loss))
             throw Error("the loss is ", loss, "; the first number that is not finite: ", run.find_non_finite());

@@ -25,11 +25,9 @@ struct TokenRows {
 struct ModelEvaluation {
     std::shared_ptr<const Model> model;
     std::map<std::string, std::string> side_files;  // files of the model beside config.json and weights
-    std::vector<LossGraph> shapes;                  // the mean loss of a batch, for each shape of batches
+    LossGraphs loss;                                // weighted by the items over which a batch's loss is the mean
     std::uint64_t batches = 0;
-    std::function<std::size_t(std::uint64_t number)> shape_of = [](std::uint64_t) { return std::size_t{0}; };
     Feed feed;
-    std::function<double(std::uint64_t number)> items;  // items of a batch over which its loss is the mean
     /// Tokens that a batch reads; of a translation model's sources if `source`. Not set for images.
     std::function<TokenRows(std::uint64_t number, bool source)> tokens = {};
 };

@@ -38,7 +38,6 @@ void add_inspect_images(cli::Command& inspect_command, Common& common, const Fam
     struct Options : ImageRunOptions {
         using ImageRunOptions::ImageRunOptions;
         InspectView view;
-        std::int64_t num_labels = 10;
     };
     const std::string name(family.command);
     cli::Command& command =
@@ -46,7 +45,6 @@ void add_inspect_images(cli::Command& inspect_command, Common& common, const Fam
     auto o = std::make_shared<Options>(family);
     o->image_size = 32;
     o->declare(command);
-    command.add_option("--num-labels", o->num_labels, "Classes").type_name("N").check(whole(1)).capture_default_str();
     add_view_options(command, o->view);
     add_common(command, common);
     command.footer(inspect_example(family, " --num-labels 100 --attention belief-star"));
@@ -54,7 +52,8 @@ void add_inspect_images(cli::Command& inspect_command, Common& common, const Fam
         o->resolve(common);
         require_fresh(*o);
         o->check();
-        const ModelConfig config = o->fresh_model(o->image_size > 0 ? o->image_size : 32, o->num_labels);
+        const ModelConfig config =
+            o->fresh_model(o->image_size > 0 ? o->image_size : 32, o->num_labels > 0 ? o->num_labels : 10);
         InspectedModel model = inspected_model(config, o->batch_size);
         model.trainer = o->trainer;
         model.train_toml = o->toml();

@@ -61,6 +61,7 @@ void ImageRunOptions::declare_images(cli::Command& app) {
            whole(0, 65'536));
     option(app, "--max-pixels", max_pixels, "most pixels of an image's file; larger ones are refused", whole(1));
     flag(app, "--coarse-labels", coarse_labels, "CIFAR-100's 20 coarse labels");
+    option(app, "--num-labels", num_labels, "classes that the data must have; 0: any", whole(0, 10'000'000));
     choice(app, "--augment", augment, "what becomes of training images",
            {"none", "crop-flip", "randaugment", "autoaugment"});
     std::vector<std::string> known = names_of(all_statistics);

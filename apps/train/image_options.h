@@ -17,6 +17,7 @@ struct ImageRunOptions : RunOptions {
     std::int64_t image_size = 0;  // 0: the data's
     std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
     bool coarse_labels = false;
+    std::int64_t num_labels = 0;  // 0: the data's
     std::string augment = "autoaugment";
     std::string statistics = "sl-cifar10";  // with --init-from "model": the initial model's
     double mix = 0.5;

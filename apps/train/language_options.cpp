@@ -35,6 +35,7 @@ void LanguageRunOptions::declare(cli::Command& app) {
     choice(app, "--eval-order", eval_order, "which windows evaluations take: drawn ones, or the first of each split",
            {"random", "sequential"});
     option(app, "--eval-iters", eval_iters, "micro-batches per split in an evaluation", whole(1, most_steps));
+    flag(app, "--eval-train,!--no-eval-train", eval_train, "evaluate on the training data, too");
     declare_steps(app);
     declare_lora(app);
     declare_run(app);

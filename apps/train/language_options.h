@@ -17,6 +17,7 @@ struct LanguageRunOptions : StepRunOptions {
     std::int64_t block_size = 1024;
     std::string order = "random", eval_order = "random";
     std::int64_t eval_iters = 200;
+    bool eval_train = true;
 
     // adapters, which are trained instead of the model
     std::int64_t lora_rank = 0;        // 0: none

@@ -67,6 +67,8 @@ void RunOptions::declare_run(cli::Command& app) {
 
     named_paths(app, "--eval-data", eval_data,
                 "another set to evaluate on, by its validation part, as NAME_loss; may be given several times");
+    choice(app, "--eval-precision", eval_precision, "what evaluations compute in: fp32, or what training computes in",
+           {"as-training", "fp32"});
     option(app, "--save-total-limit", save_total_limit,
            "so many of the latest checkpoints are also kept, as checkpoint-STEP; 0: none", whole(0, 1'000'000));
     option(app, "--save-minutes", limits.save_minutes,
@@ -143,6 +145,7 @@ void require_mixed(const Common& common) {
 }
 
 void RunOptions::check_run(std::int64_t evaluations) {
+    trainer.evaluate_f32 = eval_precision == "fp32";
     require(!(resume && overwrite), "--resume and --overwrite exclude each other");
     require(!(resume && dry_run),
             "--resume and --dry-run exclude each other: a dry run is of a run from its beginning");

@@ -36,6 +36,7 @@ public:
     // training
     std::string data;
     std::vector<NamedPath> eval_data;  // more sets to evaluate on
+    std::string eval_precision = "as-training";
     std::int64_t batch_size = 12;
     /// Option of batch_size, and the unit that it counts.
     struct BatchOption {

@@ -93,6 +93,8 @@ ModelConfig model_config(const ImageRunOptions& o, const ImageSet& set) {
     const std::filesystem::path origin = o.origin();
     const auto side = static_cast<std::int64_t>(set.side), classes = static_cast<std::int64_t>(set.classes());
     const std::filesystem::path file = origin / "config.json";
+    require(o.num_labels == 0 || o.num_labels == classes, "data ", o.data, ": has ", classes, " classes, ",
+            o.origin_of("--num-labels"), " is ", o.num_labels);
     ModelConfig c = origin.empty() ? o.fresh_model(side, classes) : read_config_json(file);
     validate(c);
     require_fit(set, o.data, c, file.string());

@@ -70,8 +70,8 @@ std::vector<TokenDataset> open_eval_data(const LanguageRunOptions& o, const Lang
 std::vector<LanguageEvalSet> eval_sets(const LanguageRunOptions& o, const Objective& objective,
                                        const TokenDataset& data, const std::vector<TokenDataset>& others) {
     const Batches::Options options = batch_options(o, objective, o.eval_order, 1);
-    std::vector<LanguageEvalSet> sets{{"train", {"eval-train", data.train(), options}},
-                                      {"val", {"eval-val", data.val(), options}}};
+    std::vector<LanguageEvalSet> sets{{"val", {"eval-val", data.val(), options}}};
+    if (o.eval_train) sets.push_back({"train", {"eval-train", data.train(), options}});
     for (std::size_t i = 0; i < others.size(); ++i) {
         const std::string& name = o.eval_data[i].name;
         sets.push_back({name, {"eval-" + name, others[i].val(), options}});
@@ -117,15 +117,17 @@ Evaluation evaluate(Trainer& trainer, const std::vector<LanguageEvalSet>& sets, 
         };
         const double loss = trainer.evaluate(watch(feed), 0, batches, count);
         found.metrics[set.name + "_loss"] = loss;
-        found.lines.push_back(text(set.name, " loss ", fixed(loss, 4)));
+        std::string line = text(set.name, " loss ", fixed(loss, 4));
         if (accuracy) {
             found.metrics[set.name + "_accuracy"] = predictions.accuracy();
-            found.lines.back() += ", accuracy " + percent_text(predictions.accuracy());
+            line += ", accuracy " + percent_text(predictions.accuracy());
         }
         if (set.name == "val") found.score = loss;
+        if (set.name == "train")  // one line for the run's own data
+            found.lines.front() = line + ", " + found.lines.front();
+        else
+            found.lines.push_back(std::move(line));
     }
-    found.lines[0] += ", " + found.lines[1];  // one line for the run's own data
-    found.lines.erase(found.lines.begin() + 1);
     return found;
 }
 
@@ -148,7 +150,7 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
     const Batches training("train", data.train(),
                            batch_options(o, objective, o.order, o.trainer.gradient_accumulation_steps));
     const std::vector<TokenDataset> others = open_eval_data(o, {{o.out_dir, model}, tokenizer});
-    const std::vector<LanguageEvalSet> sets = eval_sets(o, objective, data, others);
+    const std::vector<LanguageEvalSet> sets = eval_sets(o, objective, data, others);  // the first is "val"
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool evaluation) {
             return [&, rows, evaluation](const Scope& scope) {
@@ -187,7 +189,7 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
             .evaluate =
                 [&](const Watch& watch) { return evaluate(trainer, sets, o.eval_iters, bool(objective), watch); },
             .probe_interval = o.probe_interval,
-            .probe = [&] { return probe_document(probe->read(feed_of(sets[1].batches))); }};
+            .probe = [&] { return probe_document(probe->read(feed_of(sets.front().batches))); }};
         if (o.dry_run) return dry_run(trainer, loop, bytes, common);
         if (!run) {
             run = RunDirectory::create(o.out_dir, o.overwrite, o.data);

@@ -31,7 +31,7 @@ std::int64_t bytes_of(const Device& device, const RunOptions& o, const BatchLoss
     StepGraphs graphs(loss(rows, false), with_device_defaults(config, device));
     const Analysis step = analyse(graphs, traits(device, graphs.step));
     Graph evaluation;
-    evaluation.activations = config.activations;
+    evaluation.activations = config.evaluated_activations();
     evaluation.output("loss", loss(rows, true)(Scope(evaluation, graphs.parameters)));
     narrow_frozen(evaluation, graphs.parameters, config.frozen);
     const Analysis beside = analyse(evaluation, traits(device, evaluation));  // shares arena and states

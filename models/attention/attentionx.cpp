@@ -32,9 +32,9 @@ struct AttentionX {
 /// to themselves, gamma is above 1 on the sum and below 1 on the value.
 void choose(AttentionConfig& config, const Task& task, const Given& given) {
     auto& own = config.options.as<AttentionX>();
-    const bool images = &task == &image_task();
-    if (!given("gamma")) own.gamma = images ? 1.0f : own.on == GammaOn::sum ? 3.0f : 0.5f;
-    if (!given("mask_diagonal")) config.mask_diagonal = images && own.gamma == 1.0f;
+    const bool gamma = given("gamma");
+    if (!given("mask_diagonal")) config.mask_diagonal = &task == &image_task() && (!gamma || own.gamma == 1.0f);
+    if (!gamma) own.gamma = config.mask_diagonal ? 1.0f : own.on == GammaOn::sum ? 3.0f : 0.5f;
 }
 
 VariantOutput mix(const AttentionContext& at) {

@@ -23,6 +23,7 @@ struct TrainerConfig {
     float drop_path = 0.0f;
     bool drop_path_ramp = false;
     Format activations = Format::f32;  // value of Graph::activations
+    bool evaluate_f32 = false;         // evaluations keep activations in fp32, also beside others in training
     Format frozen = Format::f32;       // format of frozen weights that only products read
     bool half_factors = false;         // value of Graph::half_factors
     LossScaling loss_scaling;          // used if gradients are scaled
@@ -31,6 +32,8 @@ struct TrainerConfig {
     OptimizerConfig optimizer;
     std::uint64_t seed = 1337;
 
+    /// Graph::activations of evaluations.
+    Format evaluated_activations() const { return evaluate_f32 ? Format::f32 : activations; }
     bool has_dropout() const { return dropout > 0 || drop_path > 0; }
     /// fp16 has no numbers below 6e-8 and none from 65520 up: gradients in fp16 are multiplied by a scale that adapts
     /// to them.

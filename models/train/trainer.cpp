@@ -58,7 +58,7 @@ std::unique_ptr<CompiledGraph> Trainer::compile_evaluation(const LossGraph& loss
         graph.output("loss", loss(Scope(graph, evaluated)));
         narrow_frozen(graph, evaluated, config_.frozen);
     };
-    return std::make_unique<CompiledGraph>(device_, state_, config_.activations, describe,
+    return std::make_unique<CompiledGraph>(device_, state_, config_.evaluated_activations(), describe,
                                            ProgramOptions{.shares = largest()});
 }
 

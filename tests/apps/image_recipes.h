@@ -10,6 +10,7 @@ inline const Rows plain_vit{
     {"image-size", "32", "of inspect; train takes the data's"},
     {"max-pixels", "89478485", "PIL's MAX_IMAGE_PIXELS"},
     {"coarse-labels", "false", "ours"},
+    {"num-labels", "0", "ours"},
     {"workers", "1", "ours"},
     {"patch-size", "4", "patch_size"},
     {"hidden-size", "192", "dim"},
@@ -50,17 +51,20 @@ inline const Rows plain_vit{
 /// aanna0701/SPT_LSA_ViT: main.py, models/create_model.py, utils/sampler.py.
 inline const Rows sl_cifar10_rows{
     {"image-size", "0", "img_size 32"},
+    {"num-labels", "10", "n_classes"},
     {"head-dim", "16", "dim_head"},
     {"drop-path", "0.1", "--sd"},
     {"passes", "3", "RASampler's length"},
     {"drop-last", "true", "1171 batches an epoch"},
     {"decay-all", "true", "model.parameters()"},
 };
-inline const Rows sl_cifar100_rows{{"statistics", "sl-cifar100", "cifar_mean, cifar_std"}};
+inline const Rows sl_cifar100_rows{{"num-labels", "100", "n_classes"},
+                                   {"statistics", "sl-cifar100", "cifar_mean, cifar_std"}};
 /// kentaroy47/vision-transformers-cifar10: train_cifar10.py and models/vit_small.py; SET-Adam's numbers are from
 /// section 4.1 of AttentionX, batch and epochs from the fork that its author supervised.
 inline const Rows kk_cifar10_rows{
     {"image-size", "0", "size 32"},
+    {"num-labels", "10", "num_classes"},
     {"patch-size", "4", "--patch"},
     {"hidden-size", "512", "--dimhead"},
     {"num-hidden-layers", "6", "depth"},
@@ -84,7 +88,8 @@ inline const Rows kk_cifar10_rows{
     {"weight-decay", "0", "none"},
     {"eps", "1e-18", "eps"},
 };
-inline const Rows kk_cifar100_rows{{"statistics", "kk-cifar100", "transforms.Normalize"}};
+inline const Rows kk_cifar100_rows{{"num-labels", "100", "num_classes"},
+                                   {"statistics", "kk-cifar100", "transforms.Normalize"}};
 /// Not published, our own.
 inline const Rows cifar_tiny{
     {"image-size", "0", "ours"},     {"hidden-size", "64", "ours"},        {"num-hidden-layers", "3", "ours"},

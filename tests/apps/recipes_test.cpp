@@ -27,6 +27,7 @@ const Rows ours{
     {"early-stopping-patience", "0", "ours"}, {"overfit-one-batch", "false", "ours"},
     {"recompute", "false", "ours"},         {"momentum", "0.9", "ours"},     {"precision", "fp32", "ours"},
     {"decay-lr", "true", "decay_lr"}, {"log-interval", "1", "log_interval"}, {"probe-interval", "0", "ours"},
+    {"eval-precision", "as-training", "ours"},
     {"seed", "1337", "torch.manual_seed"},
 };
 
@@ -58,10 +59,12 @@ const Rows nanogpt{
     {"beta1", "0.9", "beta1"}, {"beta2", "0.95", "beta2"},
     {"grad-clip", "1", "grad_clip"},
     {"eval-interval", "2000", "eval_interval"}, {"eval-iters", "200", "eval_iters"},
+    {"eval-train", "true", "estimate_loss"},
 };
 /// karpathy/nanoGPT: config/train_gpt2.py
 const Rows train_gpt2{
     {"vocab-size", "50304", "vocab_size"},
+    {"precision", "mixed", "dtype = 'bfloat16'"},
     {"eval-interval", "1000", "eval_interval"},
 };
 /// karpathy/nanoGPT: config/train_shakespeare_char.py
@@ -140,6 +143,8 @@ const Rows modded_nanogpt{
     {"grad-clip", "0", "none"},
     {"eval-interval", "128", "--val_loss_every"},
     {"eval-iters", "160", "--val_max_steps of 8 GPUs"},
+    {"eval-train", "false", "val_loader alone"},
+    {"precision", "mixed", "ctx = autocast"}, {"eval-precision", "fp32", "evaluated outside ctx"},
 };
 /// hengjiUSTC/learn-llm: training; overrides nanoGPT's.
 const Rows learn_llm{
@@ -153,6 +158,8 @@ const Rows learn_llm{
     {"lr-decay-iters", "38146", "max_steps"},
     {"eval-interval", "250", "eval_interval"},
     {"eval-iters", "20", "val_loss_steps"},
+    {"eval-train", "false", "val_loader alone"},
+    {"precision", "mixed", "torch.autocast"},
 };
 /// Not published, our own; overrides nanoGPT's recipe for characters on a CPU.
 const Rows llama_char_cpu{
@@ -177,6 +184,7 @@ const Rows novels_bert_cpu{
 };
 /// modded-nanogpt's recipe in the size of llama_bpe_cpu: its warm-up and descent as shares of the steps.
 const Rows nano_gpt2_bpe_cpu{
+    {"precision", "fp32", "ours"}, {"eval-precision", "as-training", "ours"}, {"eval-train", "true", "ours"},
     {"vocab-size", "0", "the data's"}, {"order", "random", "ours"},
     {"eval-order", "random", "ours"}, {"z-loss", "0", "none"}, {"label-smoothing", "0", "none"},
     {"n-layer", "4", "ours"},          {"n-head", "4", "ours"},
