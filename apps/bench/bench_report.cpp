@@ -1,6 +1,5 @@
 #include "apps/bench/bench_report.h"
 
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "apps/bench/bench_peak.h"
@@ -12,6 +11,7 @@
 #include "base/files/file.h"
 #include "base/text/json.h"
 #include "base/text/json_text.h"
+#include "base/text/utc_time.h"
 #include "vulkan/device/device.h"
 
 namespace vkf {
@@ -19,13 +19,6 @@ namespace vkf {
 namespace {
 
 using nlohmann::ordered_json;
-
-/// "2026-01-31T12:00:00Z"
-std::string now() {
-    const std::time_t seconds = std::time(nullptr);
-    char digits[32];
-    return {digits, std::strftime(digits, sizeof digits, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds))};
-}
 
 /// Formats a value in units of 10⁹, with three significant digits.
 std::string giga(double value) {
@@ -50,7 +43,7 @@ ReportHead report_head(const Device& device) {
             .kind = std::string(to_string(info.kind)),
             .driver = info.driver,
             .version = version(),
-            .date = now(),
+            .date = utc_now(),
             .subgroup_size = info.subgroup_size};
 }
 

@@ -16,6 +16,7 @@
 #include "apps/cli/common.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/version.h"
+#include "apps/help/completions.h"
 #include "apps/help/usage.h"
 #include "apps/train/run_options.h"
 #include "base/error.h"
@@ -48,6 +49,18 @@ std::string message_of(const std::filesystem::filesystem_error& error) {
     return text("cannot use ", error.path1().string(), ": ", error.code().message());
 }
 
+/// The words as a shell reads them, the program without its directory.
+std::string shell_line(int argc, const char* const* argv) {
+    constexpr const char* plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./=:,+@%";
+    std::string line;
+    for (int i = 0; i < argc; ++i) {
+        const std::string word = i == 0 ? std::filesystem::path(argv[i]).filename().string() : argv[i];
+        const bool is_plain = !word.empty() && word.find_first_not_of(plain) == std::string::npos;
+        line += (i == 0 ? "" : " ") + (is_plain ? word : shell_quoted(word));
+    }
+    return line;
+}
+
 /// Commands with --config check this themselves, since the file may give --precision too.
 void check_common(const cli::Command& program, const Common& common) {
     const cli::Command* command = &program;
@@ -58,6 +71,7 @@ void check_common(const cli::Command& program, const Common& common) {
 int run(int argc, const char* const* argv) {
     cli::RootCommand app("vkformer", "Trains and runs transformers on any Vulkan device.");
     Common common;
+    common.command_line = shell_line(argc, argv);
     add_common(app, common);
     app.version(text("vkformer ", version()));
     app.footer(EXAMPLES);

@@ -31,6 +31,7 @@ struct Common {
     std::uint64_t seed = 1337;
     bool json = false;
     bool quiet = false;
+    std::string command_line;  // as a shell reads it, the program without its directory
 
     /// Storage format of activations.
     Format activations() const {

@@ -1,10 +1,14 @@
-// vkformer report: training runs on one page of HTML, their figures as pictures, and their numbers as a table.
+// vkformer report: training runs on one page of HTML, their figures as pictures, their numbers as a table or for
+// TensorBoard.
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "apps/cli/command.h"
@@ -14,6 +18,7 @@
 #include "apps/cli/output_file.h"
 #include "apps/inspect/facts.h"
 #include "apps/report/report_page.h"
+#include "apps/report/tensorboard.h"
 #include "base/files/file.h"
 
 namespace vkf {
@@ -24,7 +29,7 @@ namespace fs = std::filesystem;
 
 struct ReportOptions {
     std::vector<std::string> runs;
-    std::string out, plots, csv;
+    std::string out, plots, csv, tensorboard;
     bool overwrite = false;
 };
 
@@ -67,6 +72,20 @@ std::string csv_of(const std::vector<RunLog>& runs) {
     return made;
 }
 
+/// Throws InputError if the file would replace one.
+void require_new(const ReportOptions& o, const fs::path& file) {
+    std::error_code ignored;
+    require(o.overwrite || !fs::exists(file, ignored), file.string(), " is there already; --overwrite replaces it");
+}
+
+/// Writes a file and the folders above it.
+void write_below(const fs::path& file, const std::string& content) {
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    if (error) throw Error(file.parent_path().string(), ": cannot make the directory: ", error.message());
+    write_atomically(file, content);
+}
+
 /// A figure's picture: in the folder, or, for those of a run's probes, in a folder of the run's number.
 struct Picture {
     fs::path path;
@@ -79,31 +98,36 @@ std::vector<Picture> pictures_of(const ReportOptions& o, const std::vector<Repor
     for (std::size_t i = 0; i < sections.size(); ++i)
         for (const Figure& figure : sections[i].figures) {
             const fs::path folder = i < 2 ? fs::path(o.plots) : fs::path(o.plots) / text("run-", i - 1);
-            const Picture& made = pictures.emplace_back(folder / (figure.file + ".svg"), &figure);
-            std::error_code ignored;
-            require(o.overwrite || !fs::exists(made.path, ignored), made.path.string(),
-                    " is there already; --overwrite replaces it");
+            require_new(o, pictures.emplace_back(folder / (figure.file + ".svg"), &figure).path);
         }
     return pictures;
 }
 
-void write_pictures(const std::vector<Picture>& pictures) {
-    for (const auto& [path, figure] : pictures) {
-        std::error_code error;
-        fs::create_directories(path.parent_path(), error);
-        if (error) throw Error(path.parent_path().string(), ": cannot make the directory: ", error.message());
-        write_atomically(path, line_plot_svg(figure->plot));
+/// Files of events by path, one for each run. Throws InputError if one would replace a file.
+std::map<fs::path, std::string> event_files_of(const ReportOptions& o, const std::vector<RunLog>& runs,
+                                               const std::vector<RunGroup>& groups) {
+    std::map<fs::path, std::string> files;
+    const std::vector<fs::path> folders = event_folders(runs);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const auto group = std::ranges::find_if(
+            groups, [&](const RunGroup& each) { return std::ranges::count(each.runs, &runs[i]) > 0; });
+        const fs::path file = fs::path(o.tensorboard) / folders[i] / event_file_name;
+        require_new(o, file);
+        files[file] = event_file(runs[i], group->runs.size() > 1 ? group->name : "");
     }
+    return files;
 }
 
 void report(const Common& common, const ReportOptions& o) {
+    require(!(o.out.empty() && o.plots.empty() && o.csv.empty() && o.tensorboard.empty()),
+            "nothing is to be written, wanted --out, --plots, --csv or --tensorboard");
     std::vector<fs::path> read;
     for (const std::string& run : o.runs) {
         read.emplace_back(run);
         read.push_back(fs::path(run) / "metrics.jsonl");
         read.push_back(fs::path(run) / "train.toml");
     }
-    require_output("--out", o.out, read);
+    if (!o.out.empty()) require_output("--out", o.out, read);
     if (!o.csv.empty()) require_output("--csv", o.csv, read);
     std::vector<RunLog> runs;
     for (const std::string& run : o.runs) runs.push_back(read_run_log(run));
@@ -113,10 +137,17 @@ void report(const Common& common, const ReportOptions& o) {
     for (const ReportSection& section : sections) figures += section.figures.size();
     require(figures > 0, o.runs.front(), ": metrics.jsonl has no number to draw");
     const std::string page = report_page(groups, sections);
-    if (!o.plots.empty()) write_pictures(pictures_of(o, sections));
+    const auto pictures = o.plots.empty() ? std::vector<Picture>() : pictures_of(o, sections);
+    const auto events = o.tensorboard.empty() ? std::map<fs::path, std::string>() : event_files_of(o, runs, groups);
+    for (const auto& [path, figure] : pictures) write_below(path, line_plot_svg(figure->plot));
+    for (const auto& [path, content] : events) write_below(path, content);
     if (!o.csv.empty()) write_atomically(o.csv, csv_of(runs));
-    write_atomically(o.out, page);
-    print_facts(common, {{"out", o.out}, {"runs", runs.size()}, {"groups", groups.size()}, {"figures", figures}});
+    if (!o.out.empty()) write_atomically(o.out, page);
+    nlohmann::ordered_json facts;
+    for (const auto& [key, path] : {std::pair("out", &o.out), std::pair("tensorboard", &o.tensorboard)})
+        if (!path->empty()) facts[key] = *path;
+    facts.update({{"runs", runs.size()}, {"groups", groups.size()}, {"figures", figures}});
+    print_facts(common, facts);
 }
 
 }  // namespace
@@ -125,19 +156,23 @@ void add_report(cli::Command& app, Common& common) {
     cli::Command& command = app.add_subcommand("report", "Training runs on one page of HTML: curves, probes, options");
     auto o = std::make_shared<ReportOptions>();
     command.add_option("runs", o->runs, "Directories of training runs").required().type_name("DIR").any_number();
-    command.add_option("--out", o->out, "Page to write").required().type_name("FILE.html");
+    command.add_option("--out", o->out, "Page to write").type_name("FILE.html");
     command.add_option("--plots", o->plots, "Directory for every figure as a picture of its own").type_name("DIR");
-    command.add_flag("--overwrite", o->overwrite, "Replace pictures in the directory of --plots");
+    command.add_option("--tensorboard", o->tensorboard, "TensorBoard's log directory, for a file of events of each run")
+        .type_name("DIR");
+    command.add_flag("--overwrite", o->overwrite, "Replace files in the directories of --plots and --tensorboard");
     command.add_option("--csv", o->csv, "Table to write: a row for each step of each run").type_name("FILE.csv");
     add_common(command, common);
     command.footer(
         "Examples:\n"
         "  vkformer report out --out report.html\n"
         "  vkformer report standard belief-star belief-star-2 --out compare.html --csv compare.csv\n"
+        "  vkformer report standard belief-star --tensorboard logs\n"
         "\n"
         "Runs that differ only in their seeds are averaged; bands are one standard deviation up and down. Others get\n"
         "a curve each, named by the options in which they differ. `train --probe-interval` adds figures of "
-        "attention.\n");
+        "attention.\n"
+        "TensorBoard gets each run's numbers, options and parts; it names runs by their directories.\n");
     command.callback([o, &common] { report(common, *o); });
 }
 

@@ -1,6 +1,7 @@
 #include "apps/report/report_page.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "apps/cli/common.h"
@@ -22,12 +23,18 @@ constexpr const char* STYLE =
     "figure{margin:0}svg{width:100%;height:auto;display:block}"
     ".table{overflow-x:auto}table{border-collapse:collapse}"
     "th,td{padding:4px 12px 4px 0;text-align:left;border-bottom:1px solid #ddd;white-space:nowrap}"
+    "td.words{white-space:normal;overflow-wrap:anywhere}h3{font-size:16px}"
     "td.number{text-align:right;font-variant-numeric:tabular-nums}"
     "@media(prefers-color-scheme:dark){body{background:#16181c;color:#ddd}h2,th,td{border-color:#333}}";
 
 /// A table's cell; numbers stand to the right.
 std::string cell(const std::string& words, bool number = false) {
     return text(number ? "<td class=\"number\">" : "<td>", xml_text(words), "</td>");
+}
+
+/// A cell whose words may take several lines, over a number of columns.
+std::string words_cell(const std::string& words, std::size_t columns) {
+    return text("<td class=\"words\" colspan=\"", columns, "\">", xml_text(words), "</td>");
 }
 
 std::string row_of(const std::vector<std::string>& headings) {
@@ -83,6 +90,49 @@ std::string results(const std::vector<RunGroup>& groups) {
     return made + "</table></div>\n";
 }
 
+/// Facts of a run's part and their headings; the command has a row of its own.
+struct FactColumn {
+    const char *fact, *heading;
+    bool is_long = false;  // may take several lines
+};
+
+constexpr FactColumn FACTS[] = {
+    {"start", "start"},         {"device", "device", true},       {"driver", "driver", true},
+    {"vulkan", "Vulkan"},       {"processor", "processor", true}, {"vkformer", "vkformer", true},
+    {"precision", "precision"}, {"parameters", "parameters"}};
+
+/// Table of what made the group's runs: a row for each part of each run, and one for its command.
+std::string parts(const RunGroup& group) {
+    std::vector<std::string> headings{"run", "from step"};
+    for (const FactColumn& column : FACTS) headings.emplace_back(column.heading);
+    std::string rows;
+    for (const RunLog* run : group.runs) {
+        if (run->parts.empty())
+            rows += "<tr>" + cell(run->name) + words_cell("not recorded", std::size(FACTS) + 1) + "</tr>\n";
+        for (const RunPart& part : run->parts) {
+            rows += "<tr>" + cell(run->name) + cell(text(part.step), true);
+            for (const auto& [fact, heading, is_long] : FACTS)
+                rows += is_long ? words_cell(part.fact(fact), 1) : cell(part.fact(fact));
+            rows += "</tr>\n";
+            if (const std::string command = part.fact("command"); !command.empty())
+                rows += "<tr><td></td>" + words_cell(command, std::size(FACTS) + 1) + "</tr>\n";
+        }
+    }
+    return "<div class=\"table\"><table>\n" + row_of(headings) + rows + "</table></div>\n";
+}
+
+/// Tables of all groups; "" if no run says what made it.
+std::string parts(const std::vector<RunGroup>& groups) {
+    const auto is_told = [](const RunGroup& group) {
+        return std::ranges::any_of(group.runs, [](const RunLog* run) { return !run->parts.empty(); });
+    };
+    if (std::ranges::none_of(groups, is_told)) return "";
+    std::string tables;
+    for (const RunGroup& group : groups)
+        tables += (groups.size() == 1 ? "" : text("<h3>", xml_text(group.name), "</h3>\n")) + parts(group);
+    return tables;
+}
+
 /// Table of options; either those whose values differ between groups, or the others.
 std::string options(const std::vector<RunGroup>& groups, bool differing) {
     std::vector<std::string> keys;
@@ -127,6 +177,7 @@ std::string report_page(const std::vector<RunGroup>& groups, const std::vector<R
     const std::string differing = options(groups, true), shared = options(groups, false);
     if (!differing.empty()) page += "<h2>Options that differ</h2>\n" + differing;
     if (!shared.empty()) page += "<h2>Options of all runs</h2>\n" + shared;
+    if (const std::string made = parts(groups); !made.empty()) page += "<h2>Programs and devices</h2>\n" + made;
     return page + "</body></html>\n";
 }
 

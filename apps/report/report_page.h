@@ -14,7 +14,8 @@ struct ReportSection {
     std::vector<Figure> figures;
 };
 
-/// The page: a table of the groups' results, the sections' figures, and the options of the groups.
+/// The page: a table of the groups' results, the sections' figures, the options of the groups, and what made their
+/// runs.
 std::string report_page(const std::vector<RunGroup>& groups, const std::vector<ReportSection>& sections);
 
 }  // namespace vkf

@@ -55,12 +55,23 @@ void take_probe(RunLog& run, double step, const json& probe) {
     }
 }
 
+void take_part(RunLog& run, double step, const json& part) {
+    if (!part.is_object()) return;
+    RunPart& taken = run.parts.emplace_back();
+    taken.step = step;
+    for (const auto& [name, value] : part.items())
+        if (value.is_string() || value.is_number_integer())
+            taken.facts[name] = value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 void take_line(RunLog& run, const json& entry) {
     if (!entry.contains("step") || !entry["step"].is_number_integer()) return;
     const double step = entry["step"].get<double>();
     for (const auto& [name, value] : entry.items()) {
         if (name == "probe")
             take_probe(run, step, value);
+        else if (name == "run")
+            take_part(run, step, value);
         else if (name != "step" && value.is_number())
             append(run.series[name], step, value.get<double>());
     }
@@ -89,6 +100,11 @@ std::vector<std::string> differing_options(const std::vector<RunGroup>& groups) 
 }
 
 }  // namespace
+
+std::string RunPart::fact(const std::string& name) const {
+    const auto found = facts.find(name);
+    return found == facts.end() ? "" : found->second;
+}
 
 const Series* RunLog::find(const std::string& metric) const {
     const auto found = series.find(metric);

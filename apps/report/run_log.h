@@ -22,9 +22,19 @@ struct ProbedStatistic {
     std::vector<Series> first, all;
 };
 
+/// Steps that one process did, from the member "run" of metrics.jsonl (apps/train/run_part.h).
+struct RunPart {
+    double step = 0;                           // the first
+    std::map<std::string, std::string> facts;  // texts and whole numbers by name
+
+    /// Fact of this name, or "".
+    std::string fact(const std::string& name) const;
+};
+
 struct RunLog {
     std::string name;                      // the directory, as the user named it
     std::map<std::string, Series> series;  // members of metrics.jsonl by name
+    std::vector<RunPart> parts;            // none in a run of an earlier version
     std::vector<std::string> layers;       // of the probes
     std::map<std::string, ProbedStatistic> probes;
     std::vector<ConfigEntry> options;  // of train.toml

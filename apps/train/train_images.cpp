@@ -16,6 +16,7 @@
 #include "apps/tasks.h"
 #include "apps/train/dry_run.h"
 #include "apps/train/image_options.h"
+#include "apps/train/run_part.h"
 #include "apps/train/train_loop.h"
 #include "apps/train/train_memory.h"
 #include "base/error.h"
@@ -163,6 +164,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
         note(common,
              text(trainer.parameters().count(), " parameters, ", model.attention().variant_name(), " attention, on ",
                   device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));
+        run->introduce(run_part(common, device.info(), trainer.parameters().count()));
         at = run_training(trainer, *run, loop, at, common);
         if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", at.step}, {"best_val_accuracy", 1 - at.best}});
     });

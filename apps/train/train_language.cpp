@@ -15,6 +15,7 @@
 #include "apps/tasks.h"
 #include "apps/train/dry_run.h"
 #include "apps/train/language_options.h"
+#include "apps/train/run_part.h"
 #include "apps/train/train_loop.h"
 #include "apps/train/train_memory.h"
 #include "base/error.h"
@@ -197,6 +198,7 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
         }
         note(common, text(sizes_of(trainer.parameters()), ", ", model.attention().variant_name(), " attention, on ",
                           device.info().name, "; ", data.train().size(), " tokens"));
+        run->introduce(run_part(common, device.info(), trainer.parameters().count()));
         at = run_training(trainer, *run, loop, at, common);
         if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", at.step}, {"best_val_loss", at.best}});
     });

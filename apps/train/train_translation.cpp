@@ -15,6 +15,7 @@
 #include "apps/model.h"
 #include "apps/tasks.h"
 #include "apps/train/dry_run.h"
+#include "apps/train/run_part.h"
 #include "apps/train/train_loop.h"
 #include "apps/train/train_memory.h"
 #include "apps/train/translation_options.h"
@@ -246,6 +247,7 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
              text(trainer.parameters().count(), " parameters, ", variant, "on ", device.info().name, "; ",
                   train.pairs.size(), " pairs in ", train.batches.count(), " batches of ",
                   train.batches.shapes().size(), " shapes, ", percent_text(train.batches.padding()), " padding"));
+        run->introduce(run_part(common, device.info(), trainer.parameters().count()));
         at = run_training(trainer, *run, loop, at, common);
         if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", at.step}, {"best_val_loss", at.best}});
     });

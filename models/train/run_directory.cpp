@@ -5,12 +5,14 @@
 #include <cstring>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files/file.h"
 #include "base/files/published.h"
 #include "base/files/safetensors.h"
 #include "base/text/json.h"
+#include "base/text/json_text.h"
 #include "models/files/numbered_checkpoints.h"
 #include "models/files/weights.h"
 
@@ -168,12 +170,13 @@ void RunDirectory::cut_metrics(const RunProgress& progress) {
     if (kept != all) claimed_.directory.replace(name, kept);
 }
 
-void RunDirectory::log(const nlohmann::ordered_json& line) {
+void RunDirectory::log(nlohmann::ordered_json line) {
     require(begun_, path().string(), ": a line of metrics before the first checkpoint");
     const fs::path name = "metrics.jsonl", shown = path() / name;
     if (!metrics_.valid()) metrics_ = claimed_.directory.folder().open(name, os::Open::append);
     if (!metrics_.valid()) throw Error("cannot write ", shown.string(), ": ", std::strerror(errno));
-    FileWriter(metrics_, shown).write(line.dump() + "\n");
+    if (!part_.is_null()) line["run"] = std::exchange(part_, nullptr);
+    FileWriter(metrics_, shown).write(json_text(line) + "\n");
 }
 
 }  // namespace vkf

@@ -4,7 +4,8 @@
 //     optimizer.safetensors                        moments, moving averages; the run's progress as metadata
 //     train.toml                                   the full configuration
 //     manifest.json                                contents of this checkpoint (models/files/manifest.h)
-//     metrics.jsonl                                one object per logged step and per evaluation
+//     metrics.jsonl                                one object per logged step and per evaluation; the first object that
+//                                                  a process logs also describes the process
 //     best/                                        the model directory of the best evaluation, as it was evaluated:
 //                                                  with moving averages, if the run keeps them
 //     checkpoint-STEP/                             the latest checkpoints, if the run keeps some: runs to resume,
@@ -20,7 +21,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,8 +71,10 @@ public:
     /// numbered copy. Throws InputError if something does not fit.
     RunProgress restore(Trainer& trainer);
 
+    /// Sets the member "run" of the next line of metrics.jsonl, which describes what makes the lines from there on.
+    void introduce(nlohmann::ordered_json part) { part_ = std::move(part); }
     /// Appends a line to metrics.jsonl. The run must have begun.
-    void log(const nlohmann::ordered_json& line);
+    void log(nlohmann::ordered_json line);
 
     const std::filesystem::path& path() const { return claimed_.directory.path(); }
 
@@ -90,6 +93,7 @@ private:
     WeightsFile weights_;
     std::int64_t numbered_ = 0;  // number of checkpoints kept
     os::File metrics_;
+    nlohmann::ordered_json part_;  // null if a line has it
     bool begun_ = false;
 };
 

@@ -93,6 +93,28 @@ TEST_F(ProgramReport, NeedsNoNetworkAndTrustsNoName) {
     EXPECT_EQ(count(made, "http"), count(made, "http://www.w3.org/2000/svg"));
 }
 
+TEST_F(ProgramReport, ListsThePartsOfEachRun) {
+    write_run("a", "lr = 1\nseed = 1\n", 2);
+    write_run("b", "lr = 1\nseed = 2\n", 2);
+    write_run("c", "lr = 2\n", 2);
+    std::ofstream(path("a") + "/metrics.jsonl", std::ios::app)
+        << R"({"step":20,"run":{"start":"2026-01-31T12:00:00Z","device":"<i>","parameters":77,"command":"x 'y z'"}})"
+        << "\n"
+        << R"({"step":30,"run":{"driver":"D"},"loss":2})"
+        << "\n"
+        << R"({"step":31,"run":7,"loss":2})"
+        << "\n";
+    const std::string made = page({"a", "b", "c"});
+    EXPECT_EQ(count(made, "<h2>Programs and devices</h2>"), 1u);
+    EXPECT_EQ(count(made, "<h3>"), 2u);
+    const std::string step = R"(<td class="number">)", words = R"(<td class="words" colspan="1">)";
+    EXPECT_EQ(count(made, step + "20</td><td>2026-01-31T12:00:00Z</td>" + words + "&lt;i&gt;</td>"), 1u);
+    EXPECT_EQ(count(made, "<td>77</td></tr>\n<tr><td></td><td class=\"words\" colspan=\"9\">x 'y z'</td></tr>"), 1u);
+    EXPECT_EQ(count(made, step + "30</td><td></td>" + words + "</td>" + words + "D</td>"), 1u);
+    EXPECT_EQ(count(made, "not recorded"), 2u);
+    EXPECT_EQ(count(page({"b", "c"}), "Programs and devices"), 0u);
+}
+
 TEST_F(ProgramReport, WritesATableAndPictures) {
     write_run("a", "", 2, 6);
     write_run("b", "", 3, 6);
