@@ -17,7 +17,7 @@
 #include "base/files/file.h"
 #include "base/random.h"
 #include "models/data/text/documents.h"
-#include "models/data/text/tokens.h"
+#include "models/data/text/token_shards.h"
 #include "models/files/held_files.h"
 #include "models/tokenizers/encoder.h"
 #include "models/tokenizers/load_tokenizer.h"
@@ -32,16 +32,20 @@ struct TokenDataOptions {
     std::vector<std::string> inputs;
     std::string tokenizer, out, separator;
     std::string text_key = "text";
-    bool no_separator = false;
+    bool no_separator = false, separator_first = false;
     bool parse_special = false;
     double val_fraction = 0.1;
     std::optional<std::int64_t> val_documents;
+    std::optional<std::int64_t> shard_tokens;
+    bool first_shard_validates = false;
     bool overwrite = false;
 };
 
-/// Tokens around every document: the token that the model needs at the beginning of texts, and the token after them.
+/// Tokens around every document: the token that the model needs at the beginning of texts, and the separator, behind
+/// the text or before it.
 struct Separation {
-    std::optional<std::int32_t> begin, end;
+    std::optional<std::int32_t> begin, separator;
+    bool first = false;
 };
 
 /// Token that ends every document.
@@ -75,9 +79,9 @@ class Split {
 public:
     /// `documents` is their total number.
     Split(const TokenDataOptions& o, std::uint64_t documents, std::uint64_t seed)
-        : random_(seed, "val"), left_(documents), fraction_(o.val_fraction) {
-        const auto share = std::llround(o.val_fraction * static_cast<double>(documents));
-        tails_ = !o.val_documents && o.val_fraction > 0 && o.val_fraction * static_cast<double>(documents) < 1;
+        : random_(seed, "val"), left_(documents), fraction_(o.first_shard_validates ? 0 : o.val_fraction) {
+        const auto share = std::llround(fraction_ * static_cast<double>(documents));
+        tails_ = !o.val_documents && fraction_ > 0 && fraction_ * static_cast<double>(documents) < 1;
         wanted_ = tails_ ? 0 : static_cast<std::uint64_t>(o.val_documents.value_or(share));
         none_ = !tails_ && wanted_ == 0;
         require(tails_ || wanted_ < documents, "all ", documents, " documents would be for validation, wanted fewer: ",
@@ -118,9 +122,10 @@ public:
                  ReadingProgress& progress)
         : documents_(documents), encoder_(tokenizer, names), separation_(separation), progress_(progress) {}
 
-    Tally run(Split& split, TokenWriter& train, TokenWriter& val) {
+    Tally run(Split& split, TokenShardWriter& train, TokenShardWriter& val) {
         for (; documents_.next(); ++tally_.documents) {
             const bool validation = split.next();
+            if (separation_.first) append(validation ? val : train, separation_.separator);
             append(validation ? val : train, separation_.begin);
             if (split.tails()) {
                 encode(train, split.tail(documents_.size()));
@@ -128,7 +133,7 @@ public:
             } else {
                 encode(validation ? val : train);
             }
-            append(validation || split.tails() ? val : train, separation_.end);
+            if (!separation_.first) append(validation || split.tails() ? val : train, separation_.separator);
             tally_.validation += validation;
         }
         return tally_;
@@ -136,7 +141,7 @@ public:
 
 private:
     /// Encodes the document's text up to byte `limit`.
-    void encode(TokenWriter& writer, std::uint64_t limit = std::numeric_limits<std::uint64_t>::max()) try {
+    void encode(TokenShardWriter& writer, std::uint64_t limit = std::numeric_limits<std::uint64_t>::max()) try {
         for (std::string_view part; !(part = documents_.read(limit)).empty();) {
             stop_if_interrupted();
             encoder_.feed(part, tokens_);
@@ -152,11 +157,11 @@ private:
         throw InputError(where, ": ", error.what());
     }
 
-    static void append(TokenWriter& writer, const std::optional<std::int32_t>& token) {
+    static void append(TokenShardWriter& writer, const std::optional<std::int32_t>& token) {
         if (token) writer.append({&*token, 1});
     }
 
-    void flush(TokenWriter& writer) {
+    void flush(TokenShardWriter& writer) {
         writer.append(tokens_);
         tokens_.clear();
     }
@@ -176,12 +181,30 @@ ClaimedDirectory claim(const TokenDataOptions& o, const SavedTokenizer& tokenize
     return claim_directory(o.out, o.overwrite, read);
 }
 
+/// Path of a shard as llm.c and modded-nanogpt name theirs.
+fs::path shard_path(const fs::path& folder, const char* split, std::uint64_t number) {
+    const std::string digits = std::to_string(number);
+    return folder /
+           text("tokens_", split, '_', std::string(6 - std::min<std::size_t>(6, digits.size()), '0'), digits, ".bin");
+}
+
+/// Writer of a split: one file, or shards; if the first shard validates, the writer of "train" writes it, too.
+TokenShardWriter writer_of(const TokenDataOptions& o, const fs::path& folder, const char* split, std::size_t tokens) {
+    if (!o.shard_tokens)
+        return {[=](std::uint64_t) { return folder / (std::string(split) + ".bin"); }, {.vocabulary_size = tokens}};
+    const bool training = std::string_view(split) == "train", both = o.first_shard_validates;
+    return {[=](std::uint64_t number) {
+                return shard_path(folder, both && number == 0 ? "val" : split, number + (training && !both ? 1 : 0));
+            },
+            {.vocabulary_size = tokens, .tokens = static_cast<std::uint64_t>(*o.shard_tokens), .headed = true}};
+}
+
 void make_tokens(const Common& common, const TokenDataOptions& o) {
     const std::vector<fs::path> inputs(o.inputs.begin(), o.inputs.end());
     const std::vector<TextFile> files = text_files(inputs);
     const SavedTokenizer tokenizer = load_tokenizer(o.tokenizer);
     Separation separation;
-    if (!o.no_separator) separation = {tokenizer->begin_of_text(), separator_token(o, tokenizer)};
+    if (!o.no_separator) separation = {tokenizer->begin_of_text(), separator_token(o, tokenizer), o.separator_first};
     const SpecialNames names = o.parse_special ? SpecialNames::tokens : SpecialNames::text;
     ClaimedDirectory out = claim(o, tokenizer, files);
     catch_interrupts();
@@ -195,17 +218,22 @@ void make_tokens(const Common& common, const TokenDataOptions& o) {
     Tally tally;
     std::uint64_t train_tokens = 0, val_tokens = 0;
     const auto fill = [&](const fs::path& folder) {
-        TokenWriter train(folder / "train.bin", tokenizer->size()), val(folder / "val.bin", tokenizer->size());
+        TokenShardWriter train = writer_of(o, folder, "train", tokenizer->size()),
+                         val = writer_of(o, folder, "val", tokenizer->size());
         tally = Tokenization(documents, *tokenizer, names, separation, progress).run(split, train, val);
-        for (TokenWriter* part : {&train, &val}) {
+        for (TokenShardWriter* part : {&train, &val}) {
             const bool wanted = part == &train || !split.none();
             require(!wanted || part->count() > 0, "the texts have no tokens for ",
                     part == &train ? "training" : "validation");
             part->finish();
         }
-        if (split.none()) fs::remove(folder / "val.bin");
-        train_tokens = train.count();
         val_tokens = val.count();
+        if (o.first_shard_validates) {
+            require(train.files() > 1, "the texts have ", train.count(), " tokens, wanted more than --shard-tokens ",
+                    o.shard_tokens.value_or(0), ": the first shard is for validation");
+            val_tokens = static_cast<std::uint64_t>(o.shard_tokens.value_or(0));
+        }
+        train_tokens = train.count() + val.count() - val_tokens;
         for (const auto& [name, content] : tokenizer.files) write_atomically(folder / name, content);
         stop_if_interrupted();
     };
@@ -221,7 +249,8 @@ void make_tokens(const Common& common, const TokenDataOptions& o) {
                                  {"begin", nullptr},
                                  {"separator", nullptr}};
     if (separation.begin) facts["begin"] = tokenizer->bytes(*separation.begin);
-    if (separation.end) facts["separator"] = tokenizer->bytes(*separation.end);
+    if (separation.separator) facts["separator"] = tokenizer->bytes(*separation.separator);
+    if (o.shard_tokens) facts["shard_tokens"] = *o.shard_tokens;
     print_facts(common, facts);
 }
 
@@ -245,6 +274,8 @@ void add_data_tokens(cli::Command& data, Common& common) {
         .type_name("TOKEN");
     part.add_flag("--no-separator", o->no_separator, "Nothing between documents, before or behind them")
         .excludes("--separator");
+    part.add_flag("--separator-first", o->separator_first, "Separator before every document, not behind it")
+        .excludes("--no-separator");
     part.add_flag("--parse-special", o->parse_special,
                   "Names of special tokens in the texts, such as <|endoftext|>, are these tokens");
     part.add_option("--val-documents", o->val_documents, "Documents for validation, drawn at random")
@@ -255,6 +286,15 @@ void add_data_tokens(cli::Command& data, Common& common) {
         .check(number({.least = 0, .most = 1, .most_too = false}))
         .capture_default_str()
         .excludes("--val-documents");
+    part.add_option("--shard-tokens", o->shard_tokens,
+                    "Shards of so many tokens instead of train.bin and val.bin, as llm.c names and writes them")
+        .type_name("N")
+        .check(whole(2));
+    part.add_flag("--first-shard-validates", o->first_shard_validates,
+                  "The first shard is for validation, the others for training, in the order of the texts")
+        .needs("--shard-tokens")
+        .excludes("--val-documents")
+        .excludes("--val-fraction");
     part.add_flag("--overwrite", o->overwrite, "Replace the data, model or run that is there");
     part.footer(
         "Examples:\n"
@@ -265,7 +305,9 @@ void add_data_tokens(cli::Command& data, Common& common) {
         "document begins with the token that the tokenizer's files put before texts, if they do, and ends with the\n"
         "separator. Where --val-fraction of the documents is less than one, that share of each document's end is for\n"
         "validation instead. Texts may be larger than memory. Tokens are uint16 where the vocabulary fits (nanoGPT's\n"
-        "layout), else uint32 (llm.c's).\n");
+        "layout), else uint32 (llm.c's). modded-nanogpt's data are those of --separator-first, --shard-tokens "
+        "100000000\n"
+        "and --first-shard-validates.\n");
     part.callback([o, &common] { make_tokens(common, *o); });
     add_common(part, common);
 }

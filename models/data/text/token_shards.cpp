@@ -57,4 +57,27 @@ TokenShards find_token_shards(const fs::path& directory) {
     return shards;
 }
 
+TokenShardWriter::TokenShardWriter(std::function<std::filesystem::path(std::uint64_t)> path_of, const Options& options)
+    : path_of_(std::move(path_of)), options_(options) {}
+
+void TokenShardWriter::append(std::span<const std::int32_t> tokens) {
+    while (!tokens.empty()) {
+        if (file_ && file_->count() == options_.tokens) {
+            file_->finish();
+            file_.reset();
+        }
+        if (!file_) file_.emplace(path_of_(files_++), options_.vocabulary_size, options_.headed);
+        const std::uint64_t room = options_.tokens - file_->count();
+        const auto fits = static_cast<std::size_t>(std::min<std::uint64_t>(room, tokens.size()));
+        file_->append(tokens.first(fits));
+        count_ += fits;
+        tokens = tokens.subspan(fits);
+    }
+}
+
+void TokenShardWriter::finish() {
+    if (file_) file_->finish();
+    file_.reset();
+}
+
 }  // namespace vkf

@@ -1,8 +1,15 @@
 // Token files whose names mark them as shards of a split, as in llm.c, modded-nanogpt and build-nanogpt.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
 #include <vector>
+
+#include "models/data/text/tokens.h"
 
 namespace vkf {
 
@@ -24,5 +31,28 @@ TokenShards find_token_shards(const std::filesystem::path& directory);
 
 /// True if a file is a shard by its name.
 bool is_token_shard(const std::filesystem::path& file);
+
+/// Tokens in files of a certain size, one after the other; as TokenWriter, the files are not valid until finish().
+class TokenShardWriter {
+public:
+    struct Options {
+        std::size_t vocabulary_size = 0;
+        std::uint64_t tokens = std::numeric_limits<std::uint64_t>::max();  // of a file; the last has fewer
+        bool headed = false;                                               // with llm.c's header
+    };
+    /// `path_of` returns the path of file 0, 1, …. A file is made when its first token comes.
+    TokenShardWriter(std::function<std::filesystem::path(std::uint64_t number)> path_of, const Options& options);
+
+    void append(std::span<const std::int32_t> tokens);
+    void finish();
+    std::uint64_t count() const { return count_; }
+    std::uint64_t files() const { return files_; }
+
+private:
+    std::function<std::filesystem::path(std::uint64_t)> path_of_;
+    Options options_;
+    std::optional<TokenWriter> file_;
+    std::uint64_t count_ = 0, files_ = 0;
+};
 
 }  // namespace vkf

@@ -187,10 +187,10 @@ void write_tokens(const std::filesystem::path& path, TokenSpan tokens) {
     });
 }
 
-TokenWriter::TokenWriter(const std::filesystem::path& path, std::size_t vocabulary_size)
+TokenWriter::TokenWriter(const std::filesystem::path& path, std::size_t vocabulary_size, bool headed)
     : path_(path),
       wide_(vocabulary_size > std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1),
-      headed_(wide_ || vocabulary_size > std::size_t{static_cast<std::uint16_t>(HEADED_16.magic)}),
+      headed_(headed || wide_ || vocabulary_size > std::size_t{static_cast<std::uint16_t>(HEADED_16.magic)}),
       file_(path, os::Open::create) {
     if (!file_.valid()) throw Error("cannot write ", path.string(), ": ", std::strerror(errno));
     if (headed_) write_header(0);

@@ -88,12 +88,12 @@ TokenList packed_tokens(std::span<const std::int32_t> tokens);
 void write_tokens(const std::filesystem::path& path, TokenSpan tokens);
 
 /// A token file that grows. It has uint16 if a vocabulary of `vocabulary_size` fits, in nanoGPT's layout, or with
-/// llm.c's header if the tokens could be mistaken for it; else uint32. For files that are published together
-/// (base/files/managed_directory.h): until finish() the file is not valid.
-/// Throws: Error naming the file and the system's reason; InputError for more tokens than a header can count.
+/// llm.c's header if that is wanted, or if the tokens could be mistaken for it; else uint32. For files that are
+/// published together (base/files/managed_directory.h): until finish() the file is not valid. Throws: Error naming the
+/// file and the system's reason; InputError for more tokens than a header can count.
 class TokenWriter {
 public:
-    TokenWriter(const std::filesystem::path& path, std::size_t vocabulary_size);
+    TokenWriter(const std::filesystem::path& path, std::size_t vocabulary_size, bool headed = false);
 
     /// Appends tokens of the vocabulary.
     void append(std::span<const std::int32_t> tokens);
