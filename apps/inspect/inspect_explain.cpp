@@ -174,13 +174,18 @@ private:
         const double trained = static_cast<double>(count(exact_.parameters.trained()));
         const auto arrays = static_cast<double>(arrays_kept(exact_.parameters, model_.trainer.optimizer));
         const bool sums = model_.trainer.gradient_accumulation_steps > 1;
+        const char* const of_trained = trained == n ? "·N" : "·T";
+        if (trained < n)
+            made_.differences.push_back(text("T = ", trained,
+                                             " parameters are trained. The others have no gradients, so "
+                                             "less is kept, and the backward pass is shorter."));
         add("weights", "4·N", 4 * n, static_cast<double>(exact_.forward.states), Unit::bytes);
-        add(sums ? "gradients, and their sums over micro-batches" : "gradients", sums ? "8·N" : "4·N",
+        add(sums ? "gradients, and their sums over micro-batches" : "gradients", text(sums ? 8 : 4, of_trained),
             (sums ? 8 : 4) * trained, static_cast<double>(exact_.step.gradients), Unit::bytes);
         const double own = static_cast<double>(exact_.step.states - exact_.forward.states) -
                            (sums ? static_cast<double>(exact_.step.gradients) / 2 : 0);
-        add(text("states of ", name_of(model_.trainer.optimizer.kind)), text(4 * arrays, "·N"), 4 * arrays * trained,
-            own, Unit::bytes);
+        add(text("states of ", name_of(model_.trainer.optimizer.kind)), text(4 * arrays, of_trained),
+            4 * arrays * trained, own, Unit::bytes);
         const double all = 4 * (1 + arrays + (sums ? 2 : 1));
         if (trained == n)
             add("all of training but activations", text(all, "·N"), all * n,

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -108,7 +109,9 @@ inline constexpr Accounting accounting_by{
         [](ModelConfig& c, const ModelScale& wanted) {
             Config made = c.as<Config>();
             resize(made, wanted);
+            const std::optional<LoraConfig> adapters = c.adapters();
             c = made;
+            c.set_adapters(adapters);
         },
 };
 
