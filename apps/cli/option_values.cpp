@@ -72,6 +72,20 @@ std::optional<double> read_number(std::string_view word) {
     return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
+std::optional<std::int64_t> read_bytes(std::string_view word) {
+    using Unit = std::pair<std::string_view, double>;
+    constexpr Unit units[] = {{"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0},
+                              {"kB", 1e3},     {"MB", 1e6},        {"GB", 1e9},           {"TB", 1e12}};
+    for (const auto& [unit, factor] : units) {
+        if (!word.ends_with(unit)) continue;
+        word.remove_suffix(unit.size());
+        const double bytes = read_number(word).value_or(0) * factor;
+        if (!(bytes >= 1) || bytes > static_cast<double>(most_counted)) return {};
+        return static_cast<std::int64_t>(bytes);
+    }
+    return {};
+}
+
 std::string shortest(double value) {
     return words_of(value);
 }
@@ -116,6 +130,13 @@ cli::Check one_of(std::vector<std::string> known) {
     return {.complaint = [known = std::move(known)](const std::string& word) -> std::string {
         if (std::ranges::find(known, word) != known.end()) return {};
         return text('\'', word, "' is unknown, wanted ", listed(known), did_you_mean(word, known));
+    }};
+}
+
+cli::Check byte_size() {
+    return {.complaint = [](const std::string& word) -> std::string {
+        if (read_bytes(word)) return {};
+        return text("found ", visible(word), ", wanted a number and a unit such as MiB, GiB or GB: 24GiB");
     }};
 }
 

@@ -20,6 +20,10 @@ namespace vkf {
 std::optional<std::int64_t> read_whole(std::string_view word);
 std::optional<double> read_number(std::string_view word);
 
+/// Bytes that a word such as "24GiB" or "1.5GB" spells, with a unit of kB, MB, GB or TB, or of KiB, MiB, GiB or TiB;
+/// nothing if it spells none, or less than one byte.
+std::optional<std::int64_t> read_bytes(std::string_view word);
+
 /// Shortest text that reads back as the number.
 std::string shortest(double value);
 /// Double whose shortest text is also the float's.
@@ -34,6 +38,8 @@ struct Range {
 cli::Check number(const Range& range);
 /// Check for one of some words; the message about a misspelt word names the nearest.
 cli::Check one_of(std::vector<std::string> words);
+/// Check for words that read_bytes() reads.
+cli::Check byte_size();
 /// Check for text that is not empty and is UTF-8, the encoding of files that keep it.
 cli::Check words();
 

@@ -1,6 +1,7 @@
 #include "apps/inspect/analysis.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 #include <utility>
@@ -44,7 +45,7 @@ std::vector<Life> lives(const Graph& graph, const LiveNodes& live) {
 }
 
 /// Bytes of the states of all these graphs, which share states of one name.
-std::int64_t state_bytes(std::initializer_list<const Graph*> graphs) {
+std::int64_t state_bytes(const std::vector<const Graph*>& graphs) {
     std::map<std::string_view, std::int64_t> states;
     for (const Graph* graph : graphs)
         for (const Storage& storage : graph->storages())
@@ -55,7 +56,7 @@ std::int64_t state_bytes(std::initializer_list<const Graph*> graphs) {
 }
 
 /// Bytes of the constants of all these graphs, which share constants of equal values.
-std::int64_t constant_bytes(std::initializer_list<const Graph*> graphs) {
+std::int64_t constant_bytes(const std::vector<const Graph*>& graphs) {
     std::set<std::vector<std::byte>> known;
     std::int64_t sum = 0;
     for (const Graph* graph : graphs)
@@ -184,14 +185,18 @@ Analysis analyse(Graph& graph, const DeviceTraits& given) {
     for (std::size_t s = 0; s < graph.storages().size(); ++s) {
         const Storage& storage = graph.storages()[s];
         const std::int64_t bytes = storage.bytes();
+        if (storage.role != Role::transient || planned.storage[s] != no_place)
+            made.largest = std::max(made.largest, bytes);
         if (storage.role == Role::input) made.inputs += one_run_at_a_time.inputs * bytes;
         if (storage.role == Role::transient && planned.storage[s] != no_place && life[s].maker)
             made.residents.push_back({life[s].maker->scope, std::string(life[s].maker->op->name()), storage.type.shape,
                                       bytes, planned.storage[s], life[s].first, life[s].last, storage.format,
                                       storage.why_f32});
     }
-    for (const NamedTensor& output : graph.outputs())
+    for (const NamedTensor& output : graph.outputs()) {
+        if (output.name == "loss") made.loss_node = life[graph.value(output.tensor).storage].first;
         made.outputs += one_run_at_a_time.outputs * bytes_of(output.tensor.elements(), output.tensor.format());
+    }
     std::stable_sort(made.residents.begin(), made.residents.end(),
                      [](const Resident& a, const Resident& b) { return a.bytes > b.bytes; });
     return made;
@@ -223,11 +228,54 @@ Analysis analyse(StepGraphs& graphs, const DeviceTraits& device) {
     sum.phases += update.phases;
     sum.arena = std::max(sum.arena, update.arena);
     sum.bound = std::max(sum.bound, update.bound);
+    sum.largest = std::max(sum.largest, update.largest);
     sum.states = state_bytes({&graphs.step, &*graphs.update});
     sum.constants = constant_bytes({&graphs.step, &*graphs.update});
     sum.inputs += update.inputs;
     sum.outputs += update.outputs;
     sum.tables += update.tables;
+    return sum;
+}
+
+Analysis analyse_run(const LossGraph& loss, const LossGraph& evaluation, const TrainerConfig& config,
+                     const TraitsFor& traits_for) {
+    StepGraphs graphs(loss, config);
+    Analysis sum = analyse(graphs, traits_for(graphs.step));
+    Graph graph;
+    graph.activations = config.evaluated_activations();
+    graph.output("loss", evaluation(Scope(graph, graphs.parameters)));
+    narrow_frozen(graph, graphs.parameters, config.frozen);
+    const Analysis evaluated = analyse(graph, traits_for(graph));
+    sum.arena = std::max(sum.arena, evaluated.arena);
+    sum.largest = std::max(sum.largest, evaluated.largest);
+    sum.inputs += evaluated.inputs;
+    sum.outputs += evaluated.outputs;
+    sum.tables += evaluated.tables;
+    return sum;
+}
+
+Analysis analyse_together(std::span<const std::function<void(const Scope&)>> programs, Format activations,
+                          const TraitsFor& traits_for) {
+    Analysis sum;
+    Parameters parameters;
+    std::deque<Graph> graphs;  // a graph stays where it is
+    std::vector<const Graph*> all;
+    for (const auto& program : programs) {
+        Graph& graph = graphs.emplace_back();
+        graph.activations = activations;
+        program(Scope(graph, parameters));
+        const Analysis one = analyse(graph, traits_for(graph));
+        sum.flops += one.flops;
+        sum.arena += one.arena;
+        sum.bound += one.bound;
+        sum.inputs += one.inputs;
+        sum.outputs += one.outputs;
+        sum.tables += one.tables;
+        sum.largest = std::max(sum.largest, one.largest);
+        all.push_back(&graph);
+    }
+    sum.states = state_bytes(all);
+    sum.constants = constant_bytes(all);
     return sum;
 }
 

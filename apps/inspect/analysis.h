@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,17 +44,28 @@ struct Analysis {
                  bound = 0;  // bytes; no arrangement of the arena is smaller than `bound`
     std::int64_t states = 0, constants = 0, inputs = 0, outputs = 0, tables = 0;
     std::int64_t gradients = 0;  // of all parameters: in the arena, and their sums over micro-batches among the states
+    std::int64_t largest = 0;    // bytes of the largest tensor that has memory of its own
+    std::size_t loss_node = 0;   // node that makes the output "loss", if there is one
 
     /// Bytes that kernels read and write.
     double traffic() const;
     std::int64_t bytes() const { return arena + states + constants + inputs + outputs + tables; }
 };
 
+/// Traits of the device that a graph is lowered for.
+using TraitsFor = std::function<DeviceTraits(const Graph&)>;
+
 /// Runs the passes, lowers and plans as Program does, for a device with these traits.
 Analysis analyse(Graph& graph, const DeviceTraits& device);
 /// Analyses one update as Trainer runs it: the work of all its micro-batches; memory that its graphs share is counted
 /// once.
 Analysis analyse(StepGraphs& graphs, const DeviceTraits& device);
+/// Analyses a training run: an update, and the memory of an evaluation, which shares the update's arena and states.
+Analysis analyse_run(const LossGraph& loss, const LossGraph& evaluation, const TrainerConfig& config,
+                     const TraitsFor& traits_for);
+/// Analyses programs that exist together and share states and constants: the work and memory of all.
+Analysis analyse_together(std::span<const std::function<void(const Scope&)>> programs, Format activations,
+                          const TraitsFor& traits_for);
 /// Analyses reading the last `length` tokens of each of `rows` texts of `positions` tokens into their caches. Counts
 /// the pairs of query and key that the mask allows; the cache is as long as the text.
 Analysis analyse_reading(const ModelConfig& config, Format activations, std::int64_t length, std::int64_t positions,

@@ -11,7 +11,6 @@
 #include "apps/model.h"
 #include "apps/tasks.h"
 #include "apps/train/run_options.h"
-#include "models/files/config_json.h"
 #include "models/train/optimizer.h"
 #include "program/program.h"
 #include "vulkan/device/device.h"
@@ -46,10 +45,9 @@ void add_model_options(cli::Command& command, InspectOptions& o) {
 
 }  // namespace
 
-InspectedModel inspected(ModelConfig config, std::int64_t batch) {
+void require_buildable(ModelConfig config) {
     check_limits(config.fields());
     validate(config);
-    return {.config_text = config_json_text(config), .batch_size = batch};
 }
 
 void add_view_options(cli::Command& command, InspectView& view) {
@@ -59,6 +57,18 @@ void add_view_options(cli::Command& command, InspectView& view) {
         .check(whole(1))
         .needs("--plan")
         .capture_default_str();
+    command.add_flag("--explain", view.explain,
+                     "Parameters, FLOPs and memory by formula (12·l·h² …) beside the exact numbers");
+    command.add_flag("--fit", view.fit,
+                     "The largest batch, context and model that the device's free memory holds, found without running");
+    command
+        .add_option_function(
+            "--memory", [&view](const std::vector<std::string>& words) { view.memory = read_bytes(words.back()); },
+            "Memory for --fit, instead of the device's: 24GiB")
+        .type_name("SIZE")
+        .take_last()
+        .check(byte_size())
+        .needs("--fit");
     command.add_flag("--by-op", view.by_op, "The launches of a training step, op by op");
     command.add_flag("--types", view.types, "What a training step keeps in fp32 with --precision mixed, and why");
     command.add_flag("--graph", view.graph, "Instead every node of the training step");
@@ -77,12 +87,18 @@ void inspect(const Common& common, const InspectView& view, const InspectedModel
     require(!view.types || model.trainer.activations != Format::f32,
             "--types tells what stays fp32 beside 16 bits: it wants --precision mixed");
     // Kernels and their temporaries depend on the device, but the numbers need no device.
-    if (wanted_device(common).empty())
-        return report_inspection(common, view, model, [](const Graph&) { return DeviceTraits(); });
+    const bool needs_device = view.fit && !view.memory;
+    if (wanted_device(common).empty() && !needs_device)
+        return report_inspection(common, view, model, [](const Graph&) { return DeviceTraits(); },
+                                 {.bytes = view.memory.value_or(0)});
     with_device(common, [&](Device& device) {
         InspectedModel at = model;
         at.trainer = with_device_defaults(at.trainer, device);
-        report_inspection(common, view, at, [&](const Graph& graph) { return traits(device, graph); });
+        const Room room{.bytes = view.memory.value_or(static_cast<std::int64_t>(device.free_bytes())),
+                        .buffer = static_cast<std::int64_t>(device.info().max_buffer_bytes),
+                        .device = device.info().name};
+        report_inspection(
+            common, view, at, [&](const Graph& graph) { return traits(device, graph); }, room);
     });
 }
 
@@ -96,6 +112,8 @@ void add_inspect(cli::Command& app, Common& common) {
         "Examples:\n"
         "  vkformer inspect --model out --batch-size 8\n"
         "  vkformer inspect gpt --n-layer 12 --n-head 12 --n-embd 768 --attention belief-star --plan\n"
+        "  vkformer inspect gpt --n-layer 12 --n-head 12 --n-embd 768 --explain\n"
+        "  vkformer inspect llama --precision mixed --fit --memory 24GiB\n"
         "  vkformer inspect vit --config configs/sl-cifar10.toml\n");
     command.callback([&command, options, &common] {
         if (command.chosen_subcommand()) return;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "apps/inspect/inspect_report.h"
+#include "apps/inspect/inspected_model.h"
 #include "models/config/model_config.h"
 
 namespace vkf::cli {
@@ -29,14 +30,18 @@ void add_inspect_language(cli::Command& inspect, Common& common, const Family& f
 void add_inspect_images(cli::Command& inspect, Common& common, const Family& family);
 void add_inspect_translation(cli::Command& inspect, Common& common, const Family& family);
 
+/// A model of this configuration. Throws InputError if it cannot be built.
+InspectedModel inspected_language(const ModelConfig& config, const BatchSizes& sizes, Format activations);
+InspectedModel inspected_images(const ModelConfig& config, std::int64_t batch);
+InspectedModel inspected_translation(const ModelConfig& config, const BatchSizes& sizes);
+
 /// The model of a directory.
 InspectedModel inspect_language(const InspectOptions& options, Format activations);
 InspectedModel inspect_images(const InspectOptions& options, Format activations);
 InspectedModel inspect_translation(const InspectOptions& options, Format activations);
 
-/// Begins a description with the parts that are the same for all tasks. Throws InputError if the configuration cannot
-/// be built.
-InspectedModel inspected(ModelConfig config, std::int64_t batch);
+/// Throws InputError if a configuration cannot be built, or exceeds the limits of models that this program makes.
+void require_buildable(ModelConfig config);
 void add_view_options(cli::Command& command, InspectView& view);
 /// Throws InputError if a run starts from a model, because that model's size overrides the flags.
 void require_fresh(const RunOptions& options);

@@ -14,24 +14,29 @@ namespace vkf {
 
 namespace {
 
-InspectedModel inspected_model(const ModelConfig& config, std::int64_t batch) {
-    InspectedModel made = inspected(config, batch);
-    made.logits = [=](const Scope& scope) {
-        return image_logits(scope, config, scope.graph().input("images", image_type(config, batch)));
-    };
-    made.loss = [=](const Scope& scope) { return image_loss(scope, config, batch); };
-    made.item = "image";
-    made.items = static_cast<double>(batch);
-    made.batch = text(batch, " images");
-    return made;
-}
+constexpr InspectedTask IMAGES{
+    .item = "image",
+    .logits =
+        [](const Scope& scope, const ModelConfig& config, const BatchSizes& sizes) {
+            return image_logits(scope, config, scope.graph().input("images", image_type(config, sizes.rows)));
+        },
+    .loss = [](const Scope& scope, const ModelConfig& config, const BatchSizes& sizes,
+               bool evaluation) { return image_loss(scope, config, sizes.rows, evaluation); },
+    .batch = [](const BatchSizes& sizes) { return text(sizes.rows, " images"); },
+    .items = [](const BatchSizes& sizes) { return static_cast<double>(sizes.rows); },
+};
 
 }  // namespace
+
+InspectedModel inspected_images(const ModelConfig& config, std::int64_t batch) {
+    require_buildable(config);
+    return {.task = &IMAGES, .config = config, .sizes = {.rows = batch}};
+}
 
 InspectedModel inspect_images(const InspectOptions& o, Format) {
     require(!o.block_size, "--block-size is for language models, ", o.model, " is a ",
             family_in({o.model, o.base}).command);
-    return inspected_model(open_image_model({o.model}, false).config, o.batch_size);
+    return inspected_images(open_image_model({o.model}, false).config, o.batch_size);
 }
 
 void add_inspect_images(cli::Command& inspect_command, Common& common, const Family& family) {
@@ -54,7 +59,7 @@ void add_inspect_images(cli::Command& inspect_command, Common& common, const Fam
         o->check();
         const ModelConfig config =
             o->fresh_model(o->image_size > 0 ? o->image_size : 32, o->num_labels > 0 ? o->num_labels : 10);
-        InspectedModel model = inspected_model(config, o->batch_size);
+        InspectedModel model = inspected_images(config, o->batch_size);
         model.trainer = o->trainer;
         model.train_toml = o->toml();
         inspect(common, o->view, model);

@@ -14,24 +14,37 @@ namespace vkf {
 
 namespace {
 
-InspectedModel inspected_model(const ModelConfig& config, const PairShape& shape) {
-    InspectedModel made = inspected(config, shape.rows);
-    made.logits = [=](const Scope& scope) {
-        Graph& graph = scope.graph();
-        const TensorType lengths{DType::i32, {shape.rows}};
-        const Sentences source{graph.input("source_tokens", {DType::i32, {shape.rows, shape.source}}),
-                               graph.input("source_lengths", lengths)};
-        const Sentences target{graph.input("tokens", {DType::i32, {shape.rows, shape.target}}),
-                               graph.input("target_lengths", lengths)};
-        return translation_logits(scope, config, source, target);
-    };
-    made.loss = [=](const Scope& scope) { return translation_loss(scope, config, shape); };
-    made.item = "target token";
-    made.items = static_cast<double>(shape.rows * shape.target);
-    made.batch = text(shape.rows, " pairs of ", shape.source, " and ", shape.target, " tokens");
-    made.block_size = shape.target;
-    return made;
+/// Logits of a batch, with its inputs.
+Tensor pair_logits(const Scope& scope, const ModelConfig& config, const BatchSizes& sizes) {
+    Graph& graph = scope.graph();
+    const TensorType lengths{DType::i32, {sizes.rows}}, tokens{DType::i32, {sizes.rows, sizes.length}};
+    const Sentences source{graph.input("source_tokens", tokens), graph.input("source_lengths", lengths)};
+    const Sentences target{graph.input("tokens", tokens), graph.input("target_lengths", lengths)};
+    return translation_logits(scope, config, source, target);
 }
+
+/// The programs of a Translator: reading the longest sources, and a step of all rows.
+std::vector<GraphBuilder> writing(const ModelConfig& config, std::int64_t rows, Format activations) {
+    const std::int64_t context = config.size(Dimension::context);
+    const WritingShape shape{.sources = rows, .source = context, .target = context};
+    return {[=](const Scope& scope) { read_sources(scope, config, shape, context, activations); },
+            [=](const Scope& scope) { write_step(scope, config, shape, activations); }};
+}
+
+constexpr InspectedTask TRANSLATION{
+    .item = "target token",
+    .logits = pair_logits,
+    .loss =
+        [](const Scope& scope, const ModelConfig& config, const BatchSizes& sizes, bool) {
+            return translation_loss(scope, config, {sizes.rows, sizes.length, sizes.length});
+        },
+    .batch =
+        [](const BatchSizes& sizes) {
+            return text(sizes.rows, " pairs of ", sizes.length, " and ", sizes.length, " tokens");
+        },
+    .items = [](const BatchSizes& sizes) { return static_cast<double>(sizes.rows * sizes.length); },
+    .generation = writing,
+};
 
 /// Length of sentences that are inspected if the options do not say it.
 std::int64_t usual_length(const ModelConfig& config) {
@@ -41,10 +54,15 @@ std::int64_t usual_length(const ModelConfig& config) {
 
 }  // namespace
 
+InspectedModel inspected_translation(const ModelConfig& config, const BatchSizes& sizes) {
+    require_buildable(config);
+    return {.task = &TRANSLATION, .config = config, .sizes = sizes};
+}
+
 InspectedModel inspect_translation(const InspectOptions& o, Format) {
     const ModelConfig config = open_untokenized_translation_model({o.model, o.base}, false).config;
     const std::int64_t length = o.block_size.value_or(usual_length(config));
-    return inspected_model(config, {o.batch_size, length, length});
+    return inspected_translation(config, {o.batch_size, length});
 }
 
 void add_inspect_translation(cli::Command& inspect_command, Common& common, const Family& family) {
@@ -77,7 +95,7 @@ void add_inspect_translation(cli::Command& inspect_command, Common& common, cons
                 : TranslationTokens{.source_vocabulary = vocabulary, .target_vocabulary = vocabulary, .shared = true});
         const std::int64_t length = usual_length(config);
         InspectedModel model =
-            inspected_model(config, {std::max<std::int64_t>(1, o->batch_size / length), length, length});
+            inspected_translation(config, {std::max<std::int64_t>(1, o->batch_size / length), length});
         model.trainer = o->trainer;
         model.train_toml = o->toml();
         inspect(common, o->view, model);

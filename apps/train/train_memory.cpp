@@ -28,15 +28,9 @@ std::int64_t bytes_of(const Device& device, const RunOptions& o, const BatchLoss
     config.gradient_accumulation_steps *= savings.cut;
     config.recompute = config.recompute || savings.recompute;
     if (savings.mixed) config.activations = Format::bf16;
-    StepGraphs graphs(loss(rows, false), with_device_defaults(config, device));
-    const Analysis step = analyse(graphs, traits(device, graphs.step));
-    Graph evaluation;
-    evaluation.activations = config.evaluated_activations();
-    evaluation.output("loss", loss(rows, true)(Scope(evaluation, graphs.parameters)));
-    narrow_frozen(evaluation, graphs.parameters, config.frozen);
-    const Analysis beside = analyse(evaluation, traits(device, evaluation));  // shares arena and states
-    return step.bytes() + std::max<std::int64_t>(0, beside.arena - step.arena) + beside.inputs + beside.outputs +
-           beside.tables;
+    return analyse_run(loss(rows, false), loss(rows, true), with_device_defaults(config, device),
+                       [&](const Graph& graph) { return traits(device, graph); })
+        .bytes();
 }
 
 std::string words(const RunOptions& o, const Savings& savings) {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "models/attention/self_attention.h"
 #include "models/config/activation_words.h"
+#include "models/families/accounting.h"
 #include "models/layers.h"
 #include "models/masked_language_model.h"
 #include "ops/elementwise/activation.h"
@@ -91,6 +92,39 @@ double matrix_elements(const BertConfig& c) {
     const double per_layer = 4 * number(c.hidden_size) + 2 * number(c.inner());
     return number(c.hidden_size) *
            (number(c.num_hidden_layers) * per_layer + number(c.vocab_size) + number(c.max_position_embeddings));
+}
+
+ModelSizes model_sizes(const BertConfig& c, std::int64_t length) {
+    const auto h = static_cast<double>(c.hidden_size);
+    const Formula logits = logits_flops(c.vocab_size, c.hidden_size);
+    ModelSizes made{
+        .blocks = {{.name = "block",
+                    .path = "bert.encoder.layer",
+                    .blocks = c.num_hidden_layers,
+                    .width = c.hidden_size,
+                    .heads = c.num_attention_heads,
+                    .queries = c.hidden_size,
+                    .keys = c.hidden_size,
+                    .inner = c.inner(),
+                    .length = length,
+                    .post_norm = true}},
+        .tables = {{"token embeddings", "bert.embeddings.word_embeddings", "v", c.vocab_size},
+                   {"position embeddings", "bert.embeddings.position_embeddings", "s", c.max_position_embeddings},
+                   {"map before the head", "cls.predictions.transform", "h", c.hidden_size}},
+        .other_flops = {logits.symbols + " + 2·h²", logits.value + 2 * h * h}};
+    if (!c.tie_word_embeddings) made.tables.push_back({"head", "cls.predictions.decoder", "v", c.vocab_size});
+    return made;
+}
+
+ModelScale model_scale(const BertConfig& c) {
+    return {c.num_hidden_layers, c.num_attention_heads, c.hidden_size};
+}
+
+void resize(BertConfig& c, const ModelScale& wanted) {
+    c.num_hidden_layers = wanted.layers;
+    c.hidden_size = c.hidden_size / c.num_attention_heads * wanted.heads;
+    c.intermediate_size = c.intermediate_size * wanted.heads / c.num_attention_heads;
+    c.num_attention_heads = wanted.heads;
 }
 
 /// Configuration of BERT-base, for the data's vocabulary.
@@ -187,6 +221,7 @@ const Family& bert_family() {
                     const BertConfig& bert = c.as<BertConfig>();
                     hide_words({bert.vocab_size, bert.mask_token_id, bert.mask_share}, special, batch, random);
                 }},
+        .accounting = &accounting_by<BertConfig, model_sizes, model_scale, resize>,
     };
     return family;
 }

@@ -25,6 +25,7 @@ namespace vkf {
 
 class Random;
 class StoredWeights;
+struct Accounting;
 struct KeyValueCache;
 
 /// Factors of a language model's logits: logits = features · tableᵀ + bias.
@@ -127,6 +128,7 @@ struct Family {
     TensorNames tensors = {};
     std::vector<std::string_view> lora_targets = {};  // default targets of adapters, as in PEFT
     std::variant<LanguageGraph, ImageGraph, TranslationGraph> graph;
+    const Accounting* accounting = nullptr;  // its sizes for formulas (accounting.h); null: it has none
 
     const Task& task() const {
         return std::visit([](const auto& of_task) -> const Task& { return of_task.task(); }, graph);

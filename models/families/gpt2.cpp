@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "models/attention/self_attention.h"
 #include "models/config/activation_words.h"
+#include "models/families/accounting.h"
 #include "models/layers.h"
 #include "ops/elementwise/activation.h"
 #include "ops/elementwise/arithmetic.h"
@@ -86,6 +87,35 @@ Features features(const Scope& scope, const Gpt2Config& c, Tensor tokens, KeyVal
     return {x, table};
 }
 
+ModelSizes model_sizes(const Gpt2Config& c, std::int64_t length) {
+    ModelSizes made{
+        .blocks = {{.name = "block",
+                    .path = "h",
+                    .blocks = c.n_layer,
+                    .width = c.n_embd,
+                    .heads = c.n_head,
+                    .queries = c.n_embd,
+                    .keys = c.n_embd,
+                    .inner = c.inner(),
+                    .length = length,
+                    .causal = true}},
+        .tables = {{"token embeddings", "wte", "v", c.vocab_size}, {"position embeddings", "wpe", "s", c.n_positions}},
+        .other_flops = logits_flops(c.vocab_size, c.n_embd)};
+    if (!c.tie_word_embeddings) made.tables.push_back({"head", "lm_head", "v", c.vocab_size});
+    return made;
+}
+
+ModelScale model_scale(const Gpt2Config& c) {
+    return {c.n_layer, c.n_head, c.n_embd};
+}
+
+void resize(Gpt2Config& c, const ModelScale& wanted) {
+    c.n_layer = wanted.layers;
+    c.n_embd = c.n_embd / c.n_head * wanted.heads;
+    c.n_inner = c.n_inner * wanted.heads / c.n_head;
+    c.n_head = wanted.heads;
+}
+
 /// Configuration of nanoGPT: no biases, exact GELU.
 Gpt2Config nanogpt() {
     Gpt2Config c;
@@ -152,6 +182,7 @@ const Family& gpt2_family() {
         .graph =
             LanguageGraph{[](const Scope& scope, const ModelConfig& c, Tensor tokens, KeyValueCache* cache,
                              bool last_only) { return features(scope, c.as<Gpt2Config>(), tokens, cache, last_only); }},
+        .accounting = &accounting_by<Gpt2Config, model_sizes, model_scale, resize>,
     };
     return family;
 }

@@ -7,6 +7,7 @@
 #include "models/attention/rotary_positions.h"
 #include "models/attention/self_attention.h"
 #include "models/config/activation_words.h"
+#include "models/families/accounting.h"
 #include "models/files/other_keys.h"
 #include "models/layers.h"
 #include "ops/elementwise/glu.h"
@@ -99,6 +100,37 @@ double matrix_elements(const LlamaConfig& c) {
     const double tables = c.tie_word_embeddings ? 1 : 2;
     return number(c.hidden_size) *
            (number(c.num_hidden_layers) * (heads + 3 * number(c.inner())) + tables * number(c.vocab_size));
+}
+
+ModelSizes model_sizes(const LlamaConfig& c, std::int64_t length) {
+    ModelSizes made{.blocks = {{.name = "block",
+                                .path = "model.layers",
+                                .blocks = c.num_hidden_layers,
+                                .width = c.hidden_size,
+                                .heads = c.num_attention_heads,
+                                .queries = c.num_attention_heads * c.head_width(),
+                                .keys = c.kv_heads() * c.head_width(),
+                                .inner = c.inner(),
+                                .inner_maps = 3,
+                                .length = length,
+                                .causal = true}},
+                    .tables = {{"token embeddings", "model.embed_tokens", "v", c.vocab_size}},
+                    .other_flops = logits_flops(c.vocab_size, c.hidden_size)};
+    if (!c.tie_word_embeddings) made.tables.push_back({"head", "lm_head", "v", c.vocab_size});
+    return made;
+}
+
+ModelScale model_scale(const LlamaConfig& c) {
+    return {c.num_hidden_layers, c.kv_heads(), c.hidden_size};
+}
+
+void resize(LlamaConfig& c, const ModelScale& wanted) {
+    const std::int64_t heads = c.kv_heads();
+    c.num_hidden_layers = wanted.layers;
+    c.hidden_size = c.hidden_size * wanted.heads / heads;
+    c.intermediate_size = c.intermediate_size * wanted.heads / heads;
+    c.num_attention_heads = c.num_attention_heads / heads * wanted.heads;
+    c.num_key_value_heads = c.num_key_value_heads > 0 ? wanted.heads : 0;
 }
 
 /// Configuration of Zhang et al.
@@ -238,6 +270,7 @@ const Family& llama_family() {
                                   bool last_only) {
             return features(scope, c.as<LlamaConfig>(), tokens, cache, last_only);
         }},
+        .accounting = &accounting_by<LlamaConfig, model_sizes, model_scale, resize>,
     };
     return family;
 }

@@ -1,6 +1,7 @@
 #include "models/families/marian.h"
 
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "models/attention/attention_taps.h"
 #include "models/attention/self_attention.h"
 #include "models/config/activation_words.h"
+#include "models/families/accounting.h"
 #include "models/files/stored_weights.h"
 #include "models/layers.h"
 #include "ops/elementwise/arithmetic.h"
@@ -163,7 +165,8 @@ Features features(const Scope& model, const MarianConfig& c, const SourceMemory&
         return mlp_layer(block, c, c.decoder_ffn_dim, y);
     });
     x = last_norm(decoder, c, x);
-    Features made{x, c.tie_word_embeddings ? table : token_table(model / "lm_head", c, c.target_vocabulary())};
+    const Scope head = model / "lm_head";
+    Features made{x, c.tie_word_embeddings ? table : token_table(head, c, c.target_vocabulary())};
     const std::int64_t vocabulary = c.target_vocabulary();
     if (c.final_logits_bias)
         made.bias = reshape(model.frozen_parameter(LOGITS_BIAS, {1, vocabulary}, Init::zeros()), {vocabulary});
@@ -208,6 +211,61 @@ double matrix_elements(const MarianConfig& c) {
     const std::int64_t tables =
         c.share_encoder_decoder_embeddings ? c.vocab_size : c.vocab_size + c.target_vocabulary();
     return number(c.d_model) * (encoder + decoder + number(tables));
+}
+
+ModelSizes model_sizes(const MarianConfig& c, std::int64_t length) {
+    BlockSizes encoder{.name = "encoder block",
+                       .path = "model.encoder.layers",
+                       .blocks = c.encoder_layers,
+                       .width = c.d_model,
+                       .heads = c.encoder_attention_heads,
+                       .queries = c.d_model,
+                       .keys = c.d_model,
+                       .inner = c.encoder_ffn_dim,
+                       .length = length,
+                       .post_norm = !c.normalize_before};
+    BlockSizes decoder = encoder;
+    decoder.name = "decoder block";
+    decoder.path = "model.decoder.layers";
+    decoder.blocks = c.decoder_layers;
+    decoder.heads = c.decoder_attention_heads;
+    decoder.inner = c.decoder_ffn_dim;
+    decoder.causal = decoder.cross = true;
+    ModelSizes made{.blocks = {std::move(encoder), std::move(decoder)},
+                    .tables = {},
+                    .other_flops = logits_flops(c.target_vocabulary(), c.d_model)};
+    const auto add = [&](const char* name, const char* path, const char* symbol, std::int64_t rows) {
+        made.tables.push_back({name, path, symbol, rows});
+    };
+    if (c.share_encoder_decoder_embeddings) add("token embeddings", "model.shared", "v", c.vocab_size);
+    if (!c.share_encoder_decoder_embeddings) {
+        add("source embeddings", "model.encoder.embed_tokens", "v_source", c.vocab_size);
+        add("target embeddings", "model.decoder.embed_tokens", "v", c.target_vocabulary());
+    }
+    if (c.positions == PositionEmbedding::learned)
+        for (const char* path : {"model.encoder.embed_positions", "model.decoder.embed_positions"})
+            add("position embeddings", path, "s", c.max_position_embeddings);
+    if (!c.tie_word_embeddings) add("head", "lm_head", "v", c.target_vocabulary());
+    if (!c.normalize_before)
+        made.notes.emplace_back(
+            "The output of the decoder's last norm is not kept: the loss makes its gradient at once.");
+    return made;
+}
+
+/// Encoder and decoder grow in proportion: a step of the width is one head in the smaller of both.
+ModelScale model_scale(const MarianConfig& c) {
+    return {std::max(c.encoder_layers, c.decoder_layers),
+            std::gcd(c.encoder_attention_heads, c.decoder_attention_heads), c.d_model};
+}
+
+void resize(MarianConfig& c, const ModelScale& wanted) {
+    const std::int64_t heads = model_scale(c).heads;
+    c.encoder_layers = c.decoder_layers = wanted.layers;
+    c.d_model = c.d_model / heads * wanted.heads;
+    c.encoder_ffn_dim = c.encoder_ffn_dim * wanted.heads / heads;
+    c.decoder_ffn_dim = c.decoder_ffn_dim * wanted.heads / heads;
+    c.encoder_attention_heads = c.encoder_attention_heads / heads * wanted.heads;
+    c.decoder_attention_heads = c.decoder_attention_heads / heads * wanted.heads;
 }
 
 /// The base model as published: post-norm, ReLU, interleaved sines and cosines, one table for all.
@@ -314,7 +372,9 @@ const Family& marian_family() {
                              {"model.decoder.embed_tokens.weight", "model.shared.weight"},
                              {"lm_head.weight", "model.shared.weight"},
                              {"lm_head.weight", "model.decoder.embed_tokens.weight"}}},
-        .graph = translation_graph<MarianConfig, read, features>()};
+        .graph = translation_graph<MarianConfig, read, features>(),
+        .accounting = &accounting_by<MarianConfig, model_sizes, model_scale, resize>,
+    };
     return family;
 }
 

@@ -7,6 +7,7 @@
 #include "models/attention/rope_scaling.h"
 #include "models/attention/rotary_positions.h"
 #include "models/attention/self_attention.h"
+#include "models/families/accounting.h"
 #include "models/layers.h"
 #include "ops/elementwise/activation.h"
 #include "ops/elementwise/arithmetic.h"
@@ -31,8 +32,7 @@ LinearOptions linear_options(const NanoGpt2Config& c, std::int64_t in, float fac
 }
 
 /// Rotary positions that turn in the direction opposite to Llama's.
-RotaryPositions rotary_positions(Graph& graph, const NanoGpt2Config& c, std::int64_t length,
-                                 KeyValueCache* cache) {
+RotaryPositions rotary_positions(Graph& graph, const NanoGpt2Config& c, std::int64_t length, KeyValueCache* cache) {
     const std::int64_t maps = c.attention.variant().maps, width = c.n_embd / c.n_head / maps;
     const std::vector<double> frequencies = rope_frequencies(width, static_cast<double>(c.rope_theta));
     RotaryPositions made(graph, frequencies, length, cache);
@@ -66,8 +66,7 @@ Tensor mlp_block(const Scope& scope, const NanoGpt2Config& c, Tensor x, Tensor n
     return add_linear(scope / "c_proj", x, activate(hidden, Activation::gelu), linear_options(c, inner));
 }
 
-Features features(const Scope& scope, const NanoGpt2Config& c, Tensor tokens, KeyValueCache* cache,
-                  bool last_only) {
+Features features(const Scope& scope, const NanoGpt2Config& c, Tensor tokens, KeyValueCache* cache, bool last_only) {
     const auto norm = [&](Tensor x) { return rms_norm(x, Tensor(), c.rms_norm_eps); };
     const Tensor table =
         (scope / "wte").parameter("weight", {c.vocab_size, c.n_embd}, uniform_init(c.n_embd));  // tied to the head
@@ -79,6 +78,7 @@ Features features(const Scope& scope, const NanoGpt2Config& c, Tensor tokens, Ke
         return mlp_block(block / "mlp", c, y, norm(y));
     });
     if (last_only) x = slice(x, 1, length - 1, 1);
+    const Scope head = scope / "lm_head";  // names the nodes that follow
     return {norm(x), table};
 }
 
@@ -93,6 +93,38 @@ void check(const NanoGpt2Config& c) {
 double matrix_elements(const NanoGpt2Config& c) {
     const auto number = [](std::int64_t n) { return static_cast<double>(n); };
     return number(c.n_embd) * (12 * number(c.n_layer) * number(c.n_embd) + number(c.vocab_size));
+}
+
+ModelSizes model_sizes(const NanoGpt2Config& c, std::int64_t length) {
+    ModelSizes made{.blocks = {{.name = "block",
+                                .path = "h",
+                                .blocks = c.n_layer,
+                                .width = c.n_embd,
+                                .heads = c.n_head,
+                                .queries = c.n_embd,
+                                .keys = c.n_embd,
+                                .inner = 4 * c.n_embd,
+                                .length = length,
+                                .causal = true}},
+                    .tables = {{"token embeddings", "wte", "v", c.vocab_size}},
+                    .other_flops = logits_flops(c.vocab_size, c.n_embd)};
+    made.notes.emplace_back(
+        "Rotated queries and keys are kept beside the map's output: 2·h more numbers for each token.");
+    if (c.casted_weights)
+        made.notes.emplace_back(
+            "Rounded copies of the weights are kept for the backward pass: 12·h² more numbers for each "
+            "block, for any number of tokens.");
+    return made;
+}
+
+ModelScale model_scale(const NanoGpt2Config& c) {
+    return {c.n_layer, c.n_head, c.n_embd};
+}
+
+void resize(NanoGpt2Config& c, const ModelScale& wanted) {
+    c.n_layer = wanted.layers;
+    c.n_embd = c.n_embd / c.n_head * wanted.heads;
+    c.n_head = wanted.heads;
 }
 
 }  // namespace
@@ -150,6 +182,7 @@ const Family& nano_gpt2_family() {
                                   bool last_only) {
             return features(scope, c.as<NanoGpt2Config>(), tokens, cache, last_only);
         }},
+        .accounting = &accounting_by<NanoGpt2Config, model_sizes, model_scale, resize>,
     };
     return family;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/integers.h"
 #include "models/attention/attention_taps.h"
+#include "models/families/accounting.h"
 #include "models/layers.h"
 #include "models/recurrent/recurrent_layer.h"
 #include "ops/elementwise/activation.h"
@@ -204,6 +205,22 @@ double rnn_matrix_elements(const RnnConfig& c) {
     return encoder + h * static_cast<double>(c.vocab_size);
 }
 
+/// The formulas are those of attention over tokens, which recurrent layers do not have. A step of the width is two
+/// units, one for each direction.
+constexpr Accounting RNN_ACCOUNTING{.scale =
+                                        [](const ModelConfig& c) {
+                                            return ModelScale{c.as<RnnConfig>().num_layers,
+                                                              c.as<RnnConfig>().hidden_size / 2,
+                                                              c.as<RnnConfig>().hidden_size};
+                                        },
+                                    .resize =
+                                        [](ModelConfig& c, const ModelScale& wanted) {
+                                            RnnConfig made = c.as<RnnConfig>();
+                                            made.num_layers = wanted.layers;
+                                            made.hidden_size = 2 * wanted.heads;
+                                            c = made;
+                                        }};
+
 RnnConfig fresh_rnn() {
     RnnConfig c;
     c.vocab_size = 0;
@@ -262,7 +279,9 @@ const Family& rnn_encoder_decoder_family() {
         .fresh = [] { return ModelConfig(fresh_rnn()); },
         .check = [](const ModelConfig& c) { rnn_check(c.as<RnnConfig>()); },
         .matrix_elements = [](const ModelConfig& c) { return rnn_matrix_elements(c.as<RnnConfig>()); },
-        .graph = translation_graph<RnnConfig, rnn_read, rnn_features>()};
+        .graph = translation_graph<RnnConfig, rnn_read, rnn_features>(),
+        .accounting = &RNN_ACCOUNTING,
+    };
     return family;
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "models/attention/self_attention.h"
 #include "models/config/activation_words.h"
+#include "models/families/accounting.h"
 #include "models/layers.h"
 #include "ops/elementwise/activation.h"
 #include "ops/elementwise/arithmetic.h"
@@ -158,6 +159,39 @@ double matrix_elements(const VitConfig& c) {
     return number(c.hidden_size) * rows;
 }
 
+/// Sizes of the class token and the patches of an image, whatever the length.
+ModelSizes model_sizes(const VitConfig& c, std::int64_t /*length*/) {
+    const std::int64_t pixels =
+        c.patch_size * c.patch_size * c.num_channels * (c.patch_shift != PatchShift::none ? 5 : 1);
+    const double patches = 2 * static_cast<double>(c.patches()) * static_cast<double>(pixels * c.hidden_size);
+    const Formula logits = logits_flops(c.num_labels, c.hidden_size);
+    return {.blocks = {{.name = "block",
+                        .path = "blocks",
+                        .blocks = c.num_hidden_layers,
+                        .width = c.hidden_size,
+                        .heads = c.num_attention_heads,
+                        .queries = c.inner(),
+                        .keys = c.inner(),
+                        .inner = c.intermediate_size,
+                        .length = c.patches() + 1}},
+            .tables = {{"map of patches of p numbers", "patch_embed", "p", pixels},
+                       {"position embeddings", "pos_embed", "s", c.patches() + 1},
+                       {"head", "head", "v", c.num_labels}},
+            .other_flops = {"2·(s - 1)·p·h + " + logits.symbols, patches + logits.value},
+            .item_tokens = c.patches() + 1};
+}
+
+ModelScale model_scale(const VitConfig& c) {
+    return {c.num_hidden_layers, c.num_attention_heads, c.hidden_size};
+}
+
+void resize(VitConfig& c, const ModelScale& wanted) {
+    c.num_hidden_layers = wanted.layers;
+    c.hidden_size = c.hidden_size * wanted.heads / c.num_attention_heads;
+    c.intermediate_size = c.intermediate_size * wanted.heads / c.num_attention_heads;
+    c.num_attention_heads = wanted.heads;
+}
+
 /// Names in Hugging Face's ViTForImageClassification, in which queries, keys and values have separate maps.
 std::vector<std::string> hugging_face_names(std::string_view name) {
     using Renamed = std::pair<std::string_view, std::string_view>;
@@ -277,6 +311,7 @@ const Family& vit_family() {
         .graph = ImageGraph{[](const Scope& scope, const ModelConfig& c, Tensor images) {
             return logits(scope, c.as<VitConfig>(), images);
         }},
+        .accounting = &accounting_by<VitConfig, model_sizes, model_scale, resize>,
     };
     return family;
 }

@@ -13,8 +13,6 @@ namespace vkf {
 
 namespace {
 
-constexpr std::uint64_t LONGEST_CHUNK = 256;
-
 std::vector<std::int32_t> words_of(std::span<const SampleRow> rows) {
     std::vector<std::int32_t> words(rows.size() * SampleRow::words);
     std::memcpy(words.data(), rows.data(), rows.size_bytes());
@@ -22,6 +20,11 @@ std::vector<std::int32_t> words_of(std::span<const SampleRow> rows) {
 }
 
 }  // namespace
+
+std::int64_t longest_chunk(std::int64_t tokens) {
+    constexpr std::uint64_t longest = 256;
+    return static_cast<std::int64_t>(std::bit_floor(std::min(static_cast<std::uint64_t>(tokens), longest)));
+}
 
 Generator::Generator(Device& device, const ModelConfig& config, const GeneratorOptions& options)
     : device_(device),
@@ -67,7 +70,7 @@ void Generator::run_chunk(std::span<const std::int32_t> tokens, std::int64_t pos
 
 std::vector<float> Generator::read(std::span<const std::int32_t> tokens, std::int64_t position) {
     const std::size_t count = tokens.size();
-    const std::size_t size = std::bit_floor(std::min<std::uint64_t>(count, LONGEST_CHUNK));
+    const auto size = static_cast<std::size_t>(longest_chunk(static_cast<std::int64_t>(count)));
     for (std::size_t done = 0; done < count; done += size) {
         const std::size_t at = std::min(done, count - size);
         run_chunk(tokens.subspan(at, size), position + static_cast<std::int64_t>(at));

@@ -16,6 +16,9 @@
 
 namespace vkf {
 
+/// Tokens of the longest part of a prompt of so many tokens that a Generator reads at once: a power of two up to 256.
+std::int64_t longest_chunk(std::int64_t tokens);
+
 struct GeneratorOptions {
     Format activations = Format::f32;
     std::int64_t rows = 1;  // texts that are written at once
