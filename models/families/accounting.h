@@ -4,12 +4,13 @@
 // of all heads of keys (values are as wide as keys), and f is the width inside the feed-forward, which has two maps, or
 // three with a gate. Grouped heads have k < q; otherwise q = k = h.
 //
-//     parameters of a block    P = 2·h·q + 2·h·k + 2·h·f             12·h² if q = k = h and f = 4·h
-//     FLOPs of a token         2·P + 4·s·q, with a causal mask 2·s·q: 2 for each parameter, and q·kᵀ and the sum of
-//     values kept for the backward    2·h residuals, 2·h norms, 2·q + 2·k (q, k, v and attention's result), 2·f
-//       numbers of a token     16·h if q = k = h and f = 4·h (Korthikanti et al., 2022, arXiv 2205.05198: 34·h bytes in
-//       16
-//                              bits with masks of dropout; scores, their 5·a·s, are not kept here)
+//     parameters of a block    P = 2·h·q + 2·h·k + 2·h·f: 12·h² if q = k = h and f = 4·h
+//     FLOPs of a token         2·P + 4·s·q, with a causal mask 2·P + 2·s·q: 2 for each parameter, and those of q·kᵀ and
+//                              of the sum of values
+//     numbers of a token that are kept for the backward pass
+//                              2·h residuals, 2·h norms, 2·q + 2·k of q, k, v and attention's result, 2·f: 16·h if
+//                              q = k = h and f = 4·h. Korthikanti et al. (2022, arXiv 2205.05198) count 34·h bytes in
+//                              16 bits, with masks of dropout, and 5·a·s of scores, which are not kept here
 //     cache of a token         2·k numbers
 //
 // With cross-attention a block has 2·h·q + 2·h·k more parameters, and its FLOPs and kept numbers grow accordingly;

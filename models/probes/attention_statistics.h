@@ -33,9 +33,8 @@ struct LayerTensors {
 ///     value_cosine                       cosine of a head's o_k and v_k, mean of the heads where both are not zero
 ///     self_weight                        α_kk, mean of the heads            (AttentionX, eq. 12-13)
 ///     entropy                            −Σ_j α_kj ln α_kj, mean of the heads
-///     rank                               number of the largest singular values of a head's α, [T, S], that have 90 %
-///     of
-///                                        the sum of squares, mean of the heads; `all` only, and if T, S ≤ 256
+///     rank                               number of the largest singular values of a head's α, [T, S], that have
+///                                        90 % of the sum of squares, mean of the heads; `all` only, and if T, S ≤ 256
 ///
 /// Rows of padding, whose MH is zero, do not count.
 std::map<std::string, TokenMean> attention_statistics(const LayerTensors& layer, bool signal_is_phi);
