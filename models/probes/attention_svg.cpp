@@ -59,6 +59,16 @@ private:
         svg_ += text("<text x=\"", x, "\" y=\"", y, "\" dy=\".35em\" ", attributes, '>', xml_text(shown), "</text>\n");
     }
 
+    /// Lines around all cells.
+    void grid(double left, double top) {
+        const double width = pixels(drawn_.columns.size()), height = pixels(drawn_.rows.size());
+        svg_ += "<path stroke=\"#ddd\" d=\"";
+        for (std::size_t s = 0; s <= drawn_.columns.size(); ++s)
+            svg_ += text('M', left + pixels(s), ' ', top, 'v', height);
+        for (std::size_t t = 0; t <= drawn_.rows.size(); ++t) svg_ += text('M', left, ' ', top + pixels(t), 'h', width);
+        svg_ += "\"/>\n";
+    }
+
     void table_at(const AttentionTable& table, double left, double above) {
         if (titled_) words(left, above + HEADING / 2, "font-weight=\"bold\"", table.title);
         const std::size_t columns = drawn_.columns.size();
@@ -67,17 +77,16 @@ private:
             const double x = middle(left, s), y = top - GAP;
             words(x, y, text("transform=\"rotate(-90 ", x, ' ', y, ")\""), drawn_.columns[s]);
         }
-        svg_ += text("<rect x=\"", left, "\" y=\"", top, "\" width=\"", pixels(columns), "\" height=\"",
-                     pixels(drawn_.rows.size()), "\" stroke=\"#ddd\" fill=\"none\"/>\n");
+        grid(left, top);
         for (std::size_t t = 0; t < drawn_.rows.size(); ++t)
             for (std::size_t s = 0; s < columns; ++s) {
                 const double weight = static_cast<double>(table.weights[t * columns + s]);
                 const double shown = std::round(1000 * std::clamp(weight, 0.0, 1.0)) / 1000;
                 if (shown == 0) continue;
                 svg_ += text("<rect x=\"", left + pixels(s), "\" y=\"", top + pixels(t), "\" width=\"", CELL,
-                             "\" height=\"", CELL, "\" stroke=\"#ddd\" fill=\"#1f4e79\" fill-opacity=\"", shown,
-                             "\"><title>", xml_text(drawn_.rows[t]), " reads ", xml_text(drawn_.columns[s]), ": ",
-                             shown, "</title></rect>\n");
+                             "\" height=\"", CELL, "\" fill=\"#1f4e79\" fill-opacity=\"", shown, "\"><title>",
+                             xml_text(drawn_.rows[t]), " reads ", xml_text(drawn_.columns[s]), ": ", shown,
+                             "</title></rect>\n");
             }
     }
 
