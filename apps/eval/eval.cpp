@@ -75,21 +75,7 @@ void add_options(cli::Command& command, EvalOptions& o) {
     command.add_option("--confusion-matrix", o.confusion_matrix, "Picture to write: what is taken for what")
         .type_name("FILE.png")
         .group(vision);
-    add_statistics_option(command, o.statistics).group(vision);
-    add_max_pixels_option(command, o.max_pixels).group(vision);
-    command.add_flag("--coarse-labels", o.coarse_labels, "CIFAR-100's 20 coarse labels").group(vision);
-    command.add_option("--source", o.source, "Instead of --data: sentences, one on a line")
-        .type_name("FILE")
-        .group(pairs);
-    command.add_option("--target", o.target, "Their translations, line by line")
-        .type_name("FILE")
-        .needs("--source")
-        .group(pairs);
-    command.add_option("--fields", o.fields, "Names of the fields of --data's objects, if it is a .jsonl file")
-        .type_name("SOURCE,TARGET")
-        .capture_default_str()
-        .excludes("--source")
-        .group(pairs);
+    add_image_and_pair_options(command, o);
     command.add_flag("--bleu", o.bleu, "Translate the sources, too; BLEU and chrF2 of the translations").group(pairs);
     o.translate.declare(command, pairs);
     for (const char* option : {"--beam-size", "--length-penalty", "--length-penalty-kind", "--max-length"})
@@ -108,6 +94,25 @@ void require_finite(const EvalOptions& o, const char* name, double value, const 
     throw Error("model ", o.model, ": the ", name, " on ", o.subject(), " is ", value,
                 source.empty() ? "" : "; the first number that is not finite: ", source,
                 "; --allow-nonfinite reports it all the same");
+}
+
+void add_image_and_pair_options(cli::Command& command, EvalOptions& o) {
+    const std::string vision = option_group(image_task()), pairs = option_group(translation_task());
+    add_statistics_option(command, o.statistics).group(vision);
+    add_max_pixels_option(command, o.max_pixels).group(vision);
+    command.add_flag("--coarse-labels", o.coarse_labels, "CIFAR-100's 20 coarse labels").group(vision);
+    command.add_option("--source", o.source, "Instead of --data: sentences, one on a line")
+        .type_name("FILE")
+        .group(pairs);
+    command.add_option("--target", o.target, "Their translations, line by line")
+        .type_name("FILE")
+        .needs("--source")
+        .group(pairs);
+    command.add_option("--fields", o.fields, "Names of the fields of --data's objects, if it is a .jsonl file")
+        .type_name("SOURCE,TARGET")
+        .capture_default_str()
+        .excludes("--source")
+        .group(pairs);
 }
 
 void add_eval(cli::Command& app, Common& common) {

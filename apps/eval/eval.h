@@ -8,6 +8,10 @@
 #include "apps/generate/translate_lines.h"
 #include "models/images/codecs/picture.h"
 
+namespace vkf::cli {
+class Command;
+}
+
 namespace vkf {
 
 struct Common;
@@ -45,6 +49,9 @@ struct EvalOptions {
     std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
     std::string confusion_matrix;  // PNG to write
 };
+
+/// Adds the options on images, and those on pairs of sentences, by which data are read.
+void add_image_and_pair_options(cli::Command& command, EvalOptions& options);
 
 void eval_language(const Common& common, const EvalOptions& options);
 void eval_hellaswag(const Common& common, const EvalOptions& options);

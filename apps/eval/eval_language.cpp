@@ -100,8 +100,6 @@ ModelEvaluation evaluation_of_language(const Common& common, const EvalOptions& 
 }
 
 void eval_language(const Common& common, const EvalOptions& options) {
-    require(options.split != "test" && options.split != "all", "--split test and all is for ", image_task().model,
-            "s; ", options.model, " is none");
     require(!options.limit || !options.hellaswag.empty(), "--limit is for --hellaswag");
     if (!options.hellaswag.empty()) return eval_hellaswag(common, options);
     EvalOptions o = options;

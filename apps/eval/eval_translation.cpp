@@ -106,6 +106,8 @@ nlohmann::ordered_json translation_scores(Device& device, const Common& common, 
 }  // namespace
 
 ModelEvaluation evaluation_of_translation(const Common& common, const EvalOptions& o) {
+    require(o.batch_size == 0, "--batch-size has no effect on pairs of sentences: a batch has as many as ",
+            TOKENS_AT_ONCE, " tokens");
     require(o.split.empty(), "--split has no effect on pairs of sentences, which are one set");
     const auto model = std::make_shared<const TranslationModel>(open_translation_model({o.model, o.base, o.verify}));
     const auto subject = std::make_shared<const TranslationSubject>(common, o, *model, true);

@@ -154,24 +154,34 @@ std::vector<std::vector<HeadStatistics>> HeadStudy::look(const Step& step) {
         return heads[static_cast<std::size_t>(std::ranges::find(layers(), path, &HeadLayer::name) - layers().begin())];
     };
     const std::vector<std::int64_t> uses_of_side[] = {uses(false), uses(true)};
+    const auto uses_of_keys = [&](std::uint64_t number, bool source) {
+        std::vector<std::int64_t> found;
+        if (!evaluation_.tokens) return found;
+        for (const std::int32_t token : evaluation_.tokens(number, source).tokens)
+            found.push_back(uses_of_side[source ? 1 : 0][as_index(token)]);
+        return found;
+    };
     first_.clear();
     for (const std::uint64_t number : numbers_) {
         Program& run = program(watching_, number, seen_taps()).program;
         evaluation_.feed(run, number);
         run.run();
+        const std::vector<std::int64_t> by_side[] = {uses_of_keys(number, false), uses_of_keys(number, true)};
         const std::vector<Tapped>& found = watched_[evaluation_.loss.shape_of(number)];
         for (std::size_t i = 0; i + 1 < found.size(); i += 2) {  // a layer offers MH, then its weights
             const LayerWeights layer(run, found[i + 1], found[i]);
             const bool source = layer.cross || in_encoder(layer.layer->path);
-            const TokenRows read = evaluation_.tokens ? evaluation_.tokens(number, source) : TokenRows();
+            const std::vector<std::int64_t>& key_uses = by_side[source ? 1 : 0];
             std::vector<HeadStatistics>& of_layer = statistics_of(layer.layer->path);
             for (std::size_t row = 0; row < layer.rows; ++row) {
-                std::vector<std::int64_t> key_uses;
-                for (std::size_t key = 0; evaluation_.tokens && key < layer.keys; ++key)
-                    key_uses.push_back(uses_of_side[source ? 1 : 0][as_index(read.tokens[row * layer.keys + key])]);
+                std::vector<std::int64_t> row_uses;
+                if (!key_uses.empty()) {
+                    const auto first = key_uses.begin() + static_cast<std::ptrdiff_t>(row * layer.keys);
+                    row_uses.assign(first, first + static_cast<std::ptrdiff_t>(layer.keys));
+                }
                 for (std::size_t head = 0; head < layer.heads; ++head)
                     of_layer[head].add(
-                        {layer.queries, layer.keys, layer.map(row, head), layer.counted_in(row), key_uses});
+                        {layer.queries, layer.keys, layer.map(row, head), layer.counted_in(row), row_uses});
             }
             if (number == numbers_.front()) first_.push_back(seen_layer(layer, evaluation_, number));
         }
@@ -194,6 +204,7 @@ double HeadStudy::loss(const Step& step) {
         items += weight;
         step();
     }
+    require(items > 0, "the batches have nothing to predict, wanted more of them");
     return sum / items;
 }
 

@@ -169,8 +169,7 @@ void add_data_options(cli::Command& command, HeadsOptions& o) {
     command.add_option("--batch-size", o.batch_size, "Sequences (12) or images (128) in a batch")
         .type_name("N")
         .check(whole(1));
-    const std::string text = option_group(language_task()), vision = option_group(image_task()),
-                      pairs = option_group(translation_task());
+    const std::string text = option_group(language_task());
     command.add_option("--block-size", o.block_size, "Tokens of a sequence (the model's n_positions)")
         .type_name("N")
         .check(whole(1))
@@ -179,21 +178,7 @@ void add_data_options(cli::Command& command, HeadsOptions& o) {
         .type_name("PATH")
         .excludes("--split")
         .group(text);
-    add_statistics_option(command, o.statistics).group(vision);
-    add_max_pixels_option(command, o.max_pixels).group(vision);
-    command.add_flag("--coarse-labels", o.coarse_labels, "CIFAR-100's 20 coarse labels").group(vision);
-    command.add_option("--source", o.source, "Instead of --data: sentences, one on a line")
-        .type_name("FILE")
-        .group(pairs);
-    command.add_option("--target", o.target, "Their translations, line by line")
-        .type_name("FILE")
-        .needs("--source")
-        .group(pairs);
-    command.add_option("--fields", o.fields, "Names of the fields of --data's objects, if it is a .jsonl file")
-        .type_name("SOURCE,TARGET")
-        .capture_default_str()
-        .excludes("--source")
-        .group(pairs);
+    add_image_and_pair_options(command, o);
 }
 
 }  // namespace

@@ -31,6 +31,8 @@ std::vector<std::int64_t> bytes_of_tokens(const Tokenizer& tokenizer) {
 
 LanguageSubject::LanguageSubject(const Common& common, const EvalOptions& o, const LanguageModel& model)
     : seed_(common.seed) {
+    require(o.split == "train" || o.split == "val", "--split test and all is for ", image_task().model, "s; ", o.model,
+            " is none");
     if (o.text.empty()) {
         data_.emplace(open_data(model, o.data));
         tokens_ = o.split == "val" ? data_->val() : data_->train();

@@ -151,8 +151,7 @@ private:
             6 * counted + attention, trained, Unit::flops);
         made_.differences.push_back(
             "PaLM and nanoGPT count 6 FLOPs of training for each parameter but those of positions, and attention "
-            "without a "
-            "mask: 6·N + 12·l·s·h.");
+            "without a mask: 6·N + 12·l·s·h.");
     }
 
     void add_kept(const BlockFormulas& block) {
