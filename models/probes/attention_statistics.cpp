@@ -1,7 +1,6 @@
 #include "models/probes/attention_statistics.h"
 
 #include <Eigen/Core>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "base/integers.h"
 #include "models/attention/attention_taps.h"
+#include "models/probes/spectrum.h"
 
 namespace vkf {
 
@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::int64_t MOST_RANKED = 256;  // positions of a map whose rank is computed
 constexpr double ROUNDING = 1e-6;          // a Δ that is smaller, relative to MH, is made of rounding errors
-constexpr double ENERGY = 0.9;             // share of the squared singular values that the rank counts
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -141,16 +140,8 @@ private:
         Mean mean;
         for (std::int64_t row = 0; row < layer_.batch; ++row)
             for (std::int64_t h = 0; h < layer_.heads; ++h) {
-                const Eigen::VectorXd values =
-                    Eigen::BDCSVD<Eigen::MatrixXd>(map_of(row, h).cast<double>()).singularValues();
-                const double wanted = ENERGY * values.squaredNorm();
-                double sum = 0;
-                std::int64_t count = 0;
-                while (count < values.size() && sum < wanted) {
-                    sum += values[count] * values[count];
-                    ++count;
-                }
-                mean.add(static_cast<double>(count));
+                const Eigen::MatrixXd weights = map_of(row, h).cast<double>();
+                mean.add(static_cast<double>(rank_of(cumulative_energy(weights), RANK_ENERGY)));
             }
         return mean.value();
     }

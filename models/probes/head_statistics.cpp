@@ -1,10 +1,10 @@
 #include "models/probes/head_statistics.h"
 
-#include <Eigen/Core>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <ranges>
+
+#include "models/probes/spectrum.h"
 
 namespace vkf {
 
@@ -55,10 +55,7 @@ void HeadStatistics::add_spectrum(const HeadMap& map) {
                 static_cast<double>(map.weights[t * map.keys + key]);
         ++row;
     }
-    const Eigen::VectorXd values = Eigen::BDCSVD<Eigen::MatrixXd>(weights).singularValues();
-    std::vector<double>& spectrum = spectra_.emplace_back();
-    double sum = 0;
-    for (const double value : values) spectrum.push_back((sum += value * value) / values.squaredNorm());
+    spectra_.push_back(cumulative_energy(weights));
 }
 
 HeadRole HeadStatistics::role() const {
@@ -81,11 +78,8 @@ std::vector<double> HeadStatistics::spectrum() const {
     return mean;
 }
 
-std::int64_t HeadStatistics::rank(double share) const {
-    const std::vector<double> energies = spectrum();
-    // The last sum is 1 but for rounding errors.
-    const auto found = std::ranges::find_if(energies, [&](double energy) { return energy >= share - 1e-12; });
-    return energies.empty() ? 0 : std::min(found - energies.begin() + 1, std::ssize(energies));
+std::int64_t HeadStatistics::rank() const {
+    return rank_of(spectrum(), RANK_ENERGY);
 }
 
 }  // namespace vkf

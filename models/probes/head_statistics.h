@@ -47,8 +47,8 @@ public:
     /// al., Linformer, 2020, figure 1, plot the same sums of values that are not squared). Maps of more than 1024
     /// queries or keys do not count; empty if none counts.
     std::vector<double> spectrum() const;
-    /// The least k with spectrum()[k − 1] ≥ share; 0 without a spectrum.
-    std::int64_t rank(double share = 0.9) const;
+    /// Singular values that have 90 % of the sum of squares; 0 without a spectrum.
+    std::int64_t rank() const;
     bool empty() const { return queries_ == 0; }
 
 private:
