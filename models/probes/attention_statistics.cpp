@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <span>
 
 #include "base/error.h"
 #include "base/integers.h"
@@ -117,19 +118,20 @@ private:
     }
 
     /// Weights of a head of a row of the batch, [T, S].
-    Eigen::Map<const Eigen::Matrix<float, -1, -1, Eigen::RowMajor>> map_of(std::int64_t row, std::int64_t head) const {
-        const std::size_t start = as_index((row * layer_.heads + head) * layer_.queries * layer_.keys);
-        return {tensor(tap::weights).data() + start, layer_.queries, layer_.keys};
+    std::span<const float> map_of(std::int64_t row, std::int64_t head) const {
+        const std::size_t size = as_index(layer_.queries * layer_.keys);
+        return std::span(tensor(tap::weights)).subspan(as_index(row * layer_.heads + head) * size, size);
     }
 
     void add_weights(std::int64_t token) {
         const std::int64_t at = token % layer_.queries;
         double entropy = 0, own = 0;
         for (std::int64_t h = 0; h < layer_.heads; ++h) {
-            const Eigen::RowVectorXd alpha = map_of(token / layer_.queries, h).row(at).cast<double>();
+            const std::span<const float> alpha =
+                map_of(token / layer_.queries, h).subspan(as_index(at * layer_.keys), as_index(layer_.keys));
             for (const double a : alpha)
                 if (a > 0) entropy -= a * std::log(a);
-            if (layer_.queries == layer_.keys) own += alpha[at];
+            if (layer_.queries == layer_.keys) own += static_cast<double>(alpha[as_index(at)]);
         }
         const double heads = static_cast<double>(layer_.heads);
         means_["entropy"].add(at, entropy / heads);
@@ -139,10 +141,9 @@ private:
     double rank() const {
         Mean mean;
         for (std::int64_t row = 0; row < layer_.batch; ++row)
-            for (std::int64_t h = 0; h < layer_.heads; ++h) {
-                const Eigen::MatrixXd weights = map_of(row, h).cast<double>();
-                mean.add(static_cast<double>(rank_of(cumulative_energy(weights), RANK_ENERGY)));
-            }
+            for (std::int64_t h = 0; h < layer_.heads; ++h)
+                mean.add(static_cast<double>(
+                    rank_of(cumulative_energy(map_of(row, h), as_index(layer_.keys)), RANK_ENERGY)));
         return mean.value();
     }
 

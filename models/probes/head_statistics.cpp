@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <ranges>
 
 #include "models/probes/spectrum.h"
@@ -46,16 +47,10 @@ void HeadStatistics::add(const HeadMap& map) {
 }
 
 void HeadStatistics::add_spectrum(const HeadMap& map) {
-    const auto rows = std::ranges::count(map.counted, true);
-    Eigen::MatrixXd weights(rows, static_cast<Eigen::Index>(map.keys));
-    for (std::size_t t = 0, row = 0; t < map.queries; ++t) {
-        if (!map.counted[t]) continue;
-        for (std::size_t key = 0; key < map.keys; ++key)
-            weights(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(key)) =
-                static_cast<double>(map.weights[t * map.keys + key]);
-        ++row;
-    }
-    spectra_.push_back(cumulative_energy(weights));
+    std::vector<float> counted;
+    for (std::size_t t = 0; t < map.queries; ++t)
+        if (map.counted[t]) std::ranges::copy(map.weights.subspan(t * map.keys, map.keys), std::back_inserter(counted));
+    spectra_.push_back(cumulative_energy(counted, map.keys));
 }
 
 HeadRole HeadStatistics::role() const {

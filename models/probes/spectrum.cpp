@@ -5,8 +5,11 @@
 
 namespace vkf {
 
-std::vector<double> cumulative_energy(const Eigen::MatrixXd& weights) {
-    const Eigen::VectorXd values = Eigen::BDCSVD<Eigen::MatrixXd>(weights).singularValues();
+std::vector<double> cumulative_energy(std::span<const float> weights, std::size_t columns) {
+    using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const auto rows = static_cast<Eigen::Index>(weights.size() / columns);
+    const Eigen::Map<const Matrix> matrix(weights.data(), rows, static_cast<Eigen::Index>(columns));
+    const Eigen::VectorXd values = Eigen::BDCSVD<Eigen::MatrixXd>(matrix.cast<double>()).singularValues();
     std::vector<double> energies;
     double sum = 0;
     for (const double value : values) energies.push_back((sum += value * value) / values.squaredNorm());
