@@ -223,9 +223,7 @@ void run(const Common& common, const ClassifyOptions& o) {
     const auto unread = std::ranges::count_if(pictures, [](const ReadPicture& picture) { return !picture.image; });
     require(pictures.size() > 1 || unread == 0, pictures[0].complaint);
     require(unread < std::ssize(pictures), "none of ", pictures.size(), " pictures can be read");
-    const AttentionVariant& variant = model.config.attention().variant();
-    require(o.maps.empty() || variant.maps == 1, "--attention-maps: the weights of ", variant.name, " attention in ",
-            o.model, " are differences of maps, wanted a model with one map per head");
+    if (!o.maps.empty()) model.config.attention().require_weights("--attention-maps");
     if (!o.maps.empty()) prepare_maps(o);
     catch_interrupts();
     with_device(common, [&](Device& device) { classify(device, common, o, model, processor, pictures); });

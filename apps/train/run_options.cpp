@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/files/file.h"
 #include "base/files/published.h"
+#include "models/attention/kind.h"
+#include "models/attention/variant.h"
 #include "models/files/config_json.h"
 #include "ops/optimizer/outlier.h"
 
@@ -37,20 +39,27 @@ void RunOptions::declare_model(cli::Command& app) {
 
 void RunOptions::declare_attention(cli::Command& app) {
     choice(app, "--attention", attention, "what feeds the output map", variant_names());
-    for (const AttentionVariant* variant : variants())
-        for (const Field& own : variant_options_.emplace(variant->name, variant->options).first->second.fields()) {
-            field(app, own);
-            keep_if([this, variant, unset = own.unset_by_default, name = own.option_name()] {
-                return attention == variant->name && (!unset || given(name) || !origin().empty());
-            });
-            effective_if([this, variant] { return attention == variant->name; },
-                         [this, key = std::string(own.key)] {
-                             return text("on --attention ", attention, ", wanted --attention ", variants_with(key),
-                                         " with it");
-                         });
-        }
+    declare_options_of(app, "--attention", attention, variants(), variant_options_);
+    choice(app, "--attention-kind", attention_kind, "how attention's result comes about", kind_names());
+    declare_options_of(app, "--attention-kind", attention_kind, attention_kinds(), kind_options_);
     flag(app, "--mask-diagonal,!--no-mask-diagonal", mask_diagonal,
          "no token attends to itself [so in a vision transformer's attentionx with gamma 1]");
+}
+
+template <class Registered>
+void RunOptions::declare_options_of(cli::Command& app, const char* choice, const std::string& chosen,
+                                    std::span<const Registered* const> all, OptionsByName& kept) {
+    for (const Registered* one : all)
+        for (const Field& own : kept.emplace(one->name, one->options).first->second.fields()) {
+            field(app, own);
+            keep_if([this, &chosen, one, unset = own.unset_by_default, name = own.option_name()] {
+                return chosen == one->name && (!unset || given(name) || !origin().empty());
+            });
+            effective_if([&chosen, one] { return chosen == one->name; },
+                         [&chosen, one, choice] {
+                             return text("on ", choice, " ", chosen, ", wanted ", choice, " ", one->name, " with it");
+                         });
+        }
 }
 
 void RunOptions::declare_run(cli::Command& app) {
@@ -239,15 +248,21 @@ void RunOptions::adopt(ModelConfig there, const std::string& file) {
     if (!there.has_attention()) return;
     const AttentionConfig& its_attention = there.attention();
     adopt("--attention", attention, its_attention.variant_name(), file);
+    adopt("--attention-kind", attention_kind, its_attention.kind_name(), file);
     adopt("--mask-diagonal", mask_diagonal, std::optional(its_attention.mask_diagonal), file);
-    const std::vector<Field> its_options = its_attention.options.places();
-    std::vector<Field> options = variant_options_.at(attention).fields();
-    for (std::size_t i = 0; i < options.size(); ++i) adopt(options[i], its_options[i], file);
+    const auto adopt_options = [&](AnyConfig& options, const AnyConfig& its_options) {
+        const std::vector<Field> own = options.fields(), its_own = its_options.places();
+        for (std::size_t i = 0; i < own.size(); ++i) adopt(own[i], its_own[i], file);
+    };
+    adopt_options(variant_options_.at(attention), its_attention.options);
+    adopt_options(kind_options_.at(attention_kind), its_attention.kind_options);
 }
 
 AttentionConfig RunOptions::attention_config() const {
     AttentionConfig made(attention);
     made.options = variant_options_.at(attention);
+    made.set_kind(attention_kind);
+    made.kind_options = kind_options_.at(attention_kind);
     made.mask_diagonal = mask_diagonal.value_or(chosen_mask_diagonal_);
     return made;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ public:
 
     // model, when it is not taken from --init-from or --resume; 0 where the data decide
     ModelConfig model;
-    std::string attention = "standard";
+    std::string attention = "standard", attention_kind = "full";
     std::optional<bool> mask_diagonal;  // if not given, the model's choice
 
     // training
@@ -98,18 +99,25 @@ protected:
     }
     /// Takes all of the model that the file describes.
     void adopt(ModelConfig there, const std::string& file);
-    /// Gives a model with self-attention the variant that the options describe.
+    /// Gives a model with self-attention the variant and the kind of attention that the options describe.
     void set_attention(ModelConfig& made) const;
 
 private:
+    using OptionsByName = std::map<std::string, AnyConfig, std::less<>>;
+
     void declare_attention(cli::Command& app);
+    /// Adds the options of all variants, or of all kinds, of attention; each has an effect if its owner is `chosen` by
+    /// the option `choice`. Their values are in `kept`.
+    template <class Registered>
+    void declare_options_of(cli::Command& app, const char* choice, const std::string& chosen,
+                            std::span<const Registered* const> all, OptionsByName& kept);
     AttentionConfig attention_config() const;
     void adopt(const Field& own, const Field& other, const std::string& file);
     /// Lets a fresh model's variant choose settings that no option gives.
     void choose_attention();
     void require_same_format(const std::string& run) const;
 
-    std::map<std::string, AnyConfig, std::less<>> variant_options_;
+    OptionsByName variant_options_, kind_options_;
     bool chosen_mask_diagonal_ = false;  // used if it is not given
     std::int64_t evaluations_ = 0;       // of the run, after its first
 };

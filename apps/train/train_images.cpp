@@ -162,7 +162,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
                        {image_processor_file, image_processor_text(o.processor(), model.size(Dimension::image_size))}},
                       o.toml(), o.save_total_limit);
         note(common,
-             text(trainer.parameters().count(), " parameters, ", model.attention().variant_name(), " attention, on ",
+             text(trainer.parameters().count(), " parameters, ", model.attention().title(), " attention, on ",
                   device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));
         run->introduce(run_part(common, device.info(), trainer.parameters().count()));
         at = run_training(trainer, *run, loop, at, common);

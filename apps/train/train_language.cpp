@@ -196,7 +196,7 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
             run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
             describe(*run, o, model, origin, tokenizer);
         }
-        note(common, text(sizes_of(trainer.parameters()), ", ", model.attention().variant_name(), " attention, on ",
+        note(common, text(sizes_of(trainer.parameters()), ", ", model.attention().title(), " attention, on ",
                           device.info().name, "; ", data.train().size(), " tokens"));
         run->introduce(run_part(common, device.info(), trainer.parameters().count()));
         at = run_training(trainer, *run, loop, at, common);

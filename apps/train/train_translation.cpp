@@ -242,7 +242,7 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
             describe(*run);
         }
         const std::string variant =
-            model.config.has_attention() ? text(model.config.attention().variant_name(), " attention, ") : "";
+            model.config.has_attention() ? text(model.config.attention().title(), " attention, ") : "";
         note(common,
              text(trainer.parameters().count(), " parameters, ", variant, "on ", device.info().name, "; ",
                   train.pairs.size(), " pairs in ", train.batches.count(), " batches of ",

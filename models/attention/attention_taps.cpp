@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/attention/attention_weights.h"
+#include "models/attention/kind.h"
 #include "models/layers.h"
 #include "ops/movement/repeat_heads.h"
 #include "ops/movement/view.h"
@@ -36,13 +37,13 @@ void tap_attention(const AttentionContext& at, Tensor residual, Tensor signal, c
     scope.tap(tap::signal, [&] { return contiguous(part(signal)); });
     if (at.config.variant().maps != 1) return;
 
-    AttentionOptions options = at.options;
+    AttentionContext watched = at;
+    AttentionOptions& options = watched.options;
     options.dropout = 0;
     options.seed = {};
-    options.mask.query_lengths = part(options.mask.query_lengths);
-    options.mask.key_lengths = part(options.mask.key_lengths);
-    const Tensor q = part(at.q), k = part(at.k), v = part(at.v);
-    const auto attended = [&] { return attention(q, k, v, options); };
+    for (Tensor* x : {&watched.q, &watched.k, &watched.v, &options.mask.query_lengths, &options.mask.key_lengths})
+        *x = part(*x);
+    const auto attended = [&] { return watched.attended(); };
     const auto values = [&](Tensor o) {
         return match_heads(part(at.required_query_values()), o, options.value_heads());
     };
@@ -58,7 +59,8 @@ void tap_attention(const AttentionContext& at, Tensor residual, Tensor signal, c
         const Tensor o = attended();
         return mapped(project_out(o, values(o), 1));
     });
-    scope.tap(tap::weights, [&] { return attention_weights(q, k, options); });
+    if (!at.config.kind().attend)
+        scope.tap(tap::weights, [&] { return attention_weights(watched.q, watched.k, options); });
 }
 
 void tap_output_map(const Scope& scope, Tensor signal, std::int64_t heads, std::int64_t out,

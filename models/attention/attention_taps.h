@@ -1,6 +1,6 @@
 // Tensors of every self-attention layer that taps can watch (Scope::tap). Letters are those of
 // ops/attention/attention.h; W is the output map, without its bias. A layer whose variant has several attention maps
-// per head offers only `residual` and `signal`.
+// per head offers only `residual` and `signal`; one whose kind of attention forms no weights offers all but them.
 #pragma once
 
 #include <string>

@@ -1,12 +1,14 @@
 #include "models/attention/self_attention.h"
 
 #include "models/attention/attention_taps.h"
+#include "models/attention/kind.h"
 
 namespace vkf {
 
 Tensor self_attention(const Scope& scope, Tensor residual, const QueriesKeysValues& in, SelfAttention how) {
     Tensor k = in.k, v = in.v;
     how.options.mask.diagonal |= how.config.mask_diagonal;
+    if (const auto hide = how.config.kind().hide) hide(how.config.kind_options, how.options.mask);
     if (how.cache) {
         const KeysAndValues all = how.cache->append(scope, {k, v}, k.width() / how.options.value_heads());
         k = all.keys;

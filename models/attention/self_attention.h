@@ -16,7 +16,7 @@ struct QueriesKeysValues {
 
 struct SelfAttention {
     const AttentionConfig& config;
-    AttentionOptions options;  // heads, mask, …; config's mask_diagonal and a cache's lengths are added
+    AttentionOptions options;  // heads, mask, …; config's mask and a cache's lengths are added
     std::string_view output;   // the name of the output map; a second one is called `output`_s
     LinearOptions output_map;
     KeyValueCache* cache = nullptr;  // keys and values of earlier positions, also attended to

@@ -9,27 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "models/attention/attention_config.h"
-#include "models/scope.h"
-#include "ops/attention/attention_epilogue.h"
+#include "models/attention/attention_context.h"
 
 namespace vkf {
-
-/// Inputs of a variant. Heads are next to each other in a row: M of queries, options.value_heads() of keys and values.
-struct AttentionContext {
-    Scope scope;          // of the layer, for parameters of the variant; scope.layer() is the block's number
-    Tensor q;             // [B, T, M·D]
-    Tensor k, v;          // [B, S, N·D], [B, S, N·D_V]: all positions that are attended to, for instance a cache
-    Tensor query_values;  // [B, T, N·D_V], the values at the queries' own positions; absent in cross-attention
-    AttentionOptions options;
-    const AttentionConfig& config;
-
-    /// Returns query_values. Throws InputError naming the variant if there are none: in cross-attention, queries and
-    /// keys belong to different sequences, and no value stands at a query's position.
-    Tensor required_query_values() const;
-    /// Inputs of ops that compare attention's result with query_values. Throws as required_query_values() does.
-    AttentionInputs inputs() const { return {q, k, v, required_query_values()}; }
-};
 
 /// Inputs of the output map W^o, [B, T, M·D_V], and, if there is one, of the second map W^s (no bias, same shape).
 struct VariantOutput {
@@ -59,8 +41,5 @@ std::span<const AttentionVariant* const> variants();
 /// Finds a variant by name. Throws InputError listing the known names.
 const AttentionVariant& variant_named(std::string_view name);
 std::vector<std::string> variant_names();
-
-/// Names of the variants that have an option of this key: "a, b or c"; "" if none has it.
-std::string variants_with(std::string_view option_key);
 
 }  // namespace vkf

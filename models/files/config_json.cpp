@@ -65,11 +65,14 @@ struct Read {
     }
 
 private:
+    static std::vector<Field> names(AttentionConfig& attention) { return attention.names(); }
+    static std::vector<Field> names(AnyConfig& object) { return {object.fields().front()}; }
+
     /// `others` returns the keys that are allowed although no field has them.
     void read_object(auto& object, auto others) const {
         const ConfigKeys inner = keys.inner(key);
-        const Field word = object.fields().front();  // the other fields depend on it
-        if (inner.has(std::string(word.key))) std::visit(Read{inner, std::string(word.key)}, word.value);
+        for (const Field& name : names(object))  // the other fields depend on them
+            if (inner.has(std::string(name.key))) std::visit(Read{inner, std::string(name.key)}, name.value);
         const std::vector<Field> fields = object.fields();
         std::vector<std::string_view> known;
         for (const Field& field : fields) known.push_back(field.key);
@@ -88,7 +91,7 @@ std::vector<std::string_view> read_other_options(const ConfigKeys& keys, std::sp
             if (!keys.has(key) || std::ranges::find(fields, option.key, &Field::key) != fields.end()) continue;
             std::visit(Read{keys, key}, option.value);
             require(options == variant->options, keys.where(), ": ", key, " is ", shown(option), ", but variant is ",
-                    keys.word("variant", "standard"), ": wanted ", variants_with(key), " with it");
+                    keys.word("variant", "standard"), ": wanted ", variant->name, " with it");
             others.push_back(option.key);
         }
     }

@@ -16,10 +16,8 @@ constexpr std::int64_t POSITIONS = 1024;  // positions whose statistics are read
 
 AttentionProbe::AttentionProbe(Trainer& trainer, const LossGraph& loss, const ModelConfig& model) {
     require(model.has_attention(), "a ", model.family().title, " has no self-attention to probe");
-    const AttentionVariant& variant = model.attention().variant();
-    require(variant.maps == 1, variant.name, " attention has ", variant.maps,
-            " attention maps per head, wanted a variant with one to probe");
-    signal_is_phi_ = variant.name == "attentionx";
+    model.attention().require_weights("--probe-interval");
+    signal_is_phi_ = model.attention().variant_name() == "attentionx";
     graph_ = trainer.compile_evaluation([&](const Scope& scope) {
         Taps taps{.names = attention_tap_names(), .positions = POSITIONS};
         const Tensor made = loss(scope.with_taps(&taps));

@@ -20,7 +20,7 @@
 namespace vkf::test {
 namespace {
 
-const Rows self_attention{{"attention", "standard", "ours"}};
+const Rows self_attention{{"attention", "standard", "ours"}, {"attention-kind", "full", "ours"}};
 const Rows ours{
     {"model-ema-decay", "0", "ours"},       {"skip-outlier-gradients", "0", "ours"},
     {"save-total-limit", "0", "ours"},      {"save-minutes", "0", "ours"},   {"max-minutes", "0", "ours"},

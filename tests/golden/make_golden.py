@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes the golden cases in this folder: a small GPT-2 per attention variant, with PyTorch's results in float64.
+"""Makes the golden cases in this folder: a small GPT-2 per attention variant and kind, and PyTorch's float64 results.
 
   tests/golden/make_golden.py [CASE...]        default: all cases (Debian's python3-torch and python3-numpy)
 
@@ -32,6 +32,7 @@ CASES = {
 for variant in VARIANTS:  # an entry's position is its random seed
     if variant not in (spec["variant"] for spec, _ in CASES.values()):
         CASES[variant] = ({"variant": variant}, {})
+CASES["kind-window"] = ({"variant": "belief-star", "kind": "window", "window": 2}, {})
 
 
 def chosen(cases):

@@ -1,6 +1,6 @@
-"""The attention variants from their papers' equations, in PyTorch, for the programs in this folder; independent of the
-C++ code. Each variant is an entry of VARIANTS. make_golden.py makes a case for a variant that has none, with the
-variant's name."""
+"""The attention variants and kinds from their papers' equations, in PyTorch, for the programs in this folder;
+independent of the C++ code. Each variant is an entry of VARIANTS, each kind one of KINDS. make_golden.py makes a case
+for a variant that has none, with the variant's name."""
 import math
 from dataclasses import dataclass
 from typing import Callable
@@ -25,6 +25,10 @@ class Attention:
     scale: object = None  # None: 1 / sqrt(D)
     x: torch.Tensor = None  # the residual stream, for make_probe_golden.py
 
+    def __post_init__(self):
+        distance = torch.arange(self.seen.shape[-1]) - torch.arange(self.seen.shape[-2])[:, None]  # j - i, [T, S]
+        self.seen = self.seen & KINDS[self.spec.get("kind", "full")].visible(self.spec, distance)
+
     def own(self, name):
         return self.p[self.prefix + name]
 
@@ -38,6 +42,18 @@ class Attention:
     @property
     def o(self):
         return torch.einsum("bmij,bmjd->bmid", self.map(self.q, self.k), self.v)
+
+
+@dataclass
+class AttentionKind:
+    """visible: the pairs that the kind leaves visible, from its options and the distances j - i of keys and queries."""
+    visible: Callable
+
+
+KINDS = {
+    "full": AttentionKind(lambda spec, distance: torch.ones_like(distance, dtype=torch.bool)),
+    "window": AttentionKind(lambda spec, distance: distance.abs() <= spec["window"]),
+}
 
 
 @dataclass

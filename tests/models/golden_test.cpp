@@ -161,15 +161,18 @@ INSTANTIATE_TEST_SUITE_P(Cases, DeviceGoldenTranslation, ::testing::ValuesIn(gol
 
 INSTANTIATE_TEST_SUITE_P(Cases, DeviceGolden, ::testing::ValuesIn(other_golden_cases()), golden_id);
 
-TEST(HostGolden, EveryFamilyAndEveryVariantHaveACase) {
-    std::set<std::string_view> seen;
+TEST(HostGolden, EveryFamilyVariantAndKindHaveACase) {
+    std::set<std::string_view> seen, kinds;
     for (const std::string& name : golden_cases()) {
         const ModelConfig config = read_config_json(golden / name / "config.json");
         seen.insert(config.family().model_type);
-        if (config.has_attention()) seen.insert(config.attention().variant().name);
+        if (!config.has_attention()) continue;
+        seen.insert(config.attention().variant().name);
+        kinds.insert(config.attention().kind().name);
     }
     for (const Family* family : families()) EXPECT_TRUE(seen.contains(family->model_type)) << family->model_type;
     for (const AttentionVariant* variant : variants()) EXPECT_TRUE(seen.contains(variant->name)) << variant->name;
+    for (const AttentionKind* kind : attention_kinds()) EXPECT_TRUE(kinds.contains(kind->name)) << kind->name;
 }
 
 }  // namespace

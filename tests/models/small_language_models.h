@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/families/gpt2.h"
@@ -54,6 +55,13 @@ inline ModelConfig small_language_model(const std::string& family, const std::st
     if (family == "llama") return small_llama(variant, mask_diagonal);
     if (family == "nano-gpt2") return small_nano_gpt2(variant, mask_diagonal);
     return small(variant, mask_diagonal);
+}
+
+/// Sets a kind of attention, with options that matter for so few positions.
+inline void set_small_kind(AttentionConfig& attention, std::string_view kind) {
+    attention.set_kind(kind);
+    for (const Field& field : attention.kind_options.fields())
+        if (field.key == "window") *std::get<IntRange>(field.value).value = 5;
 }
 
 /// Writes weights that are so large that attention is uneven, and the same for every program.

@@ -8,22 +8,62 @@
 #include <string>
 
 #include "device_fixture.h"
+#include "models/attention/kind.h"
 #include "models/families/task.h"
 #include "models/files/config_json.h"
+#include "models/generation/generate.h"
 #include "scratch.h"
+#include "tests/models/small_language_models.h"
 
 namespace vkf::test {
 namespace {
 
 TEST(HostVariant, NamesAndOptionsAreNobodyElses) {
-    std::set<std::string_view> names, keys{"variant", "mask_diagonal"};
-    for (const AttentionVariant* variant : variants()) {
-        EXPECT_TRUE(names.insert(variant->name).second) << variant->name;
-        for (const Field& option : variant->options.places()) {
-            EXPECT_TRUE(keys.insert(option.key).second) << variant->name << ", " << option.key;
-            EXPECT_TRUE(option.has_option()) << variant->name << ", " << option.key;
+    std::set<std::string_view> keys{"variant", "kind", "mask_diagonal"};
+    const auto expect_own = [&](const auto& all) {
+        std::set<std::string_view> names;
+        for (const auto* one : all) {
+            EXPECT_TRUE(names.insert(one->name).second) << one->name;
+            for (const Field& option : one->options.places()) {
+                EXPECT_TRUE(keys.insert(option.key).second) << one->name << ", " << option.key;
+                EXPECT_TRUE(option.has_option()) << one->name << ", " << option.key;
+            }
         }
-    }
+    };
+    expect_own(variants());
+    expect_own(attention_kinds());
+}
+
+TEST(HostAttentionKind, FilesSayTheKindAndItsOptions) {
+    const std::string sizes = R"({"vocab_size": 5, "n_positions": 8, "n_embd": 8, "n_layer": 1, "n_head": 2)";
+    const auto read = [&](const std::string& attention) {
+        return parse_config_json(sizes + R"(, "attention": )" + attention + "}", "config.json");
+    };
+    EXPECT_EQ(read("{}").attention().kind_name(), "full");
+    const ModelConfig window = read(R"({"window": 3, "kind": "window", "variant": "attentionx", "gamma": 2})");
+    EXPECT_EQ(window.attention().title(), "attentionx window");
+    EXPECT_EQ(parse_config_json(config_json_text(window), "written"), window);
+    EXPECT_NE(config_json_text(window).find(R"("window": 3)"), std::string::npos);
+    // The variant alone is the default: the kind must be written all the same.
+    const ModelConfig standard = read(R"({"kind": "window"})");
+    EXPECT_EQ(parse_config_json(config_json_text(standard), "written"), standard);
+    expect_holds(complaint([&] { read(R"({"kind": "wide"})"); }), "kind is 'wide', wanted full");
+    EXPECT_THROW(read(R"({"window": 3})"), InputError);
+    EXPECT_THROW(read(R"({"kind": "window", "window": -1})"), InputError);
+}
+
+/// A window that no pair exceeds hides nothing: results are equal bit for bit. A narrower one changes them.
+TEST(DeviceAttentionKind, AWideWindowIsFullAttention) {
+    const auto logits = [](std::string_view kind, std::int64_t window) {
+        Gpt2Config c = small("belief-star", false);
+        c.attention.set_kind(kind);
+        if (window >= 0) *std::get<IntRange>(c.attention.kind_options.fields().front().value).value = window;
+        Generator generator(shared_device(), c);
+        fill(generator.parameters(), generator.state());
+        return generator.prefill(words(16));
+    };
+    EXPECT_EQ(logits("window", 15), logits("full", -1));
+    EXPECT_NE(logits("window", 14), logits("full", -1));
 }
 
 /// Earlier versions wrote attentionx's options for every variant.

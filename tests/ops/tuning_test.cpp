@@ -34,7 +34,7 @@ std::vector<DeviceTraits> devices() {
     return list;
 }
 
-const AttentionKind usual{.size = {.batch_heads = 8, .q_len = 256, .kv_len = 256, .head_width = 64},
+const AttentionProblem usual{.size = {.batch_heads = 8, .q_len = 256, .kv_len = 256, .head_width = 64},
                           .mask = {.causal = true},
                           .format = Format::f32,
                           .backward = false};
@@ -98,7 +98,7 @@ TEST(HostTuning, WidthsOfModelsAreTheirOwnSizes) {
 
 TEST(HostTuning, FamiliesTellOpsDirectionsAndElementsApartAndNotSizes) {
     const std::vector<DeviceTraits> all = devices();
-    AttentionKind backward = usual, packed = usual, longer = usual;
+    AttentionProblem backward = usual, packed = usual, longer = usual;
     backward.backward = true;
     packed.format = Format::f16;
     longer.size.q_len = longer.size.kv_len = 1024;

@@ -32,7 +32,7 @@ std::optional<MatrixElement> element_of(const DeviceTraits& device, const Attent
 }
 
 /// Shapes of q, k and v; for a derivative also of the result's gradient g.
-Shapes shapes(const AttentionKind& kind, std::int64_t batches) {
+Shapes shapes(const AttentionProblem& kind, std::int64_t batches) {
     const std::int64_t width = kind.size.head_width, width_v = kind.size.value_width;
     const std::int64_t key_heads = kind.size.gqa_group > 1 ? 1 : query_heads;
     Shapes made{{"q", {batches, kind.size.q_len, query_heads * width}},
@@ -43,7 +43,7 @@ Shapes shapes(const AttentionKind& kind, std::int64_t batches) {
 }
 
 /// Operands of 5 bits: all formats hold them, and fp32 adds up their products exactly.
-Arrays operands(const AttentionKind& kind, std::int64_t batches) {
+Arrays operands(const AttentionProblem& kind, std::int64_t batches) {
     Random random(1, "operands of attention");
     const auto draw = [&](const Shape& shape, double divisor) {
         Array x{shape, std::vector<double>(as_index(shape.elements()))};
@@ -62,7 +62,7 @@ Arrays operands(const AttentionKind& kind, std::int64_t batches) {
 }
 
 /// o, or for a derivative dq, dk and dv, of operands with these names and shapes.
-std::vector<Tensor> describe(Graph& graph, const AttentionKind& kind, const Shapes& given) {
+std::vector<Tensor> describe(Graph& graph, const AttentionProblem& kind, const Shapes& given) {
     const auto operand = [&](const char* name) {
         // A copy, so that the operand may be packed and is between guard bands.
         return scale(graph.input(name, {DType::f32, given.at(name)}), 1.0f);
@@ -88,7 +88,7 @@ Array heads_of(const Array& x, std::int64_t batch, std::int64_t first, std::int6
 }
 
 /// softmax(scale · q kᵀ) by the plain ops.
-Array probabilities(const AttentionKind& kind, const Array& q, const Array& k, double scale) {
+Array probabilities(const AttentionProblem& kind, const Array& q, const Array& k, double scale) {
     Graph graph;
     const Tensor logits = matmul(graph.input("q", {DType::f32, q.shape}), graph.input("k", {DType::f32, k.shape}),
                                  {.transpose_b = true, .alpha = static_cast<float>(scale)});
@@ -97,7 +97,7 @@ Array probabilities(const AttentionKind& kind, const Array& q, const Array& k, d
 }
 
 /// Bounds of the relative errors of rows' probabilities, [queries]: twice the bound of a logit, and all other rounding.
-std::vector<double> losses(const AttentionKind& kind, std::optional<MatrixElement> element, const Array& p,
+std::vector<double> losses(const AttentionProblem& kind, std::optional<MatrixElement> element, const Array& p,
                            const Array& q, const Array& k, double sums) {
     const double scale = AttentionOptions{}.scale_for(kind.size.head_width), step = fp32_rounding;
     const Array logits = product(q, k, {.transpose_b = true});
@@ -121,7 +121,7 @@ std::vector<double> losses(const AttentionKind& kind, std::optional<MatrixElemen
 /// round queries that carry the logits' scale, probabilities and logits' gradients; of o in its stored format; and of
 /// fp32 arithmetic. p has the relative error `loss`, twice that of logits and all other rounding; o has the error of p;
 /// delta = <g, o> has that of o; ds = p (<g, v> - delta) has those of p and delta.
-std::vector<Array> bounds(const AttentionKind& kind, std::optional<MatrixElement> element, const Array& q,
+std::vector<Array> bounds(const AttentionProblem& kind, std::optional<MatrixElement> element, const Array& q,
                           const Array& k, const Array& v, const Array& g) {
     const std::int64_t rows = q.shape[1], keys = k.shape[1], width = q.shape[2], width_v = v.shape[2];
     const double scale = AttentionOptions{}.scale_for(width), step = fp32_rounding;
@@ -156,7 +156,8 @@ std::vector<Array> bounds(const AttentionKind& kind, std::optional<MatrixElement
 
 /// Expected o, or dq, dk and dv one after the other, head by key head, by the op's own reference; with `sampled` only
 /// the part of the last key head.
-Expected expected(const AttentionKind& kind, std::optional<MatrixElement> element, const Arrays& given, bool sampled) {
+Expected expected(const AttentionProblem& kind, std::optional<MatrixElement> element, const Arrays& given,
+                  bool sampled) {
     const Shape &q = given.at("q").shape, &k = given.at("k").shape, &v = given.at("v").shape;
     const std::int64_t key_heads = k[2] / kind.size.head_width, gqa_group = query_heads / key_heads;
     const Shape o = q.with_width(query_heads * kind.size.value_width);
@@ -204,8 +205,8 @@ Expected expected(const AttentionKind& kind, std::optional<MatrixElement> elemen
     return made;
 }
 
-std::unique_ptr<TuningCase> make(const AttentionKind& kind, std::int64_t batches, std::optional<MatrixElement> element,
-                                 bool sampled) {
+std::unique_ptr<TuningCase> make(const AttentionProblem& kind, std::int64_t batches,
+                                 std::optional<MatrixElement> element, bool sampled) {
     auto made = std::make_unique<TuningCase>();
     std::vector<Tensor> flat;
     for (const Tensor& x : describe(made->graph, kind, shapes(kind, batches)))
@@ -224,7 +225,7 @@ std::unique_ptr<TuningCase> make(const AttentionKind& kind, std::int64_t batches
 }
 
 /// The problem, but no larger than a launch computes in milliseconds at the device's rough speed.
-AttentionKind timed(AttentionKind kind, const DeviceTraits& device) {
+AttentionProblem timed(AttentionProblem kind, const DeviceTraits& device) {
     constexpr double seconds = 5e-3;
     constexpr std::int64_t longest = 1024, elements = 1 << 24;
     AttentionSize& size = kind.size;
@@ -244,8 +245,8 @@ AttentionKind timed(AttentionKind kind, const DeviceTraits& device) {
 
 }  // namespace
 
-TuningProblem tuning_problem(const DeviceTraits& device, const AttentionKind& kind) {
-    AttentionKind alike = kind;
+TuningProblem tuning_problem(const DeviceTraits& device, const AttentionProblem& kind) {
+    AttentionProblem alike = kind;
     alike.size.batch_heads = rounded_up(kind.size.batch_heads);
     alike.size.q_len = rounded_up(kind.size.q_len);
     alike.size.kv_len = rounded_up(kind.size.kv_len);
@@ -267,19 +268,19 @@ TuningProblem tuning_problem(const DeviceTraits& device, const AttentionKind& ki
                        .candidates = attention_implementations(device, kind.size),
                        .correctness = text(op, ' ', size.head_width, width_v, mask, elements)};
     made.correctness_case = [=] {  // one workgroup's rows and a few more; whole tiles and a part
-        AttentionKind odd = alike;
+        AttentionProblem odd = alike;
         odd.size.q_len = 69;
         odd.size.kv_len = 75;
         return make(odd, 1, element, false);
     };
     made.timing_case = [=] {
-        const AttentionKind large = timed(alike, device);
+        const AttentionProblem large = timed(alike, device);
         return make(large, large.size.batch_heads / query_heads, element, true);
     };
     return made;
 }
 
-std::string attention_implementation(const DeviceTraits& device, const AttentionKind& kind) {
+std::string attention_implementation(const DeviceTraits& device, const AttentionProblem& kind) {
     const std::vector<std::string> implementations = attention_implementations(device, kind.size);
     if (implementations.size() == 1 || !device.autotuner) return implementations.front();
     return implementations[device.autotuner->choose(device, tuning_problem(device, kind))];

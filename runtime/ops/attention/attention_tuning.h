@@ -9,7 +9,7 @@ namespace vkf {
 
 /// Properties of attention, a forward pass or a whole derivative, on which the choice of kernels depends. Dropout is
 /// not among them: it costs every implementation the same.
-struct AttentionKind {
+struct AttentionProblem {
     AttentionSize size;
     AttentionMask mask;  // without lengths
     Format format;       // of q, k, v, o and their gradients
@@ -17,10 +17,10 @@ struct AttentionKind {
 };
 
 /// One of attention_implementations(): the autotuner's choice; without an autotuner the device model's.
-std::string attention_implementation(const DeviceTraits& device, const AttentionKind& kind);
+std::string attention_implementation(const DeviceTraits& device, const AttentionProblem& kind);
 
 /// Tuning problem of such an attention. Sizes that are equal when rounded up to powers of two are tuned as one.
-TuningProblem tuning_problem(const DeviceTraits& device, const AttentionKind& kind);
+TuningProblem tuning_problem(const DeviceTraits& device, const AttentionProblem& kind);
 
 /// Names of all kernels that candidates of these problems run, on any device.
 std::vector<std::string> attention_kernels();

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "device_fixture.h"
+#include "models/attention/kind.h"
 #include "models/generation/sampling.h"
 #include "ops/rows/softmax.h"
 #include "passes/run_passes.h"
@@ -183,11 +184,16 @@ double worst_difference(std::span<const float> a, std::span<const float> b) {
     return worst / scale;
 }
 
-class DeviceGeneration : public testing::TestWithParam<std::tuple<std::string, std::string, bool>> {
+/// Family, variant, mask_diagonal, kind.
+using GenerationCase = std::tuple<std::string, std::string, bool, std::string>;
+
+class DeviceGeneration : public testing::TestWithParam<GenerationCase> {
 protected:
     ModelConfig config() const {
-        const auto& [family, variant, mask_diagonal] = GetParam();
-        return small_language_model(family, variant, mask_diagonal);
+        const auto& [family, variant, mask_diagonal, kind] = GetParam();
+        ModelConfig made = small_language_model(family, variant, mask_diagonal);
+        set_small_kind(made.attention(), kind);
+        return made;
     }
 };
 
@@ -253,23 +259,35 @@ TEST_P(DeviceGeneration, KeysAndValuesAreKeptIn16BitsIfActivationsAre) {
     }
 }
 
-std::string generation_id(const testing::TestParamInfo<std::tuple<std::string, std::string, bool>>& info) {
-    const auto& [family, variant, mask_diagonal] = info.param;
-    std::string name = variant;
+std::string generation_id(const testing::TestParamInfo<GenerationCase>& info) {
+    const auto& [family, variant, mask_diagonal, kind] = info.param;
+    std::string name = kind == "full" ? variant : family + variant + kind;
     std::erase(name, '-');
     return name + (mask_diagonal ? "Masked" : "");
 }
 
+std::vector<std::string> other_kinds() {
+    std::vector<std::string> kinds = kind_names();
+    std::erase(kinds, "full");
+    return kinds;
+}
+
 INSTANTIATE_TEST_SUITE_P(DeviceVariants, DeviceGeneration,
-                         testing::Combine(testing::Values("gpt2"), testing::ValuesIn(variant_names()), testing::Bool()),
+                         testing::Combine(testing::Values("gpt2"), testing::ValuesIn(variant_names()), testing::Bool(),
+                                          testing::Values("full")),
                          generation_id);
 INSTANTIATE_TEST_SUITE_P(DeviceLlama, DeviceGeneration,
                          testing::Combine(testing::Values("llama"), testing::ValuesIn(variant_names()),
-                                          testing::Values(false)),
+                                          testing::Values(false), testing::Values("full")),
                          generation_id);
 INSTANTIATE_TEST_SUITE_P(DeviceNanoGpt2, DeviceGeneration,
                          testing::Combine(testing::Values("nano-gpt2"), testing::ValuesIn(variant_names()),
-                                          testing::Values(false)),
+                                          testing::Values(false), testing::Values("full")),
+                         generation_id);
+INSTANTIATE_TEST_SUITE_P(DeviceKinds, DeviceGeneration,
+                         testing::Combine(testing::Values("gpt2", "llama"),
+                                          testing::Values("belief-star", "differential"), testing::Values(false),
+                                          testing::ValuesIn(other_kinds())),
                          generation_id);
 
 TEST(DeviceGenerator, OnePositionIsEnoughContext) {

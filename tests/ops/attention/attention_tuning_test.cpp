@@ -27,7 +27,8 @@ DeviceTraits with_matrices(MatrixElement element) {
     return with_small_trials(gpu(32, MatrixShape{16, 16, 16, element}));
 }
 
-AttentionKind kind(bool backward, Format format, bool causal = true, bool mask_diagonal = false, bool shared = false) {
+AttentionProblem kind(bool backward, Format format, bool causal = true, bool mask_diagonal = false,
+                      bool shared = false) {
     return {.size = {.batch_heads = 8, .q_len = 60, .kv_len = 60, .head_width = 16, .gqa_group = shared ? 2 : 1},
             .mask = {.causal = causal, .diagonal = mask_diagonal},
             .format = format,
@@ -66,11 +67,11 @@ TEST(HostAttentionTuning, TheInterpretersResultsPass) {
 }
 
 TEST(HostAttentionTuning, AsksOnlyForWhatTheDeviceHas) {
-    const auto asked = [](const DeviceTraits& device, const AttentionKind& kind) {
+    const auto asked = [](const DeviceTraits& device, const AttentionProblem& kind) {
         return tuning_problem(device, kind);
     };
-    const AttentionKind usual = kind(false, Format::f32);
-    AttentionKind narrow = usual, decoding = usual;
+    const AttentionProblem usual = kind(false, Format::f32);
+    AttentionProblem narrow = usual, decoding = usual;
     narrow.size.kv_len = 15;  // too few keys for matrices
     decoding.size.q_len = 4;
     using Names = std::vector<std::string>;

@@ -39,7 +39,7 @@ void choose(AttentionConfig& config, const Task& task, const Given& given) {
 
 VariantOutput mix(const AttentionContext& at) {
     const auto& own = at.config.options.as<AttentionX>();
-    return {attention_discrepancy(at.inputs(), own.gamma, own.on, at.options)};
+    return {at.discrepancy(own.gamma, own.on)};
 }
 
 }  // namespace

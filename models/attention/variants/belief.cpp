@@ -8,7 +8,7 @@ namespace vkf {
 namespace {
 
 VariantOutput mix(const AttentionContext& at) {
-    return {attention_project_out_rows(at.inputs(), at.options)};
+    return {at.project_out_rows()};
 }
 
 }  // namespace

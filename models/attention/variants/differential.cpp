@@ -42,11 +42,12 @@ VariantOutput mix(const AttentionContext& at) {
 
     // Head 2m is the first half of head m, 2m + 1 the second. Attention's own sharing would give both halves of a query
     // the same half of a shared key, so shared heads are repeated.
-    AttentionOptions halves = at.options;
-    halves.heads = halves.kv_heads = 2 * heads;
+    AttentionContext halves = at;
+    halves.options.heads = halves.options.kv_heads = 2 * heads;
     const std::int64_t sharers = heads / kv_heads;
-    const Tensor k = repeat_heads(at.k, kv_heads, sharers), v = repeat_heads(at.v, kv_heads, 2 * sharers);
-    const Tensor o = attention(at.q, k, v, halves);
+    halves.k = repeat_heads(at.k, kv_heads, sharers);
+    halves.v = repeat_heads(at.v, kv_heads, 2 * sharers);
+    const Tensor o = halves.attended();
 
     const Shape rows{o.rows() * heads, value_width};
     const auto both = split(reshape(o, {rows[0], 2 * value_width}), std::array{value_width, value_width});

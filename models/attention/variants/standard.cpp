@@ -7,7 +7,7 @@ namespace vkf {
 namespace {
 
 VariantOutput mix(const AttentionContext& at) {
-    return {attention(at.q, at.k, at.v, at.options)};
+    return {at.attended()};
 }
 
 }  // namespace

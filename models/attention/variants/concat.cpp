@@ -10,7 +10,7 @@ namespace {
 
 VariantOutput mix(const AttentionContext& at) {
     const std::int64_t heads = at.options.heads, kv_heads = at.options.value_heads();
-    return {.main = attention(at.q, at.k, at.v, at.options),
+    return {.main = at.attended(),
             .extra = repeat_heads(at.required_query_values(), kv_heads, heads / kv_heads)};
 }
 

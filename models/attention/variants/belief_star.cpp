@@ -8,7 +8,7 @@ namespace vkf {
 namespace {
 
 VariantOutput mix(const AttentionContext& at) {
-    const Projections projections = attention_project_out_both(at.inputs(), at.options);
+    const Projections projections = at.project_out_both();
     return {.main = projections.rows, .extra = projections.heads};
 }
 
