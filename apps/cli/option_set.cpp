@@ -17,7 +17,8 @@ bool on_line(const cli::Command* command, const std::string& name) {
 
 /// True for options that files may not give.
 bool command_line_only(const std::string& key) {
-    return key == "config" || key == "help" || key == "resume" || key == "overwrite" || key == "dry-run";
+    return key == "config" || key == "help" || key == "resume" || key == "overwrite" || key == "dry-run" ||
+           key == "trace";
 }
 
 /// Names another command that has the option, or "; did you mean X?".

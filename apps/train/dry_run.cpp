@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "apps/cli/progress.h"
+#include "apps/train/step_trace.h"
 #include "base/error.h"
+#include "base/files/file.h"
 #include "base/os/memory.h"
+#include "vulkan/device/device.h"
 
 namespace vkf {
 
@@ -19,16 +22,35 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Seconds of the second of two steps; drivers and caches are still getting ready in the first.
+constexpr std::int64_t TIMED = 2, TRACED = 3;  // steps
+
+void run_step(Trainer& trainer, const TrainLoop& loop, std::int64_t step) {
+    const StepResult result = trainer.step(step, loop.learning_rate(step), loop.feed);
+    if (!result.skipped && !std::isfinite(result.loss)) throw Error("step ", step, ": the loss is ", result.loss);
+}
+
+/// Seconds of the last of the timed steps; drivers and caches are still getting ready in the first.
 double seconds_of_step(Trainer& trainer, const TrainLoop& loop) {
     double seconds = 0;
-    for (std::int64_t step = 0; step < 2; ++step) {
+    for (std::int64_t step = 0; step < TIMED; ++step) {
         const Clock::time_point start = Clock::now();
-        const StepResult result = trainer.step(step, loop.learning_rate(step), loop.feed);
+        run_step(trainer, loop, step);
         seconds = seconds_since(start);
-        if (!result.skipped && !std::isfinite(result.loss)) throw Error("step ", step, ": the loss is ", result.loss);
     }
     return seconds;
+}
+
+/// Writes the timeline of the steps after the timed ones.
+void write_trace(Trainer& trainer, const TrainLoop& loop, const std::string& file, const Common& common) {
+    StepTrace trace(trainer.device().info().name);
+    for (std::int64_t step = TIMED; step < TIMED + TRACED; ++step) {
+        trainer.set_trace([&](const TracedRun& run) { trace.add(step, run); });
+        run_step(trainer, loop, step);
+    }
+    trainer.set_trace({});
+    write_atomically(file, trace.document().dump());
+    note(common, text(file, " has the timeline of ", TRACED, " steps, ", trace.events(),
+                      " events: open it in Perfetto or in Chrome's about:tracing"));
 }
 
 /// Seconds of the second of two batches, if an evaluation has two.
@@ -57,7 +79,8 @@ std::string seconds_text(double seconds) {
 
 }  // namespace
 
-void dry_run(Trainer& trainer, const TrainLoop& loop, std::int64_t device_bytes, const Common& common) {
+void dry_run(Trainer& trainer, const TrainLoop& loop, std::int64_t device_bytes, const std::string& trace,
+             const Common& common) {
     const double step = seconds_of_step(trainer, loop);
     const double evaluation = seconds_of_evaluation_batch(loop) * static_cast<double>(loop.eval_batches);
     const std::int64_t evaluations = 1 + (loop.steps + loop.eval_interval - 1) / loop.eval_interval;
@@ -65,6 +88,7 @@ void dry_run(Trainer& trainer, const TrainLoop& loop, std::int64_t device_bytes,
     const std::int64_t parameters = trainer.parameters().count();
     const std::int64_t trained = count(trainer.parameters().trained());
     const auto host_bytes = static_cast<double>(peak_memory());
+    if (!trace.empty()) write_trace(trainer, loop, trace, common);
     if (common.json)
         return print_json({{"parameters", parameters},
                            {"trained_parameters", trained},

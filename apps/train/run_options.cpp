@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apps/cli/command.h"
+#include "apps/cli/output_file.h"
 #include "apps/model.h"
 #include "base/error.h"
 #include "base/files/file.h"
@@ -95,6 +96,9 @@ void RunOptions::declare_run(cli::Command& app) {
     add_verify_option(app, verify);
     app.add_flag("--dry-run", dry_run,
                  "say what the run would take of memory and time, by a few steps; leaves no file");
+    app.add_option("--trace", trace,
+                   "with --dry-run: write a timeline of three steps, kernel by kernel, for Perfetto or Chrome")
+        .type_name("FILE.json");
 
     if (model.has_attention()) declare_attention(app);
     option(app, "--dropout", trainer.dropout, "dropout rate", number(below_one));
@@ -158,6 +162,8 @@ void RunOptions::check_run(std::int64_t evaluations) {
     require(!(resume && overwrite), "--resume and --overwrite exclude each other");
     require(!(resume && dry_run),
             "--resume and --dry-run exclude each other: a dry run is of a run from its beginning");
+    require(trace.empty() || dry_run, "--trace has no effect without --dry-run");
+    require_trace_file({data, init_from});
     for (auto set = eval_data.begin(); set != eval_data.end(); ++set) {
         const auto same = [&](const NamedPath& other) { return other.name == set->name; };
         require(set->name != "train" && set->name != "val" && std::none_of(eval_data.begin(), set, same),
@@ -185,6 +191,12 @@ Feed RunOptions::training_feed(Feed feed, std::int64_t steps) const {
         "--skip-outlier-gradients", trainer.optimizer.skip_outliers == 0 || steps > outlier_window,
         text("on a run of ", steps, " steps: the first ", outlier_window, " are what later ones are compared with"));
     return overfit_one_batch ? first_update_only(std::move(feed), trainer.gradient_accumulation_steps) : feed;
+}
+
+void RunOptions::require_trace_file(std::vector<std::filesystem::path> inputs) const {
+    if (trace.empty()) return;
+    for (const NamedPath& set : eval_data) inputs.push_back(set.path);
+    require_output("--trace", trace, inputs);
 }
 
 std::string RunOptions::read_origin(const Common& common) {

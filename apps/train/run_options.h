@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
@@ -64,6 +65,7 @@ public:
     std::int64_t save_total_limit = 0;
     bool overfit_one_batch = false;
     bool dry_run = false;
+    std::string trace;   // file of a dry run's timeline; "": none
     bool verify = true;  // check the manifest of the model or run that training starts from
 
     /// Takes the options that --config gives, and the options that every command has.
@@ -84,6 +86,8 @@ protected:
     /// Settles options that depend on others, for a run with `evaluations` evaluations after its first. Throws
     /// InputError naming the option, its value and the wanted values.
     void check_run(std::int64_t evaluations);
+    /// Throws InputError if the trace would replace one of these inputs, or a set to evaluate on.
+    void require_trace_file(std::vector<std::filesystem::path> inputs) const;
     /// Path of the config.json of origin(), which holds a model of this family; takes the train.toml of a resumed run
     /// too. Throws InputError for other models, and if the run's optimizer keeps other states than the optimizer of
     /// these options.

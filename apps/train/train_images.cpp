@@ -156,7 +156,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
                     const auto feed = [&](Program& program, std::uint64_t number) { probed.feed(program, number); };
                     return probe_document(probe->read(feed));
                 }};
-        if (o.dry_run) return dry_run(trainer, loop, bytes, common);
+        if (o.dry_run) return dry_run(trainer, loop, bytes, o.trace, common);
         if (!run) run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
         run->describe({{"config.json", config_json_text(model)},
                        {image_processor_file, image_processor_text(o.processor(), model.size(Dimension::image_size))}},

@@ -191,7 +191,7 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
                 [&](const Watch& watch) { return evaluate(trainer, sets, o.eval_iters, bool(objective), watch); },
             .probe_interval = o.probe_interval,
             .probe = [&] { return probe_document(probe->read(feed_of(sets.front().batches))); }};
-        if (o.dry_run) return dry_run(trainer, loop, bytes, common);
+        if (o.dry_run) return dry_run(trainer, loop, bytes, o.trace, common);
         if (!run) {
             run = RunDirectory::create(o.out_dir, o.overwrite, o.data);
             describe(*run, o, model, origin, tokenizer);

@@ -236,7 +236,7 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
             .evaluate = [&](const Watch& watch) { return evaluations.evaluate(trainer, watch); },
             .probe_interval = o.probe_interval,
             .probe = [&] { return probe_document(probe->read(evaluations.feed())); }};
-        if (o.dry_run) return dry_run(trainer, loop, bytes, common);
+        if (o.dry_run) return dry_run(trainer, loop, bytes, o.trace, common);
         if (!run) {
             run = RunDirectory::create(o.out_dir, o.overwrite, o.training.name());
             describe(*run);

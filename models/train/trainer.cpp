@@ -87,6 +87,13 @@ void Trainer::set_gradient_hook(GradientHook hook) {
     }
 }
 
+void Trainer::set_trace(Trace trace) {
+    require(updates_.empty(), "an update is under way");
+    trace_ = std::move(trace);
+    for (const auto& step : steps_) step->program.set_stamps(static_cast<bool>(trace_));
+    if (update_) update_->set_stamps(static_cast<bool>(trace_));
+}
+
 void Trainer::start(std::int64_t it, double learning_rate, const Feed& feed) {
     const std::int64_t micro_steps = config_.gradient_accumulation_steps;
     const auto first = static_cast<std::uint64_t>(it * micro_steps);
@@ -99,9 +106,15 @@ void Trainer::start(std::int64_t it, double learning_rate, const Feed& feed) {
             if (running_.size() == 2) finish_micro_batch();
             const std::uint64_t number = first + static_cast<std::uint64_t>(started);
             Program& step = step_of(number);
+            const auto began = TracedRun::Clock::now();
             write_micro_batch(step, number, feed);
+            const auto submitting = TracedRun::Clock::now();
             step.start();
             running_.push_back(&step);
+            if (!trace_) continue;
+            const auto waiting = TracedRun::Clock::now();
+            finish_micro_batch();
+            trace_({step, began, submitting, waiting, TracedRun::Clock::now()});
         }
         if (update_) update_->start();
     } catch (...) {
@@ -139,7 +152,9 @@ void Trainer::finish_micro_batch() {
 StepResult Trainer::finish() {
     require(!updates_.empty(), "no update is under way");
     while (updates_.front().left > 0) finish_micro_batch();
+    const auto waiting = TracedRun::Clock::now();
     if (update_) update_->finish();
+    if (update_ && trace_) trace_({*update_, waiting, waiting, waiting, TracedRun::Clock::now()});
     StepResult result = updates_.front().result;
     Program& last = *updates_.front().last;
     updates_.pop_front();

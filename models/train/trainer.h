@@ -1,6 +1,7 @@
 // A model in training: the recorded programs of one step and of evaluation, over shared parameters.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -52,6 +53,16 @@ struct LossGraphs {
     std::function<double(std::uint64_t number)> weight_of = [](std::uint64_t) { return 1.0; };
 };
 
+/// One run of a program in an update, as the host saw it: it wrote a batch, submitted the run and waited for its end.
+/// The run that changes the parameters after accumulation has no batch of its own: its first three times are equal.
+struct TracedRun {
+    using Clock = std::chrono::steady_clock;
+
+    const Program& program;
+    Clock::time_point began, submitting, waiting, ended;
+};
+using Trace = std::function<void(const TracedRun&)>;
+
 /// Runs StepGraphs and evaluations.
 class Trainer {
 public:
@@ -61,6 +72,11 @@ public:
     /// Trainer whose micro-batches all have one shape.
     Trainer(Device& device, const LossGraph& training, const LossGraph& evaluation, const TrainerConfig& config);
     Trainer(const Trainer&) = delete;  // programs refer to their graphs
+
+    /// Gets every run of a program in an update, when it has ended, until it is set to an empty one. Programs then take
+    /// timestamps around each node and run one after the other, which is slower and changes no result. No update may be
+    /// under way.
+    void set_trace(Trace trace);
 
     /// Sets a hook between gradients and update; an empty one removes it. The device, and start() with it, then wait
     /// for the hook in every update.
@@ -89,6 +105,7 @@ public:
     /// Sets the moving averages, if any are kept, to the present parameters, as the constructor does.
     void begin_averages();
 
+    Device& device() const { return device_; }
     State& state() { return state_; }
     const State& state() const { return state_; }
     const Parameters& parameters() const { return steps_.front()->graphs.parameters; }
@@ -135,6 +152,7 @@ private:
     std::vector<std::unique_ptr<CompiledGraph>> evaluations_;  // by shape
     std::deque<Program*> running_;                             // programs of the micro-batches under way
     std::deque<Update> updates_;
+    Trace trace_;
 };
 
 }  // namespace vkf

@@ -92,7 +92,8 @@ DeviceTraits traits(const Device& device, const Graph& graph) {
 // --- Compile -------------------------------------------------------------------------------------
 
 Program::Program(Device& device, Graph& graph, State& state, const ProgramOptions& options)
-    : device_(&device), state_(&state), graph_(&graph), pace_(options.segment_ms), guarded_(options.guarded) {
+    : device_(&device), state_(&state), graph_(&graph), options_(options), pace_(options.segment_ms) {
+    options_.shares = nullptr;  // may be gone later
     const DeviceTraits device_traits = options.traits ? *options.traits : traits(device, graph);
     run_passes(graph, passes_for(device_traits));
     if (device_traits.autotuner) device_traits.autotuner->prepare(device_traits, graph);
@@ -109,7 +110,7 @@ Program::Program(Device& device, Graph& graph, State& state, const ProgramOption
     }
     std::int64_t limit = device_traits.buffer_bytes;
     if (options.shares) limit = std::max(limit, static_cast<std::int64_t>(options.shares->arena_->limit()));
-    plan_ = plan(graph, live, scratches, {.guard = guarded_ ? guard_bytes : 0, .limit = limit});
+    plan_ = plan(graph, live, scratches, {.guard = options_.guarded ? guard_bytes : 0, .limit = limit});
     scratches_ = std::move(scratches);
     allocate(options.shares);
     std::vector<KernelRequest> kernels;
@@ -119,7 +120,8 @@ Program::Program(Device& device, Graph& graph, State& state, const ProgramOption
     for (const auto& [node, dispatches] : lowered)
         for (const Dispatch& dispatch : dispatches) launches_.push_back(resolve(node, dispatch));
     tables_.write(0, std::exchange(table_bytes_, {}));
-    record(options);
+    record();
+    host_slots_.push_back(make_host_slot());
 }
 
 void Program::lay_out() {
@@ -150,7 +152,8 @@ void Program::allocate(const Program* shares) {
     memory_.bound = plan_.bound;
     memory_.inputs = one_run_at_a_time.inputs * input_layout_.bytes;
     memory_.outputs = one_run_at_a_time.outputs * output_layout_.bytes;
-    const bool shared = shares && !guarded_ && shares->arena_->limit() == static_cast<std::uint64_t>(plan_.limit) &&
+    const bool shared = shares && !options_.guarded &&
+                        shares->arena_->limit() == static_cast<std::uint64_t>(plan_.limit) &&
                         shares->arena_->bytes() >= static_cast<std::uint64_t>(plan_.bytes);
     require_room(shared);
     require_buffers();
@@ -162,7 +165,7 @@ void Program::allocate(const Program* shares) {
     inputs_ = arena_of(*device_, input_layout_, Memory::device, "inputs");
     inputs_.fill(0);
     tables_ = Buffer(*device_, static_cast<std::uint64_t>(memory_.tables), Memory::device, "tables");
-    if (guarded_) arena_->fill(poison);
+    if (options_.guarded) arena_->fill(poison);
 }
 
 void Program::require_room(bool shared) const {
@@ -206,24 +209,31 @@ std::uint64_t Program::address(Tensor tensor) const {
     return arena_->address(static_cast<std::uint64_t>(plan_.storage[value.storage]), bytes) + offset;
 }
 
-void Program::record(const ProgramOptions& options) {
-    const DeviceTraits device_traits = options.traits ? *options.traits : traits(*device_);
+void Program::set_stamps(bool stamps) {
+    require(runs_.empty(), "a run is under way");
+    options_.stamps = stamps;
+    record();
+}
+
+void Program::record() {
+    commands_.clear();
+    const DeviceTraits device_traits = options_.traits ? *options_.traits : traits(*device_);
     double segment = 0;  // continues in the next part, since parts are submitted as one
     const auto record_part = [&](std::size_t first, std::size_t end) {
         Recorder recorder(*device_, device_traits.cpu ? 1 : open_phases_of_gpu);
         for (std::size_t i = first; i < end; ++i) {
             const Launch& launch = launches_[i];
-            if (options.stamps && (i == first || launch.node != launches_[i - 1].node)) recorder.stamp();
+            if (options_.stamps && (i == first || launch.node != launches_[i - 1].node)) recorder.stamp();
             const double ms = 1e3 * std::max(launch.flops / device_traits.flops_per_second,
                                              launch.bytes / device_traits.bytes_per_second);
-            if (segment > 0 && segment + ms > options.segment_ms) {
+            if (segment > 0 && segment + ms > options_.segment_ms) {
                 recorder.cut();
                 segment = 0;
             }
             segment += ms;
             recorder.dispatch(*launch.kernel, launch.push, launch.groups, launch.accesses);
         }
-        if (options.stamps) recorder.stamp();
+        if (options_.stamps) recorder.stamp();
         commands_.push_back(recorder.finish());
     };
     if (graph_->hooked().empty()) {
@@ -235,14 +245,13 @@ void Program::record(const ProgramOptions& options) {
         record_part(0, middle);
         record_part(middle, launches_.size());
     }
-    host_slots_.push_back(make_host_slot());
 }
 
 Program::HostSlot Program::make_host_slot() const {
     HostSlot slot{.inputs = arena_of(*device_, input_layout_, Memory::upload, "inputs"),
-              .outputs = arena_of(*device_, output_layout_, Memory::readback, "outputs"),
-              .loads = {},
-              .store = {}};
+                  .outputs = arena_of(*device_, output_layout_, Memory::readback, "outputs"),
+                  .loads = {},
+                  .store = {}};
     const InputSet all(input_places_.size(), true);
     slot.loads.emplace(all, record_load(slot.inputs, all));
     Recorder store(*device_);

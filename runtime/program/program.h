@@ -116,7 +116,10 @@ public:
     /// one), the copies of the outputs.
     std::vector<const Recording*> recordings() const;
 
-    /// Time of each node in the last run; needs ProgramOptions::stamps.
+    /// Takes timestamps around every node from the next run on, as ProgramOptions::stamps, or none. No run may be under
+    /// way.
+    void set_stamps(bool stamps);
+    /// Time of each node in the last run, which took timestamps.
     std::vector<NodeTime> node_times() const;
     /// The first node, in order, with an output that is not finite in a fresh run made node by node, as "scope: op:
     /// output k, element i of shape s is nan"; empty if all are finite. States are restored afterwards.
@@ -180,7 +183,8 @@ private:
     std::uint64_t append_table(const ArgMember& member, const Table& table, const Places& at);
     std::uint64_t address(Tensor tensor) const;
     std::vector<float> transient_values(Tensor tensor) const;
-    void record(const ProgramOptions& options);
+    /// Records the kernels.
+    void record();
     std::vector<HookedTensor> hooked();
     void write_bytes(std::string_view input, DType dtype, std::span<const std::byte> data);
     std::span<const std::byte> read_bytes(std::string_view output, DType dtype) const;
@@ -196,6 +200,7 @@ private:
     Device* device_;
     State* state_;
     const Graph* graph_;
+    ProgramOptions options_;
     Plan plan_;
     std::vector<std::vector<std::int64_t>> scratches_;  // elements, by node
     std::shared_ptr<Arena> arena_;
@@ -214,7 +219,6 @@ private:
     Hook hook_;
     Pace pace_;
     MemoryUse memory_;
-    bool guarded_ = false;
 };
 
 }  // namespace vkf

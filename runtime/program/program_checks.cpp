@@ -42,7 +42,7 @@ std::vector<NodeTime> Program::node_times() const {
     for (std::size_t i = 0; i < launches_.size(); ++i) {
         if (i == 0 || launches_[i].node != launches_[i - 1].node) {
             const Node& node = graph_->nodes()[launches_[i].node];
-            require(times.size() < spans.size(), "node times need a program compiled with stamps, and a run");
+            require(times.size() < spans.size(), "node times need a program with stamps, and a run");
             times.push_back({launches_[i].node, node.scope, std::string(node.op->name()), launches_[i].kernel->name,
                              spans[times.size()], 0, 0});
         }
@@ -104,7 +104,7 @@ std::string Program::find_non_finite() {
 }
 
 std::string Program::damaged_guards() const {
-    require(guarded_, "guard bands need a program compiled with them");
+    require(options_.guarded, "guard bands need a program compiled with them");
     std::vector<std::pair<std::int64_t, std::int64_t>> owned;  // begin and end in the arena
     for (std::size_t s = 0; s < plan_.storage.size(); ++s)
         if (plan_.storage[s] != no_place)
