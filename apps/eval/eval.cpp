@@ -23,6 +23,7 @@ void run(const cli::Command& command, const Common& common, const EvalOptions& o
             ", wanted one of --data, --text, --hellaswag and --source");
     const Task& task = family_in({o.model, o.base}).task();
     require_options_of(command, task, o.model);
+    if (o.probe) return eval_probe(common, o, task);
     commands_of(task).eval(common, o);
 }
 
@@ -44,6 +45,9 @@ void add_options(cli::Command& command, EvalOptions& o) {
         .type_name("N")
         .check(whole(1));
     command.add_flag("--allow-nonfinite", o.allow_nonfinite, "Report a loss that is nan or infinite too");
+
+    command.add_flag("--probe", o.probe,
+                     "Instead of the loss: norms, angles, entropy, rank of every attention layer, on the first batch");
 
     const std::string text = option_group(language_task()), vision = option_group(image_task()),
                       pairs = option_group(translation_task());
@@ -84,6 +88,7 @@ void add_options(cli::Command& command, EvalOptions& o) {
         for (const char* option : options) command.option(beside).excludes(option);
     };
     no_effect("--text", {"--split", "--iters", "--all"});
+    no_effect("--probe", {"--hellaswag", "--iters", "--all", "--allow-nonfinite", "--confusion-matrix", "--bleu"});
     no_effect("--hellaswag", {"--split", "--batch-size", "--block-size", "--stride", "--iters", "--all"});
 }
 
@@ -126,6 +131,7 @@ void add_eval(cli::Command& app, Common& common) {
         "  vkformer eval --model out --data input.txt\n"
         "  vkformer eval --model out --data data/ --all --json\n"
         "  vkformer eval --model out --text input.txt --stride 8\n"
+        "  vkformer eval --model out --data input.txt --probe\n"
         "  vkformer eval --model out --hellaswag hellaswag_val.jsonl --limit 500\n"
         "  vkformer eval --model vit/best --data data/cifar10 --confusion-matrix confusion.png\n"
         "  vkformer eval --model translator --source test.en --target test.de --bleu\n");

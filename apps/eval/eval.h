@@ -15,6 +15,7 @@ class Command;
 namespace vkf {
 
 struct Common;
+struct Task;
 
 struct EvalOptions {
     std::string model, base;
@@ -26,6 +27,7 @@ struct EvalOptions {
     }
     std::int64_t batch_size = 0;  // 0: 12 sequences, 128 images
     bool allow_nonfinite = false;
+    bool probe = false;  // instead of the loss: statistics of attention
 
     // language models
     std::optional<std::int64_t> block_size;  // else n_positions
@@ -57,6 +59,8 @@ void eval_language(const Common& common, const EvalOptions& options);
 void eval_hellaswag(const Common& common, const EvalOptions& options);
 void eval_images(const Common& common, const EvalOptions& options);
 void eval_translation(const Common& common, const EvalOptions& options);
+/// Prints statistics of every attention layer on the first batch (models/probes/attention_statistics.h).
+void eval_probe(const Common& common, const EvalOptions& options, const Task& task);
 
 /// Throws Error if the result called `name` is not finite and options do not allow that; `source` names the origin of
 /// the first such number.

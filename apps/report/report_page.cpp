@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 
 #include "apps/cli/common.h"
 #include "apps/cli/progress.h"
 #include "apps/report/spread.h"
 #include "base/error.h"
+#include "base/text/plain_text.h"
 #include "base/text/xml.h"
 
 namespace vkf {
@@ -24,6 +26,7 @@ constexpr const char* STYLE =
     ".table{overflow-x:auto}table{border-collapse:collapse}"
     "th,td{padding:4px 12px 4px 0;text-align:left;border-bottom:1px solid #ddd;white-space:nowrap}"
     "td.words{white-space:normal;overflow-wrap:anywhere}h3{font-size:16px}"
+    "td{vertical-align:top}pre{margin:0;font:13px/1.45 ui-monospace,monospace;white-space:pre-wrap}"
     "td.number{text-align:right;font-variant-numeric:tabular-nums}"
     "@media(prefers-color-scheme:dark){body{background:#16181c;color:#ddd}h2,th,td{border-color:#333}}";
 
@@ -159,6 +162,34 @@ std::string options(const std::vector<RunGroup>& groups, bool differing) {
     return "<div class=\"table\"><table>\n" + row_of(headings) + rows + "</table></div>\n";
 }
 
+/// Steps whose texts are shown: up to `most`, evenly spread from the first to the last.
+std::vector<double> shown_steps(const std::map<double, std::string>& samples, std::size_t most) {
+    std::vector<double> all, shown;
+    for (const auto& [step, words] : samples) all.push_back(step);
+    const std::size_t count = std::min(most, all.size());
+    for (std::size_t i = 0; i < count; ++i)
+        shown.push_back(all[count == 1 ? all.size() - 1 : i * (all.size() - 1) / (count - 1)]);
+    return shown;
+}
+
+/// Texts that the first run of each group wrote; "" if none wrote any.
+std::string samples(const std::vector<RunGroup>& groups) {
+    constexpr std::size_t most_texts = 5, most_bytes = 4000;
+    std::string rows;
+    for (const RunGroup& group : groups) {
+        const RunLog& run = *group.runs.front();
+        for (const double step : shown_steps(run.samples, most_texts)) {
+            const std::string words = plain_text(run.samples.at(step).substr(0, most_bytes));
+            rows += "<tr>" + (groups.size() == 1 ? "" : cell(group.name)) + cell(text(step), true) +
+                    text("<td class=\"words\"><pre>", xml_text(words), "</pre></td></tr>\n");
+        }
+    }
+    if (rows.empty()) return "";
+    std::vector<std::string> headings{"step", "text"};
+    if (groups.size() > 1) headings.insert(headings.begin(), "run");
+    return "<div class=\"table\"><table>\n" + row_of(headings) + rows + "</table></div>\n";
+}
+
 }  // namespace
 
 std::string report_page(const std::vector<RunGroup>& groups, const std::vector<ReportSection>& sections) {
@@ -174,6 +205,7 @@ std::string report_page(const std::vector<RunGroup>& groups, const std::vector<R
         for (const Figure& figure : figures) page += "<figure>" + line_plot_svg(figure.plot) + "</figure>\n";
         page += "</div>\n";
     }
+    if (const std::string made = samples(groups); !made.empty()) page += "<h2>Texts</h2>\n" + made;
     const std::string differing = options(groups, true), shared = options(groups, false);
     if (!differing.empty()) page += "<h2>Options that differ</h2>\n" + differing;
     if (!shared.empty()) page += "<h2>Options of all runs</h2>\n" + shared;

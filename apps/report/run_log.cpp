@@ -72,6 +72,8 @@ void take_line(RunLog& run, const json& entry) {
             take_probe(run, step, value);
         else if (name == "run")
             take_part(run, step, value);
+        else if (name == "sample" && value.is_string())
+            run.samples[step] = value.get<std::string>();
         else if (name != "step" && value.is_number())
             append(run.series[name], step, value.get<double>());
     }

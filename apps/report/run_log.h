@@ -37,6 +37,7 @@ struct RunLog {
     std::vector<RunPart> parts;            // none in a run of an earlier version
     std::vector<std::string> layers;       // of the probes
     std::map<std::string, ProbedStatistic> probes;
+    std::map<double, std::string> samples;  // texts that the model wrote, by step
     std::vector<ConfigEntry> options;  // of train.toml
 
     /// Series of this name, or null.

@@ -224,6 +224,7 @@ std::string event_file(const RunLog& run, const std::string& group) {
         for (const auto& [name, fact] : part.facts) lines += plain_line(name) + ": " + plain_line(fact) + '\n';
         if (!lines.empty()) summaries.add(part.step, text_value("run", lines));
     }
+    for (const auto& [step, words] : run.samples) summaries.add(step, text_value("sample", plain_text(words)));
     if (!options.empty() && is_complete(run, last)) {
         ProtobufMessage info;
         info.varint(hparams_field::status, hparams_field::status_success)

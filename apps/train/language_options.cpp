@@ -36,6 +36,14 @@ void LanguageRunOptions::declare(cli::Command& app) {
            {"random", "sequential"});
     option(app, "--eval-iters", eval_iters, "micro-batches per split in an evaluation", whole(1, most_steps));
     flag(app, "--eval-train,!--no-eval-train", eval_train, "evaluate on the training data, too");
+    const auto samples = [this] { return sample_tokens > 0; };
+    option(app, "--sample-tokens", sample_tokens,
+           "tokens of a text to write at each evaluation, into metrics.jsonl; 0: none", whole(0, 1'000'000));
+    keep_if(samples);
+    effective_if([this] { return sample_tokens == 0 || !model.has(Dimension::mask_token); },
+                 "on a model that predicts hidden words");
+    option(app, "--sample-prompt", sample_prompt, "beginning of these texts; else a line end", words());
+    effective_if(samples, "without --sample-tokens");
     declare_steps(app);
     declare_lora(app);
     declare_run(app);

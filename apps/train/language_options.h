@@ -18,6 +18,8 @@ struct LanguageRunOptions : StepRunOptions {
     std::string order = "random", eval_order = "random";
     std::int64_t eval_iters = 200;
     bool eval_train = true;
+    std::int64_t sample_tokens = 0;  // of a text to write at each evaluation; 0: none
+    std::string sample_prompt = "\n";
 
     // adapters, which are trained instead of the model
     std::int64_t lora_rank = 0;        // 0: none

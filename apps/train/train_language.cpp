@@ -16,6 +16,7 @@
 #include "apps/train/dry_run.h"
 #include "apps/train/language_options.h"
 #include "apps/train/run_part.h"
+#include "apps/train/text_samples.h"
 #include "apps/train/train_loop.h"
 #include "apps/train/train_memory.h"
 #include "base/error.h"
@@ -173,7 +174,12 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
         }
         std::optional<AttentionProbe> probe;
         if (o.probe_interval > 0) probe.emplace(trainer, loss(o.batch_size, true), model);
-        const TrainLoop loop{
+        std::optional<TextSamples> samples;
+        if (o.sample_tokens > 0 && !o.dry_run)
+            samples.emplace(device, trainer, model, o.trainer.activations,
+                            tokenizer ? tokenizer->tokenizer.get() : nullptr,
+                            TextSamples::Options{o.sample_tokens, o.sample_prompt, o.seed});
+        TrainLoop loop{
             .steps = o.max_iters,
             .steps_option = "--max-iters",
             .eval_interval = o.eval_interval,
@@ -191,6 +197,7 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
                 [&](const Watch& watch) { return evaluate(trainer, sets, o.eval_iters, bool(objective), watch); },
             .probe_interval = o.probe_interval,
             .probe = [&] { return probe_document(probe->read(feed_of(sets.front().batches))); }};
+        if (samples) loop.sample = [&](std::int64_t step) { return samples->draw(step); };
         if (o.dry_run) return dry_run(trainer, loop, bytes, o.trace, common);
         if (!run) {
             run = RunDirectory::create(o.out_dir, o.overwrite, o.data);

@@ -10,6 +10,7 @@
 #include "apps/cli/progress.h"
 #include "base/error.h"
 #include "base/text/json_text.h"
+#include "base/text/plain_text.h"
 #include "models/files/weights.h"
 
 namespace vkf {
@@ -74,8 +75,10 @@ void checkpoint(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, RunP
     if (!run.begun()) write(trainer, run, at, progress);  // creates the first checkpoint, and the log
     ordered_json line{{"step", at.step}};
     line.update(found.metrics);
+    if (loop.sample) line["sample"] = plain_text(loop.sample(at.step));
     run.log(line);
     for (const std::string& words : found.lines) progress.line(text("step ", at.step, ": ", words));
+    if (loop.sample) progress.line(text("step ", at.step, ": ", line["sample"].get<std::string>()));
     if (at.take_score(found.score)) run.save_best(trainer, at);
     write(trainer, run, at, progress);
 } catch (const NotFinite& found) {

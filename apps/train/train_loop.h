@@ -37,6 +37,8 @@ struct TrainLoop {
     std::function<Evaluation(const Watch& watch)> evaluate;
     std::int64_t probe_interval = 0;                     // steps between probes; 0: none
     std::function<nlohmann::ordered_json()> probe = {};  // member "probe" of metrics.jsonl
+    /// Text that the model writes at an evaluation: member "sample" of metrics.jsonl.
+    std::function<std::string(std::int64_t step)> sample = {};
 };
 
 /// Runs steps until the end, or until a limit ends the run earlier, evaluating and keeping the best model on the way;

@@ -1,5 +1,6 @@
 #include "models/probes/attention_probe.h"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -14,18 +15,24 @@ constexpr std::int64_t POSITIONS = 1024;  // positions whose statistics are read
 
 }  // namespace
 
-AttentionProbe::AttentionProbe(Trainer& trainer, const LossGraph& loss, const ModelConfig& model) {
+AttentionProbe::AttentionProbe(const Compile& compile, const LossGraph& loss, const ModelConfig& model,
+                               std::string_view purpose) {
     require(model.has_attention(), "a ", model.family().title, " has no self-attention to probe");
-    model.attention().require_weights("--probe-interval");
+    model.attention().require_weights(purpose);
     signal_is_phi_ = model.attention().variant_name() == "attentionx";
-    graph_ = trainer.compile_evaluation([&](const Scope& scope) {
+    graph_ = compile([&](const Scope& scope) {
         Taps taps{.names = attention_tap_names(), .positions = POSITIONS};
+        for (const std::string_view cross : {tap::cross_weights, tap::cross_attended}) taps.names.emplace_back(cross);
         const Tensor made = loss(scope.with_taps(&taps));
         for (const Tapped& tapped : taps.found) scope.graph().output(tapped.output(), tapped.tensor);
         found_ = std::move(taps.found);
         return made;
     });
 }
+
+AttentionProbe::AttentionProbe(Trainer& trainer, const LossGraph& loss, const ModelConfig& model)
+    : AttentionProbe([&](const LossGraph& probed) { return trainer.compile_evaluation(probed); }, loss, model,
+                     "--probe-interval") {}
 
 std::vector<AttentionProbe::Layer> AttentionProbe::read(const Feed& feed) {
     Program& program = graph_->program;
@@ -43,13 +50,18 @@ std::vector<AttentionProbe::Layer> AttentionProbe::read(const Feed& feed) {
             layers.push_back({tapped.path, {}});
         }
         const Shape& shape = tapped.tensor.shape();
-        if (tapped.name == tap::weights) {
+        const bool weights = tapped.name == tap::weights || tapped.name == tap::cross_weights;
+        if (weights) {
+            tensors.cross = tapped.name == tap::cross_weights;
             tensors.batch = shape[0];
             tensors.heads = shape[1];
             tensors.queries = shape[2];
             tensors.keys = shape[3];
         }
-        tensors.by_name[tapped.name] = program.read(tapped.output());
+        const std::string_view name = weights                              ? tap::weights
+                                      : tapped.name == tap::cross_attended ? tap::attended
+                                                                           : std::string_view(tapped.name);
+        tensors.by_name[std::string(name)] = program.read(tapped.output());
     }
     finish();
     return layers;
@@ -59,11 +71,17 @@ nlohmann::ordered_json probe_document(const std::vector<AttentionProbe::Layer>& 
     nlohmann::ordered_json document{{"layers", nlohmann::ordered_json::array()}};
     for (const AttentionProbe::Layer& layer : layers) {
         document["layers"].push_back(layer.name);
-        for (const auto& [name, mean] : layer.statistics) {
-            document[name]["first"].push_back(mean.first);
-            document[name]["all"].push_back(mean.all);
-        }
+        for (const auto& [name, mean] : layer.statistics) document[name] = nlohmann::ordered_json::object();
     }
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    for (auto& [name, of_layers] : document.items())
+        for (const AttentionProbe::Layer& layer : layers) {
+            if (name == "layers") break;
+            const auto found = layer.statistics.find(name);
+            const TokenMean mean = found == layer.statistics.end() ? TokenMean{none, none} : found->second;
+            of_layers["first"].push_back(mean.first);
+            of_layers["all"].push_back(mean.all);
+        }
     return document;
 }
 

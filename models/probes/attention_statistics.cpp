@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <numbers>
 #include <span>
@@ -50,33 +51,19 @@ struct Means {
 
 class LayerStatistics {
 public:
-    LayerStatistics(const LayerTensors& layer, bool signal_is_phi) : layer_(layer), signal_is_phi_(signal_is_phi) {
-        for (const char* name : {"mh_norm", "delta_norm", "mh_output_norm", "delta_output_norm", "mh_output_angle",
-                                 "delta_output_angle", "phi_norm", "value_cosine", "self_weight", "entropy"})
-            means_[name];  // also a statistic that no token has
-    }
+    LayerStatistics(const LayerTensors& layer, bool signal_is_phi) : layer_(layer), signal_is_phi_(signal_is_phi) {}
 
     std::map<std::string, TokenMean> made() {
-        const Matrix x = rows(tap::residual), o = rows(tap::attended), v = rows(tap::values);
-        const Matrix o_map = rows(tap::attended_map), delta_map = rows(tap::perpendicular_map);
-        const Matrix phi = signal_is_phi_ ? rows(tap::signal) : Matrix(v - o);
-        for (std::int64_t token = 0; token < layer_.batch * layer_.queries; ++token) {
-            if (o.row(token).squaredNorm() == 0) continue;
-            const std::int64_t at = token % layer_.queries;
-            const double share = v.row(token).squaredNorm();
-            Eigen::RowVectorXd delta = o.row(token);
-            if (share > 0) delta -= o.row(token).dot(v.row(token)) / share * v.row(token);
-            means_["mh_norm"].add(at, o.row(token).norm());
-            means_["delta_norm"].add(at, delta.norm());
-            means_["mh_output_norm"].add(at, o_map.row(token).norm());
-            means_["delta_output_norm"].add(at, delta_map.row(token).norm());
-            add_angle("mh_output_angle", at, o_map.row(token), x.row(token));
-            if (delta.norm() > ROUNDING * o.row(token).norm())
-                add_angle("delta_output_angle", at, delta_map.row(token), x.row(token));
-            means_["phi_norm"].add(at, phi.row(token).norm());
-            add_value_cosine(at, o.row(token), v.row(token));
+        const Matrix o = rows(tap::attended);
+        std::vector<std::int64_t> tokens;  // that are not padding
+        for (std::int64_t token = 0; token < layer_.batch * layer_.queries; ++token)
+            if (o.row(token).squaredNorm() > 0) tokens.push_back(token);
+        expect({"mh_norm", "entropy"});
+        for (const std::int64_t token : tokens) {
+            means_["mh_norm"].add(token % layer_.queries, o.row(token).norm());
             add_weights(token);
         }
+        if (!layer_.cross) compare_with_values(o, tokens);
         std::map<std::string, TokenMean> found;
         for (const auto& [name, means] : means_) found[name] = means.value();
         const double none = std::numeric_limits<double>::quiet_NaN();
@@ -85,6 +72,33 @@ public:
     }
 
 private:
+    /// Gives these statistics, also if no token has them.
+    void expect(std::initializer_list<const char*> names) {
+        for (const char* name : names) means_[name];
+    }
+
+    void compare_with_values(const Matrix& o, const std::vector<std::int64_t>& tokens) {
+        expect({"delta_norm", "mh_output_norm", "delta_output_norm", "mh_output_angle", "delta_output_angle",
+                "phi_norm", "value_cosine", "self_weight"});
+        const Matrix x = rows(tap::residual), v = rows(tap::values);
+        const Matrix o_map = rows(tap::attended_map), delta_map = rows(tap::perpendicular_map);
+        const Matrix phi = signal_is_phi_ ? rows(tap::signal) : Matrix(v - o);
+        for (const std::int64_t token : tokens) {
+            const std::int64_t at = token % layer_.queries;
+            const double share = v.row(token).squaredNorm();
+            Eigen::RowVectorXd delta = o.row(token);
+            if (share > 0) delta -= o.row(token).dot(v.row(token)) / share * v.row(token);
+            means_["delta_norm"].add(at, delta.norm());
+            means_["mh_output_norm"].add(at, o_map.row(token).norm());
+            means_["delta_output_norm"].add(at, delta_map.row(token).norm());
+            add_angle("mh_output_angle", at, o_map.row(token), x.row(token));
+            if (delta.norm() > ROUNDING * o.row(token).norm())
+                add_angle("delta_output_angle", at, delta_map.row(token), x.row(token));
+            means_["phi_norm"].add(at, phi.row(token).norm());
+            add_value_cosine(at, o.row(token), v.row(token));
+        }
+    }
+
     const std::vector<float>& tensor(std::string_view name) const {
         const auto found = layer_.by_name.find(name);
         require(found != layer_.by_name.end(), "statistics of attention: '", name, "' is missing");
@@ -131,11 +145,11 @@ private:
                 map_of(token / layer_.queries, h).subspan(as_index(at * layer_.keys), as_index(layer_.keys));
             for (const double a : alpha)
                 if (a > 0) entropy -= a * std::log(a);
-            if (layer_.queries == layer_.keys) own += static_cast<double>(alpha[as_index(at)]);
+            if (!layer_.cross) own += static_cast<double>(alpha[as_index(at)]);
         }
         const double heads = static_cast<double>(layer_.heads);
         means_["entropy"].add(at, entropy / heads);
-        if (layer_.queries == layer_.keys) means_["self_weight"].add(at, own / heads);
+        if (!layer_.cross) means_["self_weight"].add(at, own / heads);
     }
 
     double rank() const {

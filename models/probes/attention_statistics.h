@@ -1,4 +1,4 @@
-// Statistics of self-attention layers from the tensors that they offer to taps (attention/attention_taps.h), in double.
+// Statistics of attention layers from the tensors that they offer to taps (attention/attention_taps.h), in double.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ struct TokenMean {
 /// Tensors of one layer, under the names of their taps. Rows are tokens, [B·T, …].
 struct LayerTensors {
     std::int64_t batch = 1, queries = 1, keys = 1, heads = 1;
+    bool cross = false;  // queries and keys belong to different sequences: only `attended` and `weights` are read
     std::map<std::string, std::vector<float>, std::less<>> by_name;
 };
 
@@ -36,7 +37,8 @@ struct LayerTensors {
 ///     rank                               number of the largest singular values of a head's α, [T, S], that have
 ///                                        90 % of the sum of squares, mean of the heads; `all` only, and if T, S ≤ 256
 ///
-/// Rows of padding, whose MH is zero, do not count.
+/// Rows of padding, whose MH is zero, do not count. Cross-attention, whose queries have no values of their own, has
+/// mh_norm, entropy and rank.
 std::map<std::string, TokenMean> attention_statistics(const LayerTensors& layer, bool signal_is_phi);
 
 }  // namespace vkf

@@ -98,7 +98,8 @@ TEST_P(ProgramProbe, ChangesNoBitOfTheRun) {
     EXPECT_TRUE(probes_of(scratch.path() / "plain").empty());
     const std::map<std::int64_t, json> found = probes_of(scratch.path() / "probed");
     ASSERT_EQ(found.size(), 3u);  // steps 0, 3 and 6
-    const std::size_t layers = std::string(GetParam()) == "translate" ? 3 : 2;
+    const bool translates = std::string(GetParam()) == "translate";
+    const std::size_t layers = translates ? 4 : 2;  // the last of four is cross-attention
     for (const auto& [step, probe] : found) {
         EXPECT_EQ(step % 3, 0);
         EXPECT_EQ(probe["layers"].size(), layers);
@@ -107,9 +108,18 @@ TEST_P(ProgramProbe, ChangesNoBitOfTheRun) {
             if (name == "layers") continue;
             EXPECT_EQ(values["all"].size(), layers) << name;
         }
-        for (const json& value : probe["delta_norm"]["all"]) EXPECT_GT(value.get<double>(), 0);
-        for (std::size_t i = 0; i < layers; ++i)
-            EXPECT_LE(probe["delta_norm"]["all"][i].get<double>(), probe["mh_norm"]["all"][i].get<double>());
+        for (const json& value : probe["entropy"]["all"]) EXPECT_GT(value.get<double>(), 0);
+        for (std::size_t i = 0; i < layers; ++i) {
+            const json &delta = probe["delta_norm"]["all"][i], &mh = probe["mh_norm"]["all"][i];
+            if (translates && i == 3) {
+                EXPECT_TRUE(delta.is_null());
+                EXPECT_GT(mh.get<double>(), 0);
+                continue;
+            }
+            EXPECT_GT(delta.get<double>(), 0);
+            EXPECT_LE(delta.get<double>(), mh.get<double>());
+        }
+        if (translates) EXPECT_EQ(probe["layers"][3], "model.decoder.layers.0.encoder_attn");
     }
     EXPECT_NE(found.at(0), found.at(6));
 }
@@ -126,6 +136,24 @@ TEST_P(ProgramProbe, GoesOnWithTheRun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, ProgramProbe, ::testing::Values("gpt", "bert", "translate"));
+
+/// Evaluation reads images in the order of validation in training, so its first batch is the one that training probes.
+TEST(ProgramProbeOfAModel, IsTheLastProbeOfItsTraining) {
+    const Scratch scratch;
+    const std::string data = (scratch.path() / "shapes").string(), run = (scratch.path() / "run").string();
+    run_vkformer({"data", "synthetic-images", "--out", data, "--count", "40", "--test-count", "20", "--quiet"});
+    run_vkformer({"train", "vit", "--data", data, "--out-dir", run, "--hidden-size", "8", "--num-hidden-layers", "2",
+                  "--num-attention-heads", "2", "--intermediate-size", "8", "--batch-size", "8", "--epochs", "1",
+                  "--probe-interval", "1", "--attention", "belief", "--quiet"});
+    const json wanted = probes_of(run).rbegin()->second;
+    const json found = document_of({"eval", "--model", run, "--data", data, "--split", "val", "--batch-size", "8",
+                                    "--probe"});
+    EXPECT_EQ(found["layers"], wanted["layers"]);
+    EXPECT_EQ(found.size(), 12u);
+    for (const auto& [name, values] : wanted.items())
+        for (std::size_t i = 0; i < wanted["layers"].size() && name != "layers"; ++i)
+            EXPECT_NEAR(found[name]["all"][i].get<double>(), values["all"][i].get<double>(), 1e-6) << name;
+}
 
 TEST(ProgramTaps, AreWrittenNextToLogits) {
     const Scratch scratch;

@@ -93,6 +93,24 @@ TEST(HostAttentionStatisticsOfFew, RefuseAMissingTensor) {
     EXPECT_THROW(attention_statistics(layer, false), InputError);
 }
 
+/// Two heads of two queries and three keys; the second query is padding. A query of head 0 looks at one key, both
+/// queries of head 1 look at the same two keys.
+TEST(HostAttentionStatisticsOfFew, OfCrossAttentionAreThoseWithoutOwnValues) {
+    const LayerTensors layer{.batch = 1,
+                             .queries = 2,
+                             .keys = 3,
+                             .heads = 2,
+                             .cross = true,
+                             .by_name = {{"attended", {3, 4, 0, 0}},
+                                         {"attention_weights", {1, 0, 0, 0, 0, 1, 0.5, 0.5, 0, 0.5, 0.5, 0}}}};
+    const auto found = attention_statistics(layer, false);
+    EXPECT_EQ(found.size(), 3u);
+    EXPECT_EQ(found.at("mh_norm").all, 5);
+    EXPECT_NEAR(found.at("entropy").first, std::log(2) / 2, 1e-12);
+    EXPECT_NEAR(found.at("entropy").all, std::log(2) / 2, 1e-12);
+    EXPECT_EQ(found.at("rank").all, 1.5);  // two equal singular values in head 0, one in head 1
+}
+
 class DeviceAttentionTaps : public ::testing::TestWithParam<std::string> {};
 
 /// Logits with and without taps are equal to the bit, and the tensors are PyTorch's.
