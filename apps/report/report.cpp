@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ReportOptions {
-    std::vector<std::string> runs;
+    std::vector<std::string> runs, pictures;
     std::string out, plots, csv, tensorboard;
     bool overwrite = false;
 };
@@ -105,7 +105,8 @@ std::vector<Picture> pictures_of(const ReportOptions& o, const std::vector<Repor
 
 /// Files of events by path, one for each run. Throws InputError if one would replace a file.
 std::map<fs::path, std::string> event_files_of(const ReportOptions& o, const std::vector<RunLog>& runs,
-                                               const std::vector<RunGroup>& groups) {
+                                               const std::vector<RunGroup>& groups,
+                                               const std::vector<ReportPicture>& shown) {
     std::map<fs::path, std::string> files;
     const std::vector<fs::path> folders = event_folders(runs);
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -113,9 +114,23 @@ std::map<fs::path, std::string> event_files_of(const ReportOptions& o, const std
             groups, [&](const RunGroup& each) { return std::ranges::count(each.runs, &runs[i]) > 0; });
         const fs::path file = fs::path(o.tensorboard) / folders[i] / event_file_name;
         require_new(o, file);
-        files[file] = event_file(runs[i], group->runs.size() > 1 ? group->name : "");
+        files[file] = event_file(runs[i], group->runs.size() > 1 ? group->name : "", shown);
     }
     return files;
+}
+
+/// Pictures that the user wants to see. Throws InputError if they cannot be shown in all that is to be written.
+std::vector<ReportPicture> shown_pictures(const ReportOptions& o) {
+    std::vector<ReportPicture> shown;
+    for (const std::string& file : o.pictures) shown.push_back(read_report_picture(file));
+    if (shown.empty()) return shown;
+    require(!o.out.empty() || !o.tensorboard.empty(), "--picture has no effect without --out or --tensorboard");
+    if (o.tensorboard.empty()) return shown;
+    require(o.runs.size() == 1, "--picture belongs to one run in --tensorboard, and there are ", o.runs.size(),
+            ": wanted one run");
+    for (const ReportPicture& picture : shown)
+        require(picture.width > 0, picture.name, ": TensorBoard shows no SVG, wanted PNG or JPEG with --tensorboard");
+    return shown;
 }
 
 void report(const Common& common, const ReportOptions& o) {
@@ -127,6 +142,7 @@ void report(const Common& common, const ReportOptions& o) {
         read.push_back(fs::path(run) / "metrics.jsonl");
         read.push_back(fs::path(run) / "train.toml");
     }
+    for (const std::string& picture : o.pictures) read.emplace_back(picture);
     if (!o.out.empty()) require_output("--out", o.out, read);
     if (!o.csv.empty()) require_output("--csv", o.csv, read);
     std::vector<RunLog> runs;
@@ -136,9 +152,11 @@ void report(const Common& common, const ReportOptions& o) {
     std::size_t figures = 0;
     for (const ReportSection& section : sections) figures += section.figures.size();
     require(figures > 0, o.runs.front(), ": metrics.jsonl has no number to draw");
-    const std::string page = report_page(groups, sections);
+    const std::vector<ReportPicture> shown = shown_pictures(o);
+    const std::string page = report_page(groups, sections, shown);
     const auto pictures = o.plots.empty() ? std::vector<Picture>() : pictures_of(o, sections);
-    const auto events = o.tensorboard.empty() ? std::map<fs::path, std::string>() : event_files_of(o, runs, groups);
+    const auto events =
+        o.tensorboard.empty() ? std::map<fs::path, std::string>() : event_files_of(o, runs, groups, shown);
     for (const auto& [path, figure] : pictures) write_below(path, line_plot_svg(figure->plot));
     for (const auto& [path, content] : events) write_below(path, content);
     if (!o.csv.empty()) write_atomically(o.csv, csv_of(runs));
@@ -157,6 +175,10 @@ void add_report(cli::Command& app, Common& common) {
     auto o = std::make_shared<ReportOptions>();
     command.add_option("runs", o->runs, "Directories of training runs").required().type_name("DIR").any_number();
     command.add_option("--out", o->out, "Page to write").type_name("FILE.html");
+    command
+        .add_option("--picture", o->pictures, "Picture to show, such as an attention map; may be given several times")
+        .type_name("FILE")
+        .one_word_each();
     command.add_option("--plots", o->plots, "Directory for every figure as a picture of its own").type_name("DIR");
     command.add_option("--tensorboard", o->tensorboard, "TensorBoard's log directory, for a file of events of each run")
         .type_name("DIR");
@@ -168,6 +190,7 @@ void add_report(cli::Command& app, Common& common) {
         "  vkformer report out --out report.html\n"
         "  vkformer report standard belief-star belief-star-2 --out compare.html --csv compare.csv\n"
         "  vkformer report standard belief-star --tensorboard logs\n"
+        "  vkformer report out --picture maps/h.0.attn.svg --out report.html\n"
         "\n"
         "Runs that differ only in their seeds are averaged; bands are one standard deviation up and down. Others get\n"
         "a curve each, named by the options in which they differ. `train --probe-interval` adds figures of "

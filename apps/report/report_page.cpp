@@ -22,7 +22,7 @@ constexpr const char* STYLE =
     "color:#222}"
     "h1{font-size:24px}h2{font-size:19px;margin-top:40px;border-bottom:1px solid #ddd}"
     ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,420px),1fr));gap:16px}"
-    "figure{margin:0}svg{width:100%;height:auto;display:block}"
+    "figure{margin:0}svg,img{width:100%;height:auto;display:block}img{image-rendering:pixelated;background:#fff}"
     ".table{overflow-x:auto}table{border-collapse:collapse}"
     "th,td{padding:4px 12px 4px 0;text-align:left;border-bottom:1px solid #ddd;white-space:nowrap}"
     "td.words{white-space:normal;overflow-wrap:anywhere}h3{font-size:16px}"
@@ -192,7 +192,8 @@ std::string samples(const std::vector<RunGroup>& groups) {
 
 }  // namespace
 
-std::string report_page(const std::vector<RunGroup>& groups, const std::vector<ReportSection>& sections) {
+std::string report_page(const std::vector<RunGroup>& groups, const std::vector<ReportSection>& sections,
+                        const std::vector<ReportPicture>& pictures) {
     std::string names;
     for (const RunGroup& group : groups) names += (names.empty() ? "" : ", ") + group.runs.front()->name;
     std::string page =
@@ -203,6 +204,11 @@ std::string report_page(const std::vector<RunGroup>& groups, const std::vector<R
         if (figures.empty()) continue;
         page += text("<h2>", xml_text(heading), "</h2>\n<div class=\"figures\">\n");
         for (const Figure& figure : figures) page += "<figure>" + line_plot_svg(figure.plot) + "</figure>\n";
+        page += "</div>\n";
+    }
+    if (!pictures.empty()) {
+        page += "<h2>Pictures</h2>\n<div class=\"figures\">\n";
+        for (const ReportPicture& picture : pictures) page += picture_element(picture);
         page += "</div>\n";
     }
     if (const std::string made = samples(groups); !made.empty()) page += "<h2>Texts</h2>\n" + made;

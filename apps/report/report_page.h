@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/report/figures.h"
+#include "apps/report/report_picture.h"
 
 namespace vkf {
 
@@ -14,8 +15,9 @@ struct ReportSection {
     std::vector<Figure> figures;
 };
 
-/// The page: a table of the groups' results, the sections' figures, the options of the groups, and what made their
-/// runs.
-std::string report_page(const std::vector<RunGroup>& groups, const std::vector<ReportSection>& sections);
+/// The page: a table of the groups' results, the sections' figures, pictures, texts that models wrote, the options of
+/// the groups, and what made their runs.
+std::string report_page(const std::vector<RunGroup>& groups, const std::vector<ReportSection>& sections,
+                        const std::vector<ReportPicture>& pictures);
 
 }  // namespace vkf

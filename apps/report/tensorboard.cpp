@@ -25,9 +25,11 @@ namespace fs = std::filesystem;
 namespace event_field {  // compat/proto/event.proto
 constexpr std::uint32_t wall_time = 1, step = 2, file_version = 3, summary = 5;
 }
-namespace summary_field {  // compat/proto/summary.proto: Summary, Summary.Value, SummaryMetadata, its PluginData
+namespace summary_field {  // compat/proto/summary.proto: Summary, its Value and Image, SummaryMetadata
 constexpr std::uint32_t value = 1;
-constexpr std::uint32_t tag = 1, simple_value = 2, tensor = 8, metadata = 9;
+constexpr std::uint32_t tag = 1, simple_value = 2, image = 4, tensor = 8, metadata = 9;
+constexpr std::uint32_t height = 1, width = 2, colorspace = 3, encoded_image_string = 4;  // of an image
+constexpr std::int64_t rgb = 3;
 constexpr std::uint32_t plugin_data = 1, data_class = 4;
 constexpr std::uint32_t plugin_name = 1, content = 2;
 constexpr std::int64_t data_class_tensor = 2;
@@ -75,6 +77,17 @@ ProtobufMessage text_value(const std::string& tag, const std::string& lines) {
         .message(tensor_field::tensor_shape, {})
         .bytes(tensor_field::string_val, indented);
     return plugin_value(tag, "text", {}, tensor);
+}
+
+/// A picture; its bytes are those of the file.
+ProtobufMessage image_value(const ReportPicture& picture) {
+    ProtobufMessage image, value;
+    image.varint(summary_field::height, picture.height)
+        .varint(summary_field::width, picture.width)
+        .varint(summary_field::colorspace, summary_field::rgb)
+        .bytes(summary_field::encoded_image_string, picture.bytes);
+    value.bytes(summary_field::tag, plain_line(picture.name)).message(summary_field::image, image);
+    return value;
 }
 
 /// Information on hyper-parameters; its tensor, which every value must have, is a single 0.
@@ -207,7 +220,7 @@ std::vector<fs::path> event_folders(const std::vector<RunLog>& runs) {
     return folders;
 }
 
-std::string event_file(const RunLog& run, const std::string& group) {
+std::string event_file(const RunLog& run, const std::string& group, const std::vector<ReportPicture>& pictures) {
     const RunClock clock(run);
     Summaries summaries(run);
     std::string options;
@@ -225,6 +238,7 @@ std::string event_file(const RunLog& run, const std::string& group) {
         if (!lines.empty()) summaries.add(part.step, text_value("run", lines));
     }
     for (const auto& [step, words] : run.samples) summaries.add(step, text_value("sample", plain_text(words)));
+    for (const ReportPicture& picture : pictures) summaries.add(last, image_value(picture));
     if (!options.empty() && is_complete(run, last)) {
         ProtobufMessage info;
         info.varint(hparams_field::status, hparams_field::status_success)

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "apps/program.h"
+#include "models/images/image_file.h"
 #include "scratch.h"
 #include "tests/apps/event_reader.h"
 
@@ -75,6 +76,7 @@ TEST(HostEventFile, WritesVarintsOfAllLengths) {
 struct Events {
     std::map<std::string, std::map<std::int64_t, float>> scalars;
     std::map<std::string, std::map<std::int64_t, std::string>> texts;
+    std::map<std::string, WireMessage> images;
     std::map<std::int64_t, double> times;
     std::map<std::string, std::vector<WireMessage>> hparams;  // members of HParamsPluginData
 
@@ -96,6 +98,10 @@ private:
         if (value.has(2)) {
             EXPECT_FALSE(value.has(9)) << tag;
             EXPECT_TRUE(scalars[tag].emplace(step, value.real32(2)).second) << tag << " twice at step " << step;
+            return;
+        }
+        if (value.has(4)) {
+            images.emplace(tag, value.message(4));
             return;
         }
         const WireMessage metadata = value.message(9), plugin = metadata.message(1), tensor = value.message(8);
@@ -186,6 +192,28 @@ TEST_F(ProgramTensorBoard, GetsScalarsTextsAndTimes) {
     const WireMessage end = found.hparams.at("_hparams_/session_end_info").at(0).message(4);
     EXPECT_EQ(end.varint(1), 1);  // STATUS_SUCCESS
     EXPECT_EQ(end.real(2), resumed + 0.5);
+}
+
+TEST_F(ProgramTensorBoard, ShowsTextsThatModelsWroteAndPictures) {
+    write_run("a", "", "{\"step\":0,\"val_loss\":1,\"sample\":\"To be,\\nor\"}\n{\"step\":3,\"loss\":1}\n");
+    write_png(path("map.png"), Image(3, 2));
+    const std::string png = bytes_of(path("map.png"));
+    report({path("a"), "--picture", path("map.png")});
+    const Events found = events("a");
+    EXPECT_EQ(found.texts.at("sample").at(0), "    To be,\n    or");
+    const WireMessage& image = found.images.at("map.png");
+    EXPECT_EQ(image.varint(1), 2);  // height
+    EXPECT_EQ(image.varint(2), 3);  // width
+    EXPECT_EQ(image.varint(3), 3);  // RGB
+    EXPECT_EQ(image.bytes(4), png);
+
+    scratch.file("map.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
+    expect_holds(refused({path("a"), "--overwrite", "--picture", path("map.svg")}), "map.svg: TensorBoard shows no SVG");
+    expect_holds(refused({path("a"), "--overwrite", "--picture", path("a/train.toml")}), "train.toml: is no picture");
+    scratch.file("cut.png", png.substr(0, png.size() / 2));
+    expect_holds(refused({path("a"), "--overwrite", "--picture", path("cut.png")}), "cut.png: ");
+    write_run("b", "", "{\"step\":0,\"loss\":1}\n");
+    expect_holds(refused({path("a"), path("b"), "--overwrite", "--picture", path("map.png")}), "wanted one run");
 }
 
 TEST_F(ProgramTensorBoard, NamesRunsByTheirFoldersAndSeedsByTheirGroup) {

@@ -43,10 +43,11 @@ protected:
                   << "\n";
         }
     }
-    std::string page(std::vector<std::string> runs) {
+    std::string page(std::vector<std::string> runs, const std::vector<std::string>& more = {}) {
         for (std::string& run : runs) run = path(run);
         runs.insert(runs.begin(), "report");
         runs.insert(runs.end(), {"--out", path("page.html"), "--quiet"});
+        runs.insert(runs.end(), more.begin(), more.end());
         run_vkformer(runs);
         return bytes_of(path("page.html"));
     }
@@ -91,6 +92,25 @@ TEST_F(ProgramReport, NeedsNoNetworkAndTrustsNoName) {
     EXPECT_EQ(count(made, "<script"), 0u);
     EXPECT_EQ(count(made, "<b>"), 0u);
     EXPECT_EQ(count(made, "http"), count(made, "http://www.w3.org/2000/svg"));
+}
+
+TEST_F(ProgramReport, ShowsPicturesAndTheTextsThatModelsWrote) {
+    write_run("a", "seed = 1\n", 2);
+    std::ofstream(path("a") + "/metrics.jsonl", std::ios::app)
+        << R"({"step":20,"val_loss":1,"sample":"<b> to be"})"
+        << "\n"
+        << R"({"step":21,"val_loss":1,"sample":["no text"]})"
+        << "\n";
+    scratch.file("\"map\".svg", "<svg><script>1</script></svg>");
+    const std::string plain = page({"a"}), made = page({"a"}, {"--picture", path("\"map\".svg")});
+    EXPECT_EQ(count(plain, "<h2>Pictures</h2>"), 0u);
+    EXPECT_EQ(count(plain, "<h2>Texts</h2>"), 1u);
+    EXPECT_EQ(count(plain, "<pre>"), 1u);
+    EXPECT_EQ(count(plain, "<pre>&lt;b&gt; to be</pre>"), 1u);
+    EXPECT_EQ(count(made, "<h2>Pictures</h2>"), 1u);
+    EXPECT_EQ(count(made, R"(alt="&quot;map&quot;.svg" src="data:image/svg+xml;base64,)"
+                          "PHN2Zz48c2NyaXB0PjE8L3NjcmlwdD48L3N2Zz4=\">"),
+              1u);
 }
 
 TEST_F(ProgramReport, ListsThePartsOfEachRun) {
