@@ -111,6 +111,7 @@ std::vector<Figure> training_figures(const std::vector<RunGroup>& groups) {
     add_metric(figures, groups, "grad_norm", "Gradient norm", "norm", true);
     for (const std::string& name : metrics_ending(groups, "_per_s"))
         add_metric(figures, groups, name, "Speed", sentence(name.substr(0, name.size() - 6)) + " per second");
+    add_metric(figures, groups, "share_of_peak", "Share of the device's peak", "share");
     add_metric(figures, groups, "loss_scale", "Loss scale", "scale", true);
     return figures;
 }

@@ -14,7 +14,7 @@ struct Figure {
     LinePlot plot;
 };
 
-/// Losses, accuracies, learning rate, gradient norm, speed: those that a run has.
+/// Losses, accuracies, learning rate, gradient norm, speed, share of peak: those that a run has.
 std::vector<Figure> training_figures(const std::vector<RunGroup>& groups);
 /// Statistics of attention by depth, at the last probe of each group's first run.
 std::vector<Figure> depth_figures(const std::vector<RunGroup>& groups);

@@ -75,6 +75,10 @@ void RunOptions::declare_run(cli::Command& app) {
            "steps between probes of every self-attention on the first validation batch, into metrics.jsonl; 0: none",
            whole(0, most_steps));
 
+    option(app, "--peak-gflops", peak_gflops,
+           "the device's peak, as `bench` measures it: metrics.jsonl has the share that a step reaches; 0: not known",
+           at_least(0));
+    keep_if([this] { return peak_gflops > 0; });
     named_paths(app, "--eval-data", eval_data,
                 "another set to evaluate on, by its validation part, as NAME_loss; may be given several times");
     choice(app, "--eval-precision", eval_precision, "what evaluations compute in: fp32, or what training computes in",

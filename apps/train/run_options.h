@@ -61,6 +61,7 @@ public:
     bool overwrite = false;
     std::int64_t log_interval = 1;
     std::int64_t probe_interval = 0;
+    double peak_gflops = 0;  // 0: not known
     RunLimits limits;
     std::int64_t save_total_limit = 0;
     bool overfit_one_batch = false;

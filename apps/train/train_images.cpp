@@ -145,6 +145,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
             .limits = o.limits,
             .items = "images",
             .items_in_step = [&](std::int64_t) { return static_cast<double>(o.batch_size * micro_steps); },
+            .peak_gflops = o.peak_gflops,
             .learning_rate = [&](std::int64_t step) { return schedule.at(step); },
             .feed = o.training_feed(batches.feed(), o.epochs * steps_per_epoch),
             .eval_batches = batches_of(sets, o.batch_size),

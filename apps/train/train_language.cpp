@@ -190,6 +190,7 @@ void train_language(const LanguageRunOptions& o, const Common& common) {
                 [&](std::int64_t) {
                     return static_cast<double>(o.batch_size * o.block_size * o.trainer.gradient_accumulation_steps);
                 },
+            .peak_gflops = o.peak_gflops,
             .learning_rate = [&](std::int64_t step) { return o.schedule.at(step); },
             .feed = o.training_feed(feed_of(training), o.max_iters),
             .eval_batches = std::ssize(sets) * o.eval_iters,

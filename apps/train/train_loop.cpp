@@ -94,8 +94,8 @@ void keep(Trainer& trainer, RunDirectory& run, const RunProgress& at, Progress& 
 }
 
 /// A step's line of metrics.jsonl, numbers rounded to meaningful digits.
-ordered_json metrics(const TrainLoop& loop, std::int64_t step, const StepResult& result, std::int64_t outliers,
-                     double rate, double seconds) {
+ordered_json metrics(const TrainLoop& loop, const Trainer& trainer, std::int64_t step, const StepResult& result,
+                     std::int64_t outliers, double rate, double seconds) {
     ordered_json line{{"step", step}, {"loss", result.loss}, {"lr", rate}, {"grad_norm", result.grad_norm}};
     if (result.loss_scale) line["loss_scale"] = *result.loss_scale;
     if (result.norm_z_score) {
@@ -104,6 +104,7 @@ ordered_json metrics(const TrainLoop& loop, std::int64_t step, const StepResult&
     }
     line["ms"] = std::round(seconds * 1e6) / 1e3;
     line[std::string(loop.items) + "_per_s"] = std::round(loop.items_in_step(step) / seconds);
+    if (loop.peak_gflops > 0) line["share_of_peak"] = trainer.flops(step) / seconds / (1e9 * loop.peak_gflops);
     return line;
 }
 
@@ -152,7 +153,8 @@ private:
             progress_.line(text("step ", step, ": skipped, the gradient's norm ", result.grad_norm, " is ",
                                 fixed(*result.norm_z_score, 2), " standard deviations above that of the steps before"));
         }
-        if (step % loop_.log_interval == 0) run_.log(metrics(loop_, step, result, at_.outliers, rate, seconds));
+        if (step % loop_.log_interval == 0)
+            run_.log(metrics(loop_, trainer_, step, result, at_.outliers, rate, seconds));
         progress_.update(step + 1, text("loss ", fixed(result.loss, 4), ", ",
                                         std::llround(loop_.items_in_step(step) / seconds), ' ', loop_.items, "/s"));
     }

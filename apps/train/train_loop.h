@@ -31,6 +31,7 @@ struct TrainLoop {
     RunLimits limits;
     const char* items = "tokens";  // unit of a step's speed
     std::function<double(std::int64_t step)> items_in_step;
+    double peak_gflops = 0;  // of the device, of which the log has the share that a step reaches; 0: not known
     std::function<double(std::int64_t step)> learning_rate;
     Feed feed;
     std::int64_t eval_batches = 0;  // batches of an evaluation

@@ -228,6 +228,7 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
                         sum += train.batches.targets(batch_of(static_cast<std::uint64_t>(step * micro_steps + i)));
                     return static_cast<double>(sum);
                 },
+            .peak_gflops = o.peak_gflops,
             .learning_rate = [&](std::int64_t step) { return o.schedule.at(step); },
             .feed = o.training_feed(
                 [&](Program& program, std::uint64_t number) { write_batch(program, train.batches.at(number)); },

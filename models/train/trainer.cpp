@@ -215,6 +215,14 @@ std::vector<std::string> Trainer::evaluated_states() const {
     return names;
 }
 
+double Trainer::flops(std::int64_t it) const {
+    const std::int64_t micro_steps = config_.gradient_accumulation_steps;
+    double sum = update_ ? update_->flops() : 0;
+    for (std::int64_t i = it * micro_steps; i < (it + 1) * micro_steps; ++i)
+        sum += step_of(static_cast<std::uint64_t>(i)).flops();
+    return sum;
+}
+
 std::vector<const Program*> Trainer::programs() const {
     std::vector<const Program*> list;
     for (const auto& step : steps_) list.push_back(&step->program);

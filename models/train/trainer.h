@@ -113,6 +113,8 @@ public:
     std::vector<std::string> kept_states() const;
     /// States that evaluation uses as the parameters that training changes, in their order.
     std::vector<std::string> evaluated_states() const;
+    /// Floating-point operations that the device computes in an update.
+    double flops(std::int64_t it) const;
     /// The step's programs, for reports: one for each shape, and one more with accumulation.
     std::vector<const Program*> programs() const;
     /// Source of the first number in update `it` that is not finite; empty if it does not happen again.
@@ -135,7 +137,7 @@ private:
 
     bool averaged() const { return config_.optimizer.ema_decay > 0; }
     const std::vector<GradientBucket>& buckets() const { return steps_.front()->graphs.buckets; }
-    Program& step_of(std::uint64_t number) { return steps_.at(training_.shape_of(number))->program; }
+    Program& step_of(std::uint64_t number) const { return steps_.at(training_.shape_of(number))->program; }
     std::vector<Program*> programs_with_update();
     const Program* largest() const;
     void take_back(bool begun);

@@ -208,7 +208,8 @@ TEST_F(ProgramTensorBoard, ShowsTextsThatModelsWroteAndPictures) {
     EXPECT_EQ(image.bytes(4), png);
 
     scratch.file("map.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
-    expect_holds(refused({path("a"), "--overwrite", "--picture", path("map.svg")}), "map.svg: TensorBoard shows no SVG");
+    expect_holds(refused({path("a"), "--overwrite", "--picture", path("map.svg")}),
+                 "map.svg: TensorBoard shows no SVG");
     expect_holds(refused({path("a"), "--overwrite", "--picture", path("a/train.toml")}), "train.toml: is no picture");
     scratch.file("cut.png", png.substr(0, png.size() / 2));
     expect_holds(refused({path("a"), "--overwrite", "--picture", path("cut.png")}), "cut.png: ");
