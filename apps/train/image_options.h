@@ -22,7 +22,9 @@ struct ImageRunOptions : RunOptions {
     std::string statistics = "sl-cifar10";  // with --init-from "model": the initial model's
     double mix = 0.5;
     double label_smoothing = 0.1;
+    double random_erasing = 0;
     std::int64_t passes = 1;
+    std::int64_t repeats = 1;
     bool drop_last = false;
     std::int64_t workers = 1;
 

@@ -84,7 +84,7 @@ TEST(HostDepthwiseConvolution, EqualsPyTorchs) {
 
 TEST(HostDepthwiseConvolution, RefusesShapesThatContradictEachOther) {
     Graph graph;
-    const auto input = [&, count = 0](Shape shape) mutable {
+    auto input = [&, count = 0](Shape shape) mutable {
         return graph.input(text("x", count++), {DType::f32, std::move(shape)});
     };
     const Tensor x = input({2, 6, 4});
