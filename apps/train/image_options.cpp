@@ -1,6 +1,7 @@
 #include "apps/train/image_options.h"
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "apps/cli/command.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::pair<const char*, EpochSchedule::Kind> schedules[] = {{"by-step", EpochSchedule::Kind::by_step},
                                                                      {"by-epoch", EpochSchedule::Kind::by_epoch}};
+constexpr Statistics imagenet = {{.485, .456, .406}, {.229, .224, .225}};  // as torchvision and timm have them
 const std::pair<const char*, Statistics> all_statistics[] = {{"sl-cifar10", sl_cifar10},
                                                              {"sl-cifar100", sl_cifar100},
                                                              {"kk-cifar10", kk_cifar10},
@@ -110,10 +112,19 @@ void ImageRunOptions::load_origin(const Common& common) {
     const std::string file = read_origin(common);
     const ModelConfig there = read_config_json(file);
     const std::int64_t its_size = there.size(Dimension::image_size);
+    const bool resizes = !resume && image_size > 0 && image_size != its_size;
     std::int64_t side = image_size > 0 ? image_size : its_size;  // side of the data; open if image_size is 0
-    adopt("--image-size", side, its_size, file);
+    if (!resizes) adopt("--image-size", side, its_size, file);
     adopt(there, file);
     origin_processor_ = find_image_processor(origin(), its_size);
+    if (resizes) {
+        if (origin_processor_) {
+            ImageFit& fit = origin_processor_->fit;
+            const double scale = static_cast<double>(image_size) / static_cast<double>(its_size);
+            fit.shorter = static_cast<int>(std::lround(fit.shorter * scale));
+        }
+        note(common, text(origin(), ": positions of images of ", its_size, " pixels become those of ", image_size));
+    }
     if (!resume && !given("--statistics") && origin_processor_) statistics = "model";
     note_changes(common);
 }

@@ -18,7 +18,6 @@ struct Statistics {
 inline constexpr Statistics kk_cifar10 = {{.4914, .4822, .4465}, {.2023, .1994, .2010}};
 inline constexpr Statistics kk_cifar100 = {{.5071, .4867, .4408}, {.2675, .2565, .2761}};
 inline constexpr Statistics sl_cifar10 = {{.4914, .4822, .4465}, {.2470, .2435, .2616}};
-inline constexpr Statistics imagenet = {{.485, .456, .406}, {.229, .224, .225}};
 inline constexpr Statistics sl_cifar100 = {{.5070, .4865, .4409}, {.2673, .2564, .2762}};
 
 /// (value/255 - mean) / deviation for every byte and channel.
