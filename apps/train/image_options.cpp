@@ -1,6 +1,7 @@
 #include "apps/train/image_options.h"
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "apps/cli/command.h"
@@ -15,8 +16,12 @@ namespace {
 
 constexpr std::pair<const char*, EpochSchedule::Kind> schedules[] = {{"by-step", EpochSchedule::Kind::by_step},
                                                                      {"by-epoch", EpochSchedule::Kind::by_epoch}};
-const std::pair<const char*, Statistics> all_statistics[] = {
-    {"sl-cifar10", sl_cifar10}, {"sl-cifar100", sl_cifar100}, {"kk-cifar10", kk_cifar10}, {"kk-cifar100", kk_cifar100}};
+constexpr Statistics imagenet = {{.485, .456, .406}, {.229, .224, .225}};  // as torchvision and timm have them
+const std::pair<const char*, Statistics> all_statistics[] = {{"sl-cifar10", sl_cifar10},
+                                                             {"sl-cifar100", sl_cifar100},
+                                                             {"kk-cifar10", kk_cifar10},
+                                                             {"kk-cifar100", kk_cifar100},
+                                                             {"imagenet", imagenet}};
 
 }  // namespace
 
@@ -68,6 +73,8 @@ void ImageRunOptions::declare_images(cli::Command& app) {
     known.emplace_back("model");
     choice(app, "--statistics", statistics,
            "mean and deviation; model: those of --init-from's model, which are the default with it", known);
+    option(app, "--random-erasing", random_erasing, "probability that noise replaces a box, as timm's RandomErasing",
+           number({.least = 0, .most = 1}));
     option(app, "--mix", mix, "probability of MixUp or CutMix", number({.least = 0, .most = 1}));
     option(app, "--label-smoothing", label_smoothing, "weight spread over all classes",
            number({.least = 0, .most = 1, .most_too = false}));
@@ -76,6 +83,8 @@ void ImageRunOptions::declare_images(cli::Command& app) {
 void ImageRunOptions::declare(cli::Command& app) {
     declare_images(app);
     option(app, "--passes", passes, "times that an epoch shows every image", whole(1, 1000));
+    option(app, "--repeats", repeats, "times in a row that an image is shown; an epoch then shows fewer images",
+           whole(1, 1000));
     flag(app, "--drop-last", drop_last, "leave out the incomplete batch of an epoch");
     option(app, "--workers", workers, "threads that prepare images", whole(1, 1024));
 
@@ -103,10 +112,19 @@ void ImageRunOptions::load_origin(const Common& common) {
     const std::string file = read_origin(common);
     const ModelConfig there = read_config_json(file);
     const std::int64_t its_size = there.size(Dimension::image_size);
+    const bool resizes = !resume && image_size > 0 && image_size != its_size;
     std::int64_t side = image_size > 0 ? image_size : its_size;  // side of the data; open if image_size is 0
-    adopt("--image-size", side, its_size, file);
+    if (!resizes) adopt("--image-size", side, its_size, file);
     adopt(there, file);
     origin_processor_ = find_image_processor(origin(), its_size);
+    if (resizes) {
+        if (origin_processor_) {
+            ImageFit& fit = origin_processor_->fit;
+            const double scale = static_cast<double>(image_size) / static_cast<double>(its_size);
+            fit.shorter = static_cast<int>(std::lround(fit.shorter * scale));
+        }
+        note(common, text(origin(), ": positions of images of ", its_size, " pixels become those of ", image_size));
+    }
     if (!resume && !given("--statistics") && origin_processor_) statistics = "model";
     note_changes(common);
 }
@@ -148,9 +166,11 @@ ImageProcessor ImageRunOptions::processor() const {
 ImageBatchOptions ImageRunOptions::batches() const {
     return {.batch = static_cast<std::size_t>(batch_size),
             .passes = static_cast<std::size_t>(passes),
+            .repeats = static_cast<std::size_t>(repeats),
             .drop_last = drop_last,
             .augmentation = augmentation_named(augment),
             .statistics = processor().statistics,
+            .noise_erasing = random_erasing,
             .mix_probability = mix,
             .label_smoothing = label_smoothing,
             .seed = seed,

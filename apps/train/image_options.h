@@ -22,7 +22,9 @@ struct ImageRunOptions : RunOptions {
     std::string statistics = "sl-cifar10";  // with --init-from "model": the initial model's
     double mix = 0.5;
     double label_smoothing = 0.1;
+    double random_erasing = 0;
     std::int64_t passes = 1;
+    std::int64_t repeats = 1;
     bool drop_last = false;
     std::int64_t workers = 1;
 
@@ -54,7 +56,7 @@ private:
     std::optional<ImageProcessor> origin_processor_;  // of the model or run that training starts from
 };
 
-/// Statistics by name: sl-cifar10, sl-cifar100, kk-cifar10 or kk-cifar100. Throws InputError.
+/// Statistics by name: sl-cifar10, sl-cifar100, kk-cifar10, kk-cifar100 or imagenet. Throws InputError.
 const Statistics& statistics_named(const std::string& name);
 /// Opens images for a command, and notes files in their folders that are not read. Throws as open_images does.
 ImageSet open_noted_images(const Common& common, const std::string& path, const ImageOptions& options);

@@ -23,6 +23,7 @@
 #include "models/files/config_json.h"
 #include "models/files/held_files.h"
 #include "models/files/image_processor.h"
+#include "models/files/resized_positions.h"
 #include "models/image_model.h"
 #include "models/probes/attention_probe.h"
 #include "vulkan/device/device.h"
@@ -97,6 +98,7 @@ ModelConfig model_config(const ImageRunOptions& o, const ImageSet& set) {
     require(o.num_labels == 0 || o.num_labels == classes, "data ", o.data, ": has ", classes, " classes, ",
             o.origin_of("--num-labels"), " is ", o.num_labels);
     ModelConfig c = origin.empty() ? o.fresh_model(side, classes) : read_config_json(file);
+    if (o.image_size > 0) c.set(Dimension::image_size, o.image_size);
     validate(c);
     require_fit(set, o.data, c, file.string());
     c.set_class_names(set.class_names);
@@ -130,7 +132,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
         if (run) {
             at = run->restore(trainer);
         } else if (!o.init_from.empty()) {
-            Model{o.init_from, model}.load(trainer.parameters(), trainer.state());
+            load_for_size(o.init_from, model, trainer.state());
             trainer.begin_averages();
         }
         const std::int64_t steps_per_epoch = batches.per_epoch() / micro_steps;

@@ -9,6 +9,7 @@
 #include "models/config/activation_words.h"
 #include "models/families/accounting.h"
 #include "models/layers.h"
+#include "ops/convolution/depthwise_conv.h"
 #include "ops/elementwise/activation.h"
 #include "ops/elementwise/arithmetic.h"
 #include "ops/movement/view.h"
@@ -23,18 +24,30 @@ namespace {
 LinearOptions linear_options(const VitConfig& c, std::int64_t in, std::int64_t out, bool bias = true) {
     LinearOptions options{.bias = bias, .out_in = true};
     const auto fan_in = static_cast<float>(in), fan_out = static_cast<float>(out);
+    const Init within = Init::uniform(1.0f / std::sqrt(fan_in));
     switch (c.init) {
         case VitInit::timm:
             options.init = Init::normal(0.02f);
             break;
         case VitInit::uniform:
-            options.init = options.bias_init = Init::uniform(1.0f / std::sqrt(fan_in));
+            options.init = options.bias_init = within;
             break;
+        case VitInit::localvit:
+            options.bias_init = within;
+            [[fallthrough]];
         case VitInit::xavier:
             options.init = Init::normal(std::sqrt(2.0f / (fan_in + fan_out)));
             break;
     }
     return options;
+}
+
+/// Initial values of a parameter [1, tokens, C], which timm draws from N(0, timm²).
+Init token_init(const VitConfig& c, std::int64_t tokens, float timm) {
+    if (c.init == VitInit::timm) return Init::normal(timm);
+    if (c.init != VitInit::localvit) return Init::normal(1.0f);
+    // PyTorch counts tokens · C inputs and C outputs.
+    return Init::normal(std::sqrt(2.0f / static_cast<float>((tokens + 1) * c.hidden_size)));
 }
 
 /// Shifts x [B, C, H, W] by `down` pixels down and `right` pixels to the right; fills with zeros.
@@ -76,23 +89,22 @@ Tensor patches(const VitConfig& c, Tensor images) {
 
 /// Class token and patch tokens with their positions: [B, N + 1, C].
 Tensor embed(const Scope& scope, const VitConfig& c, Tensor images) {
-    const bool timm = c.init == VitInit::timm;
-    const Init unit = Init::normal(timm ? 0.02f : 1.0f), cls_init = timm ? Init::normal(1e-6f) : unit;
-    const std::int64_t batch = images.shape()[0], width = c.hidden_size;
+    const std::int64_t batch = images.shape()[0], width = c.hidden_size, tokens = c.patches() + 1;
     const Scope embed = scope / "patch_embed";
     const bool shift = c.patch_shift != PatchShift::none;
     Tensor x = patches(c, shift ? shifted(c, images) : images);
     if (shift) x = layer_norm(embed / "norm", x, true, c.layer_norm_eps);
     LinearOptions map = linear_options(c, x.width(), width);
-    // timm's map is a convolution, with PyTorch's default initial values.
-    if (timm) map.init = map.bias_init = Init::uniform(1.0f / std::sqrt(static_cast<float>(x.width())));
+    // This map is a convolution, with PyTorch's default initial values.
+    if (c.init == VitInit::timm || c.init == VitInit::localvit)
+        map.init = map.bias_init = Init::uniform(1.0f / std::sqrt(static_cast<float>(x.width())));
     map.weight_shape = {width, x.width() / (c.patch_size * c.patch_size), c.patch_size, c.patch_size};
     x = linear(embed / "proj", x, width, map);
-    const Tensor cls = scope.parameter("cls_token", {1, 1, width}, cls_init);
-    const Tensor positions = scope.parameter("pos_embed", {1, c.patches() + 1, width}, unit);
+    const Tensor cls = scope.parameter("cls_token", {1, 1, width}, token_init(c, 1, 1e-6f));
+    const Tensor positions = scope.parameter("pos_embed", {1, tokens, width}, token_init(c, tokens, 0.02f));
     const Tensor first = broadcast_to(reshape(cls, {1, width}), {batch, width});
     x = concat(std::array{first, reshape(x, {batch, c.patches() * width})});
-    return (scope / "pos_drop").drop(add(reshape(x, {batch, c.patches() + 1, width}), positions));
+    return (scope / "pos_drop").drop(add(reshape(x, {batch, tokens, width}), positions));
 }
 
 /// Multiplies q by the learned scale of locality self-attention; attention then scales by 1.
@@ -110,7 +122,9 @@ Tensor scale_queries(const Scope& scope, const VitConfig& c, Tensor q) {
 /// x + attention(norm): [B, T, C].
 Tensor attention_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor norm) {
     const std::int64_t inner = c.inner();
-    const Tensor qkv = linear(scope / "qkv", norm, 3 * inner, linear_options(c, c.hidden_size, 3 * inner, c.qkv_bias));
+    LinearOptions maps = linear_options(c, c.hidden_size, 3 * inner, c.qkv_bias);
+    if (c.init == VitInit::localvit) maps.init = linear_options(c, c.hidden_size, inner).init;
+    const Tensor qkv = linear(scope / "qkv", norm, 3 * inner, maps);
     const auto part = split(qkv, std::array{inner, inner, inner});
     const bool local = c.locality != Locality::none;
     const Tensor q = local ? scale_queries(scope, c, part[0]) : part[0];
@@ -122,12 +136,24 @@ Tensor attention_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor 
          .output_map = linear_options(c, inner, c.hidden_size)});
 }
 
-/// x + mlp(norm): [B, T, C].
+/// Depthwise convolution of the patches, without bias; the class token becomes 0.
+Tensor convolve_patches(const Scope& scope, const VitConfig& c, Tensor x) {
+    const std::int64_t kernel = c.depthwise_kernel_size, side = c.image_size / c.patch_size;
+    const Tensor weight =
+        scope.parameter("weight", {x.width(), 1, kernel, kernel}, Init::uniform(1.0f / static_cast<float>(kernel)));
+    return depthwise_conv(x, weight, {}, {.height = side, .width = side, .leading = 1});
+}
+
+/// x + mlp(norm): [B, T, C]. With a depthwise convolution the class token of x is unchanged: the convolution makes it
+/// 0, and so it stays, because every activation is 0 at 0 and the second map then has no bias.
 Tensor mlp_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor norm) {
     const std::int64_t inner = c.intermediate_size;
+    const bool convolves = c.depthwise_kernel_size > 0;
     const Scope first = scope / "fc1", second = scope / "fc2";
-    const Tensor hidden = activate(linear(first, norm, inner, linear_options(c, c.hidden_size, inner)), c.hidden_act);
-    return add_linear(second, x, first.drop(hidden), linear_options(c, inner, c.hidden_size));
+    const LinearOptions in = linear_options(c, c.hidden_size, inner, !convolves);
+    Tensor hidden = activate(linear(first, norm, inner, in), c.hidden_act);
+    if (convolves) hidden = activate(convolve_patches(scope / "dwconv", c, hidden), c.hidden_act);
+    return add_linear(second, x, first.drop(hidden), linear_options(c, inner, c.hidden_size, !convolves));
 }
 
 Tensor logits(const Scope& scope, const VitConfig& c, Tensor images) {
@@ -149,6 +175,8 @@ void check(const VitConfig& c) {
             c.patches(), " patches, wanted at most 1000000");
     require(c.head_dim > 0 || c.hidden_size % c.num_attention_heads == 0, "hidden_size ", c.hidden_size,
             " is not divisible by num_attention_heads ", c.num_attention_heads, " and there is no head_dim");
+    require(c.depthwise_kernel_size == 0 || c.depthwise_kernel_size % 2 == 1, "depthwise_kernel_size is ",
+            c.depthwise_kernel_size, ", wanted an odd number, or 0 for none");
     require(c.head_width() > 0 && c.head_width() <= 256, "head_dim is ", c.head_width(), ", wanted 1 to 256");
 }
 
@@ -165,6 +193,12 @@ ModelSizes model_sizes(const VitConfig& c, std::int64_t /*length*/) {
         c.patch_size * c.patch_size * c.num_channels * (c.patch_shift != PatchShift::none ? 5 : 1);
     const double patches = 2 * static_cast<double>(c.patches()) * static_cast<double>(pixels * c.hidden_size);
     const Formula logits = logits_flops(c.num_labels, c.hidden_size);
+    std::vector<std::string> notes;
+    if (c.depthwise_kernel_size > 0) {
+        const std::int64_t taps = c.depthwise_kernel_size * c.depthwise_kernel_size;
+        notes.push_back(text("The MLP of a block also has a depthwise convolution: ", taps, "·f parameters, 2·", taps,
+                             "·f FLOPs for a token, and 2·f more numbers of a token that are kept."));
+    }
     return {.blocks = {{.name = "block",
                         .path = "blocks",
                         .blocks = c.num_hidden_layers,
@@ -178,7 +212,8 @@ ModelSizes model_sizes(const VitConfig& c, std::int64_t /*length*/) {
                        {"position embeddings", "pos_embed", "s", c.patches() + 1},
                        {"head", "head", "v", c.num_labels}},
             .other_flops = {"2·(s - 1)·p·h + " + logits.symbols, patches + logits.value},
-            .item_tokens = c.patches() + 1};
+            .item_tokens = c.patches() + 1,
+            .notes = std::move(notes)};
 }
 
 ModelScale model_scale(const VitConfig& c) {
@@ -243,8 +278,10 @@ constexpr std::pair<const char*, PatchShift> patch_shift_words[] = {
     {"none", PatchShift::none}, {"cardinal", PatchShift::cardinal}, {"diagonal", PatchShift::diagonal}};
 constexpr std::pair<const char*, Locality> locality_words[] = {
     {"none", Locality::none}, {"per_layer", Locality::per_layer}, {"per_head", Locality::per_head}};
-constexpr std::pair<const char*, VitInit> init_words[] = {
-    {"timm", VitInit::timm}, {"uniform", VitInit::uniform}, {"xavier", VitInit::xavier}};
+constexpr std::pair<const char*, VitInit> init_words[] = {{"timm", VitInit::timm},
+                                                          {"uniform", VitInit::uniform},
+                                                          {"xavier", VitInit::xavier},
+                                                          {"localvit", VitInit::localvit}};
 
 }  // namespace
 
@@ -286,6 +323,9 @@ std::vector<Field> VitConfig::fields() {
         {.key = "locality_self_attention",
          .value = choice(locality, locality_words),
          .help = "learned scales of attention"},
+        {.key = "depthwise_kernel_size",
+         .value = IntRange{&depthwise_kernel_size, 0, 255},
+         .help = "side of a convolution of the patches inside the MLP, as in LocalViT; 0: none"},
         {.key = "init", .value = choice(init, init_words), .help = "how parameters begin", .saved = false},
         {.key = "id2label", .value = ClassNames{&labels, &num_labels}},
         {.key = "attention", .value = &attention},

@@ -22,9 +22,12 @@ enum class Locality : std::uint8_t { none, per_layer, per_head };
 
 /// Initial values of parameters. timm: N(0, 0.02), on which timm's cut at ±2 has no effect, biases 0, the class token
 /// N(0, 1e-6), weight and bias of the patches' map uniform, ±1/√in, PyTorch's default for convolutions. uniform:
-/// PyTorch's default for linear layers, weights and biases ±1/√in. xavier: N(0, √(2/(in + out))), biases 0. The last
-/// two draw class token and positions from N(0, 1).
-enum class VitInit : std::uint8_t { timm, uniform, xavier };
+/// PyTorch's default for linear layers, weights and biases ±1/√in. xavier: N(0, √(2/(in + out))), biases 0. These
+/// two draw class token and positions from N(0, 1). localvit: PyTorch's xavier_normal_ for linear layers, those of
+/// queries, keys and values each by itself, and for class token and positions, N(0, √(2/(n·C + C))) for n tokens;
+/// biases uniform, ±1/√in; the patches' map as timm's. All begin depthwise convolutions with PyTorch's default,
+/// uniform, ±1/K.
+enum class VitInit : std::uint8_t { timm, uniform, xavier, localvit };
 
 /// Keys of config.json have Hugging Face's names; those from head_dim on are additions of this program. `init` is not
 /// saved.
@@ -44,6 +47,9 @@ struct VitConfig {
     std::int64_t head_dim = 0;        // 0: hidden_size / num_attention_heads
     PatchShift patch_shift = PatchShift::none;
     Locality locality = Locality::none;
+    // K of a depthwise convolution of the patches inside the MLP, as in LocalViT (Li et al. 2021, arXiv 2104.05707); 0:
+    // none. The MLP then has no biases, and the class token passes it by.
+    std::int64_t depthwise_kernel_size = 0;
     AttentionConfig attention;
     VitInit init = VitInit::timm;
 
@@ -59,7 +65,7 @@ struct VitConfig {
 
 /// Parameters have timm's names and layouts (patch_embed.proj.weight, cls_token, pos_embed, blocks.N.attn.qkv.weight,
 /// …), the second map of two-map variants blocks.N.attn.proj_s.weight. Additions are patch_embed.norm, in the order
-/// of the map's [channels, P, P], and blocks.N.attn.temperature.
+/// of the map's [channels, P, P], blocks.N.attn.temperature and blocks.N.mlp.dwconv.weight [F, 1, K, K].
 const Family& vit_family();
 
 }  // namespace vkf

@@ -15,7 +15,7 @@ std::size_t image_elements(const ImageSet& set) {
 
 Augmenter::Options augmenter_options(const ImageSet& set, const ImageBatchOptions& options) {
     const int side = static_cast<int>(set.side);
-    return {options.augmentation, options.statistics, options.seed, side, side};
+    return {options.augmentation, options.statistics, options.seed, side, side, options.noise_erasing};
 }
 
 /// Adds `share` of each row's label to its weights, with `smoothing` of it spread evenly over the classes. The loss is
@@ -38,7 +38,7 @@ ImageBatches::ImageBatches(const ImageSet& set, const Images& images, const Imag
     : set_(&set),
       images_(&images),
       options_(options),
-      sampler_({images.size(), options.batch, options.passes, options.drop_last, options.seed}) {
+      sampler_({images.size(), options.batch, options.passes, options.drop_last, options.seed, options.repeats}) {
     require(options.workers > 0, "0 workers cannot prepare images, wanted at least 1");
     require(set.channels == 3, "images have ", set.channels, " channels, wanted 3");
     const Augmenter augmenter(augmenter_options(set, options));

@@ -20,10 +20,12 @@ struct ImageBatch {
 
 struct ImageBatchOptions {
     std::size_t batch = 128;
-    std::size_t passes = 1;  // times that an epoch shows each image
-    bool drop_last = false;  // leaves out an incomplete batch; else its missing rows are zeros with weight 0
+    std::size_t passes = 1;   // times that an epoch shows each image
+    std::size_t repeats = 1;  // times that an image follows itself (models/images/augmentation/sampler.h)
+    bool drop_last = false;   // leaves out an incomplete batch; else its missing rows are zeros with weight 0
     Augmentation augmentation = Augmentation::none;
     Statistics statistics = sl_cifar10;
+    double noise_erasing = 0;    // probability of erasing a box by noise
     double mix_probability = 0;  // probability of MixUp or CutMix, half each
     double label_smoothing = 0;  // weight spread evenly over the classes
     std::uint64_t seed = 0;

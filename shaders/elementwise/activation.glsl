@@ -1,9 +1,9 @@
 // Activations and their derivatives at one element; kinds are numbered as `Activation` in
 // runtime/ops/elementwise/activation.h.
 //
-// Numerics: all but EXP and TANH are x times a probability (Φ or σ) computed from an exponential of -|x|. No finite x
-// overflows, and the negative tail keeps its relative accuracy: a few ulp of |x| everywhere. TANH has a relative error
-// of 4 ulp, also near 0, and is ±1 for large |x|. NaN gives NaN.
+// Numerics: GELU, GELU_TANH and SILU are x times a probability (Φ or σ) computed from an exponential of -|x|. No finite
+// x overflows, and the negative tail keeps its relative accuracy: a few ulp of |x| everywhere, as for HARDSWISH. TANH
+// has a relative error of 4 ulp, also near 0, and is ±1 for large |x|. NaN gives NaN.
 #include "lib/exponential.glsl"
 
 const uint GELU = 1;       // x Φ(x): Hendrycks and Gimpel, arXiv 1606.08415
@@ -12,6 +12,7 @@ const uint RELU = 3;
 const uint SILU = 4;       // x σ(x)
 const uint EXP = 5;        // e^x
 const uint TANH = 6;       // tanh x
+const uint HARDSWISH = 7;  // x min(max(x + 3, 0), 6) / 6: Howard et al., arXiv 1905.02244
 
 // Standard normal distribution Φ(x). Φ(-z) e^(z²/2) is smooth and computed as a polynomial in (z - 3.4) / (z + 3.4),
 // interpolated at the Chebyshev points of 0 <= z <= 14. Absolute error 1e-7; relative error of the lower tail 3e-7 plus
@@ -70,6 +71,7 @@ float activation(uint kind, float x) {
     if (kind == SILU) return x * sigmoid_and_slope(x).x;
     if (kind == EXP) return exp(x);
     if (kind == TANH) return tanh_and_slope(x).x;
+    if (kind == HARDSWISH) return x * (clamp(x + 3.0, 0.0, 6.0) * (1.0 / 6.0));
     return x;
 }
 
@@ -87,5 +89,6 @@ float activation_slope(uint kind, float x) {
     }
     if (kind == EXP) return exp(x);
     if (kind == TANH) return tanh_and_slope(x).y;
+    if (kind == HARDSWISH) return x <= -3.0 ? 0.0 : x >= 3.0 ? 1.0 : x * (1.0 / 3.0) + 0.5;
     return 1.0;
 }

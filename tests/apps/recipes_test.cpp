@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "apps/program.h"
+#include "apps/train/image_options.h"
 #include "image_recipes.h"
 #include "models/images/normalise.h"
 #include "translation_recipes.h"
@@ -232,6 +233,7 @@ const std::vector<Recipe> recipes{
     {"vit", "sl-cifar100", {self_attention, ours, plain_vit, sl_cifar10_rows, sl_cifar100_rows}},
     {"vit", "kk-cifar10", {self_attention, ours, plain_vit, kk_cifar10_rows}},
     {"vit", "kk-cifar100", {self_attention, ours, plain_vit, kk_cifar10_rows, kk_cifar100_rows}},
+    {"vit", "localvit-s", {self_attention, ours, plain_vit, localvit_s_rows}},
 };
 
 /// Options of train.toml, without those that name data and weights, and without gamma, which has a separate test.
@@ -316,6 +318,7 @@ TEST(ProgramRecipes, NormaliseByTheSourcesStatistics) {
     expect(vkf::kk_cifar10, {0.4914, 0.4822, 0.4465}, {0.2023, 0.1994, 0.2010});
     expect(vkf::kk_cifar100, {0.5071, 0.4867, 0.4408}, {0.2675, 0.2565, 0.2761});
     expect(vkf::sl_cifar10, {0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616});
+    expect(statistics_named("imagenet"), {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225});
     expect(vkf::sl_cifar100, {0.5070, 0.4865, 0.4409}, {0.2673, 0.2564, 0.2762});
 }
 

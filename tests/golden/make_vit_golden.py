@@ -24,6 +24,7 @@ LAYERS, BATCH, NOISY_LAYERS, NOISY_BATCH = 2, 2, 3, 4
 QUIET = {"dropout": 0.0, "drop_path": 0.0, "seed": 0, "micro_batch": 0}
 KK = {"shifted_patch_tokenization": "cardinal", "locality_self_attention": "per_layer"}
 SL = {"shifted_patch_tokenization": "diagonal", "locality_self_attention": "per_head"}
+LOCAL = {"depthwise_kernel_size": 3, "hidden_act": "hardswish"}
 CASES = {  # attention, other keys, noise; stochastic depth drops one or two of the four samples in every branch
     "vit-standard": ({"variant": "standard"}, {"head_dim": 5}, {}),
     "vit-belief": ({"variant": "belief"}, {"qkv_bias": True}, {}),
@@ -36,6 +37,10 @@ CASES = {  # attention, other keys, noise; stochastic depth drops one or two of 
     "vit-sl-depth": ({"variant": "belief-star"}, SL, {"drop_path": 0.3, "seed": 2**40 + 50, "micro_batch": 1}),
     "vit-ramp": ({"variant": "belief"}, {}, {"drop_path": 0.5, "drop_path_ramp": True, "seed": 9, "micro_batch": 3}),
     "vit-differential": ({"variant": "differential"}, {}, {}),
+    "vit-local": ({"variant": "standard"}, LOCAL, {}),
+    "vit-local-grid": ({"variant": "belief"}, {**LOCAL, "image_size": 28, "patch_size": 2}, {}),  # 14x14, as of 224/16
+    "vit-local-depth": ({"variant": "belief-star"}, {**LOCAL, "image_size": 12, "depthwise_kernel_size": 5},
+                        {"drop_path": 0.5, "drop_path_ramp": True, "seed": 11, "micro_batch": 4}),
 }
 MOVES = {"cardinal": [(0, 1), (0, -1), (1, 0), (-1, 0)],
          "diagonal": [(a * (P // 2), b * (P // 2)) for a in (1, -1) for b in (1, -1)]}
@@ -59,6 +64,11 @@ def forward(config, p, images, noise, scales):
     def linear(x, name):
         y = x @ p[name + ".weight"].reshape(p[name + ".weight"].shape[0], -1).T
         return y + p[name + ".bias"] if name + ".bias" in p else y
+
+    def activation(x):
+        if config["hidden_act"] == "hardswish":
+            return x * F.relu6(x + 3) / 6
+        return 0.5 * x * (1 + torch.erf(x / math.sqrt(2)))
 
     def dropped(x, place):
         return x * torch.tensor(noise.elements(place, tuple(x.shape)))
@@ -99,15 +109,22 @@ def forward(config, p, images, noise, scales):
         maps = zip(signals(config, attention), (b + "attn.proj", b + "attn.proj_s"))
         signal = sum(linear(y, name) for y, name in maps)
         x = x + branch(signal, b + "attn.proj", depth)
-        inner = linear(norm(x, b + "norm2"), b + "mlp.fc1")
-        inner = dropped(0.5 * inner * (1 + torch.erf(inner / math.sqrt(2))), b + "mlp.fc1")
+        kernel = config.get("depthwise_kernel_size")
+        if kernel:  # LocalViT; the class token passes by
+            patches = activation(linear(norm(x[:, 1:], b + "norm2"), b + "mlp.fc1"))
+            images = patches.transpose(1, 2).reshape(B, INNER, n, n)
+            images = activation(F.conv2d(images, p[b + "mlp.dwconv.weight"], padding=kernel // 2, groups=INNER))
+            patches = linear(images.flatten(2).transpose(1, 2), b + "mlp.fc2")
+            x = torch.cat([x[:, :1], x[:, 1:] + branch(patches, b + "mlp.fc2", depth)], 1)
+            continue
+        inner = dropped(activation(linear(norm(x, b + "norm2"), b + "mlp.fc1")), b + "mlp.fc1")
         x = x + branch(linear(inner, b + "mlp.fc2"), b + "mlp.fc2", depth)
     return linear(norm(x[:, 0], "norm"), "head")
 
 
 def shapes(config):
     inner, channels = M * config["head_dim"], CHANNELS * (5 if "shifted_patch_tokenization" in config else 1)
-    side = config["patch_size"]
+    side, kernel = config["patch_size"], config.get("depthwise_kernel_size", 0)
     yield "cls_token", (1, 1, C)
     yield "pos_embed", (1, (config["image_size"] // side) ** 2 + 1, C)
     maps = [("patch_embed.proj", (C, channels, side, side), True), ("head", (CLASSES, C), True)]
@@ -117,7 +134,9 @@ def shapes(config):
     for i in range(config["num_hidden_layers"]):
         b = f"blocks.{i}."
         maps += [(b + "attn.qkv", (3 * inner, C), config["qkv_bias"]), (b + "attn.proj", (C, inner), True),
-                 (b + "mlp.fc1", (INNER, C), True), (b + "mlp.fc2", (C, INNER), True)]
+                 (b + "mlp.fc1", (INNER, C), not kernel), (b + "mlp.fc2", (C, INNER), not kernel)]
+        if kernel:
+            yield b + "mlp.dwconv.weight", (INNER, 1, kernel, kernel)
         if variant_of(config).second:
             maps.append((b + "attn.proj_s", (C, inner), False))
         for name, shape in variant_of(config).parameters(M, config["head_dim"]).items():
@@ -145,7 +164,7 @@ def main():
         weights = {key: (rng.normal(0, deviation, shape) + (1 if len(shape) == 1 and key.endswith("weight") else 0))
                    .astype(np.float32) for key, shape in shapes(config)}
         B = NOISY_BATCH if chances else BATCH
-        images = rng.normal(size=(B, CHANNELS, SIDE, SIDE)).astype(np.float32)
+        images = rng.normal(size=(B, CHANNELS, config["image_size"], config["image_size"])).astype(np.float32)
         labels = rng.integers(0, CLASSES, (B,))
 
         def run(values):

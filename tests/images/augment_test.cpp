@@ -156,6 +156,42 @@ TEST(HostAugment, AQuarterOfTheImagesHasARectangleOfTheDatasMeans) {
     expect_share(erased, n, 0.25, "erased");
 }
 
+TEST(HostAugment, NoiseReplacesARectangleAfterAllElse) {
+    const Bytes planes = planes_of(test::sample(8));
+    for (const Augmentation augmentation : {Augmentation::none, Augmentation::crop_flip, Augmentation::autoaugment}) {
+        Augmenter::Options options = options_for(augmentation);
+        Augmenter plain_augmenter(options);
+        options.noise_erasing = 0.5;
+        Augmenter augmenter(options);
+        Floats before(size), out(size);
+        constexpr int n = 2000;
+        int erased = 0;
+        double count = 0, sum = 0, squares = 0, fourths = 0;
+        for (std::uint64_t place = 0; place < n; ++place) {
+            plain_augmenter.train(planes, 3, place, before);
+            augmenter.train(planes, 3, place, out);
+            int left = 32, right = -1, top = 32, bottom = -1, values = 0;
+            for (int i = 0; i < static_cast<int>(size); ++i) {
+                const auto at = static_cast<std::size_t>(i);
+                if (out[at] == before[at]) continue;
+                const double value = static_cast<double>(out[at]);
+                ++values, ++count, sum += value, squares += value * value, fourths += std::pow(value, 4);
+                left = std::min(left, i % 32), right = std::max(right, i % 32);
+                top = std::min(top, i / 32 % 32), bottom = std::max(bottom, i / 32 % 32);
+            }
+            if (values == 0) continue;
+            ++erased;
+            // Noise may happen to equal a value that it replaces.
+            ASSERT_LE(3 * (right - left + 1) * (bottom - top + 1) - values, 1) << place;
+        }
+        expect_share(erased, n, 0.5, "erased");
+        // Moments of N(0, 1) and their variances: 0 and 1, 1 and 2, 3 and 96.
+        EXPECT_NEAR(sum / count, 0, 5 * std::sqrt(1 / count));
+        EXPECT_NEAR(squares / count, 1, 5 * std::sqrt(2 / count));
+        EXPECT_NEAR(fourths / count, 3, 5 * std::sqrt(96 / count));
+    }
+}
+
 TEST(HostAugment, AnImagesRandomnessKnowsNeitherOrderNorThreads) {
     constexpr std::size_t n = 64;
     std::vector<Bytes> images;

@@ -110,9 +110,22 @@ TEST(HostSampler, AllOrdersAreEquallyLikelyInEveryPassAndPassesAreDrawnApart) {
     test::expect_even(second_and_third, "orders of passes 2 and 3");
 }
 
+// DeiT's RASampler on one device: each index of a permutation three times, cut to the number of images.
+TEST(HostSampler, RepeatedImagesFollowThemselves) {
+    const SamplerOptions once{.images = 7, .passes = 2, .seed = 5};
+    SamplerOptions three = once;
+    three.repeats = 3;
+    const Order order = epoch_order(once, 4), repeated = epoch_order(three, 4);
+    const Order wanted{order[0], order[0], order[0], order[1], order[1], order[1], order[2],
+                       order[7], order[7], order[7], order[8], order[8], order[8], order[9]};
+    EXPECT_EQ(repeated, wanted);
+    EXPECT_EQ(Sampler({.images = 7, .batch = 2, .drop_last = true, .repeats = 3}).batches(), 3u);
+}
+
 TEST(HostSampler, EmptyEpochsAreRefused) {
     expect_holds(complaint([] { Sampler({0, 1}); }), "sampler: 0 images, batches of 1, 1 passes");
     expect_holds(complaint([] { Sampler({10, 0}); }), "batches of 0");
+    expect_holds(complaint([] { Sampler({.images = 10, .repeats = 0}); }), "0 repeats");
     expect_holds(complaint([] { Sampler({10, 31, 3, true}); }), "batches of 31, wanted at most 30");
     Sampler sampler({10, 3});
     expect_holds(complaint([&] { sampler.batch(0, 4); }), "batch 4 of an epoch of 4");

@@ -80,7 +80,8 @@ TEST(HostInit, AnLstmBeginsWithAnOpenForgetGate) {
         expect_law(name, named(name), {Kind::uniform, 1 / std::sqrt(20.0)});
 }
 
-Parameters vit_parameters(VitInit init, PatchShift shift = PatchShift::none, Locality locality = Locality::none) {
+Parameters vit_parameters(VitInit init, PatchShift shift = PatchShift::none, Locality locality = Locality::none,
+                          std::int64_t depthwise_kernel_size = 0) {
     const VitConfig c{.image_size = 32,
                       .patch_size = 4,
                       .hidden_size = static_cast<std::int64_t>(WIDTH),
@@ -92,6 +93,7 @@ Parameters vit_parameters(VitInit init, PatchShift shift = PatchShift::none, Loc
                       .head_dim = static_cast<std::int64_t>(INNER / 3),
                       .patch_shift = shift,
                       .locality = locality,
+                      .depthwise_kernel_size = depthwise_kernel_size,
                       .attention = AttentionConfig("belief-star"),
                       .init = init};
     Graph graph;
@@ -144,6 +146,27 @@ TEST(HostInit, Xavier) {
                  {"fc1", between(WIDTH, MLP)},
                  {"fc2", between(MLP, WIDTH)},
                  {"^head", between(WIDTH, LABELS)}});
+}
+
+// _init_weights of BeliefFormer's LocalViT: xavier_normal_ for linear layers, class token and positions, PyTorch's
+// defaults for convolutions and all biases. PyTorch counts the inputs of a tensor [1, n, C] as n·C.
+TEST(HostInit, LocalVit) {
+    const auto between = [](double in, double out) { return Law{Kind::normal, std::sqrt(2 / (in + out))}; };
+    const auto within = [](double in) { return Law{Kind::uniform, 1 / std::sqrt(in)}; };
+    expect_laws(vit_parameters(VitInit::localvit, PatchShift::none, Locality::none, 3),
+                {{"^cls_token", between(WIDTH, WIDTH)},
+                 {"^pos_embed", between(65 * WIDTH, WIDTH)},
+                 {"norm\\d?\\.weight", one},
+                 {"norm\\d?\\.bias", zero},
+                 {"^patch_embed.proj", within(PATCH)},
+                 {"qkv\\.weight", between(WIDTH, INNER)},
+                 {"(qkv|head)\\.bias", within(WIDTH)},
+                 {"attn.proj(_s)?\\.weight", between(INNER, WIDTH)},
+                 {"attn.proj\\.bias", within(INNER)},
+                 {"dwconv", within(9)},
+                 {"fc1\\.weight", between(WIDTH, MLP)},
+                 {"fc2\\.weight", between(MLP, WIDTH)},
+                 {"^head\\.weight", between(WIDTH, LABELS)}});
 }
 
 // nanoGPT: maps whose results are added to the residual stream, two per layer, begin smaller.

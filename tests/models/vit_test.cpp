@@ -60,6 +60,23 @@ VitConfig kk(std::int64_t labels) {
             .attention = {}};
 }
 
+/// LocalViT-S of BeliefFormer's ImageNet runs.
+VitConfig localvit(std::string_view variant) {
+    VitConfig c{.image_size = 224,
+                .patch_size = 16,
+                .hidden_size = 384,
+                .num_hidden_layers = 12,
+                .num_attention_heads = 6,
+                .intermediate_size = 1536,
+                .hidden_act = Activation::hardswish,
+                .qkv_bias = false,
+                .num_labels = 1000,
+                .depthwise_kernel_size = 3,
+                .attention = {}};
+    c.attention.set_variant(variant);
+    return c;
+}
+
 /// Number of nodes, by name, that make and that read masks of stochastic depth in a training step of SL's ViT.
 std::map<std::string, int> nodes_of_stochastic_depth(std::string_view variant) {
     const LossGraph loss = [=](const Scope& scope) { return image_loss(scope, sl(10, variant), 2); };
@@ -101,6 +118,13 @@ TEST(HostVit, HasThePublishedModelsParameters) {
     local.locality = Locality::per_head;
     EXPECT_EQ(parameter_count(shifted), 2'692'426 + 37'344);
     EXPECT_EQ(parameter_count(local), 2'692'426 + 108);
+    // Published as 22,226,776 and 23,996,248, with parameters that no output depends on: the norms of batches, 46,080,
+    // and talking heads, 1,008.
+    constexpr std::int64_t unused = 12 * (2 * 1536 + 2 * 384) + 12 * 2 * (6 * 6 + 6);
+    EXPECT_EQ(parameter_count(localvit("standard")), 22'179'688);
+    EXPECT_EQ(parameter_count(localvit("belief")), 22'179'688);
+    EXPECT_EQ(parameter_count(localvit("belief-star")), 22'179'688 + 12 * 384 * 384);
+    EXPECT_EQ(parameter_count(localvit("standard")) + unused, 22'226'776);
 }
 
 VitConfig vit_config_in(const std::filesystem::path& file) {
@@ -109,7 +133,7 @@ VitConfig vit_config_in(const std::filesystem::path& file) {
 
 TEST(HostVit, ConfigurationsSurviveTheirFile) {
     Scratch scratch;
-    for (const VitConfig& c : {sl(10, "belief-star"), kk(100)}) {
+    for (const VitConfig& c : {sl(10, "belief-star"), kk(100), localvit("standard")}) {
         const VitConfig read = vit_config_in(scratch.file("config.json", config_json_text(c)));
         EXPECT_EQ(config_json_text(read), config_json_text(c));
         EXPECT_EQ(parameter_count(read), parameter_count(c));
@@ -147,6 +171,9 @@ TEST(HostVit, RefusesWhatCannotBeBuilt) {
     c = sl(10, "standard");
     c.head_dim = 0;
     c.num_attention_heads = 7;
+    EXPECT_THROW(validate(c), InputError);
+    c = localvit("standard");
+    c.depthwise_kernel_size = 4;
     EXPECT_THROW(validate(c), InputError);
     Graph graph;
     Parameters parameters;

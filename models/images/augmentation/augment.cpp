@@ -24,15 +24,15 @@ void random_crop(Image& image, Random& random) {
     crop(image, left - padding, top - padding, image.width(), image.height());
 }
 
-/// Fills with the means of the data although the values are already normalised, as the recipe was run.
-void random_erasing(std::span<float> planes, int width, int height, std::array<float, 3> fill, Random& random) {
-    const auto box = choose_erasing(random, width, height);
+/// Fills a box, if there is one: `value` is called with the channel for each value.
+template <class Value>
+void erase(const std::optional<Box>& box, std::span<float> planes, int width, const Value& value) {
     if (!box) return;
     const std::size_t plane = planes.size() / 3;
     for (std::size_t c = 0; c < 3; ++c) {
         for (int y = box->top; y < box->top + box->height; ++y) {
             const std::size_t start = c * plane + static_cast<std::size_t>(y * width + box->left);
-            std::fill_n(planes.begin() + static_cast<std::ptrdiff_t>(start), box->width, fill[c]);
+            std::generate_n(planes.begin() + static_cast<std::ptrdiff_t>(start), box->width, [&] { return value(c); });
         }
     }
 }
@@ -47,11 +47,14 @@ Augmentation augmentation_named(std::string_view word) {
     throw InputError("augmentation: ", word, " is not known, wanted none, crop-flip, randaugment or autoaugment");
 }
 
-std::optional<Box> choose_erasing(Random& random, int width, int height, double probability) {
-    if (!happens(random, probability)) return std::nullopt;
-    for (int attempt = 0; attempt < 100; ++attempt) {
-        const double area = between(random, 0.02, 0.4) * width * height;
-        const double aspect = between(random, 0.3, 1 / 0.3);
+std::optional<Box> choose_erasing(Random& random, int width, int height, const Erasing& erasing) {
+    constexpr double least_aspect = 0.3, most_aspect = 1 / 0.3;
+    if (!happens(random, erasing.probability)) return std::nullopt;
+    for (int attempt = 0; attempt < erasing.attempts; ++attempt) {
+        const double area = between(random, 0.02, erasing.most_area) * width * height;
+        const double aspect = erasing.log_aspect
+                                  ? std::exp(between(random, std::log(least_aspect), std::log(most_aspect)))
+                                  : between(random, least_aspect, most_aspect);
         const int h = static_cast<int>(std::nearbyint(std::sqrt(area * aspect)));
         const int w = static_cast<int>(std::nearbyint(std::sqrt(area / aspect)));
         if (w >= width || h >= height) continue;
@@ -70,23 +73,32 @@ void Augmenter::train(std::span<const std::uint8_t> planes, std::uint64_t epoch,
     read_planes(planes, options_.width, options_.height, image_);
     switch (options_.augmentation) {
         case Augmentation::none:
-            return normalise_(image_, out);
+            break;
         case Augmentation::crop_flip:
             random_crop(image_, random);
             random_flip(image_, random);
-            return normalise_(image_, out);
+            break;
         case Augmentation::randaugment:
             randaugment(image_, random);
             random_crop(image_, random);
             random_flip(image_, random);
-            return normalise_(image_, out);
+            break;
         case Augmentation::autoaugment:
             random_flip(image_, random);
             random_crop(image_, random);
             autoaugment(image_, random);
-            normalise_(image_, out);
-            return random_erasing(out, options_.width, options_.height, normalise_.mean(), random);
+            break;
     }
+    normalise_(image_, out);
+    const auto box = [&](const Erasing& erasing) {
+        return choose_erasing(random, options_.width, options_.height, erasing);
+    };
+    // The recipe fills with the means of the data although the values are already normalised.
+    if (options_.augmentation == Augmentation::autoaugment)
+        erase(box({}), out, options_.width, [&](std::size_t c) { return normalise_.mean()[c]; });
+    if (options_.noise_erasing > 0)
+        erase(box(timm_erasing(options_.noise_erasing)), out, options_.width,
+              [&](std::size_t) { return static_cast<float>(random.normal()); });
 }
 
 void Augmenter::evaluate(std::span<const std::uint8_t> planes, std::span<float> out) {

@@ -22,10 +22,23 @@ enum class Augmentation { none, crop_flip, randaugment, autoaugment };
 /// Throws: InputError naming the word and the known ones.
 Augmentation augmentation_named(std::string_view word);
 
-/// Random erasing: area uniform in 2 … 40 % of the image, height/width uniform (not in the logarithm) in 0.3 … 1/0.3,
-/// both sides rounded and less than the image's, the place uniform; up to 100 attempts.
-/// Zhong, Zheng, Kang, Li, Yang: Random Erasing Data Augmentation (AAAI 2020), with the fixed fill of the recipe.
-std::optional<Box> choose_erasing(Random& random, int width, int height, double probability = 0.25);
+/// Random erasing: a box of a share of the image that is uniform in 0.02 … `most_area`, of height/width in 0.3 … 1/0.3,
+/// both sides rounded and less than the image's, the place uniform. The defaults are those of the autoaugment recipe.
+/// Zhong, Zheng, Kang, Li, Yang: Random Erasing Data Augmentation (AAAI 2020).
+struct Erasing {
+    double probability = 0.25;
+    double most_area = 0.4;
+    bool log_aspect = false;  // the logarithm of height/width is uniform, not height/width itself
+    int attempts = 100;
+};
+
+/// timm's RandomErasing at its defaults but for the probability.
+constexpr Erasing timm_erasing(double probability) {
+    return {.probability = probability, .most_area = 1.0 / 3, .log_aspect = true, .attempts = 10};
+}
+
+/// Draws a box, or none.
+std::optional<Box> choose_erasing(Random& random, int width, int height, const Erasing& erasing = {});
 
 /// Makes training and evaluation inputs from images of one size. The result depends on the seed, the epoch and the
 /// image's place in the epoch's order, not on earlier images: threads share only the data, and each has its own
@@ -37,6 +50,7 @@ public:
         Statistics statistics = sl_cifar10;
         std::uint64_t seed = 0;
         int width = 32, height = 32;
+        double noise_erasing = 0;  // probability with which a box of timm_erasing() becomes N(0, 1), after all else
     };
     explicit Augmenter(const Options& options);
 

@@ -13,14 +13,15 @@ std::vector<std::size_t> epoch_order(const SamplerOptions& options, std::uint64_
     for (std::size_t pass = 0; pass < options.passes; ++pass) {
         Random random = epoch_stream(options.seed, "image order", epoch, pass);
         const std::vector<std::size_t> once = random.permutation(options.images);
-        order.insert(order.end(), once.begin(), once.end());
+        for (std::size_t place = 0; place < options.images; ++place) order.push_back(once[place / options.repeats]);
     }
     return order;
 }
 
 Sampler::Sampler(const SamplerOptions& options) : options_(options) {
-    require(options.images > 0 && options.batch > 0 && options.passes > 0, "sampler: ", options.images,
-            " images, batches of ", options.batch, ", ", options.passes, " passes, wanted at least one of each");
+    require(options.images > 0 && options.batch > 0 && options.passes > 0 && options.repeats > 0,
+            "sampler: ", options.images, " images, batches of ", options.batch, ", ", options.passes, " passes, ",
+            options.repeats, " repeats, wanted at least one of each");
     require(batches() > 0, "sampler: batches of ", options.batch, ", wanted at most ", options.images * options.passes,
             ", the images of an epoch");
 }

@@ -10,16 +10,19 @@
 namespace vkf {
 
 /// An epoch shows every image `passes` times: that many permutations, one after the other, are cut into batches across
-/// their borders. drop_last leaves out the incomplete batch at the end.
+/// their borders. With repeated augmentation (Hoffer et al. 2020, as DeiT samples on one device) every image of a
+/// permutation follows itself until it was shown `repeats` times, and a pass ends after as many images as there are:
+/// it shows the first 1/repeats of the permutation. drop_last leaves out the incomplete batch at the end.
 struct SamplerOptions {
     std::size_t images = 0;
     std::size_t batch = 1;
     std::size_t passes = 1;
     bool drop_last = false;
     std::uint64_t seed = 0;
+    std::size_t repeats = 1;
 };
 
-/// Order of all images of an epoch: a function of the options' images, passes and seed, and of the epoch.
+/// Order of all images of an epoch: a function of the options' images, passes, repeats and seed, and of the epoch.
 /// Pass p is the permutation of the stream (seed, "image order", epoch, p).
 std::vector<std::size_t> epoch_order(const SamplerOptions& options, std::uint64_t epoch);
 

@@ -1,5 +1,6 @@
 #include "ops/elementwise/activation.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -41,6 +42,8 @@ double activation(Activation kind, double x) {
             return std::exp(x);
         case Activation::tanh:
             return std::tanh(x);
+        case Activation::hardswish:
+            return x * std::clamp(x + 3.0, 0.0, 6.0) / 6.0;
         case Activation::none:
             break;
     }
@@ -63,6 +66,8 @@ double activation_slope(Activation kind, double x) {
             return std::exp(x);
         case Activation::tanh:
             return 1.0 - std::tanh(x) * std::tanh(x);
+        case Activation::hardswish:
+            return x <= -3.0 ? 0.0 : x >= 3.0 ? 1.0 : x / 3.0 + 0.5;
         case Activation::none:
             break;
     }
@@ -72,7 +77,8 @@ double activation_slope(Activation kind, double x) {
 namespace {
 
 std::string_view spelled(Activation kind) {
-    static constexpr std::array<std::string_view, 7> names{"none", "gelu", "gelu_tanh", "relu", "silu", "exp", "tanh"};
+    static constexpr std::array<std::string_view, 8> names{"none", "gelu", "gelu_tanh", "relu",
+                                                           "silu", "exp",  "tanh",      "hardswish"};
     return names[static_cast<std::size_t>(kind)];
 }
 

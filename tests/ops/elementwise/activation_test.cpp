@@ -66,6 +66,10 @@ const std::vector<OpCase> activation_cases{
     activation("tanh", Activation::tanh, normal({7, 19})),
     activation("tanh over its range", Activation::tanh, ramp(4001, 12.0)),
     activation("tanh of large numbers", Activation::tanh, ramp(64, 1e30)),
+    activation("hardswish of one", Activation::hardswish, normal({1})),
+    activation("hardswish", Activation::hardswish, normal({7, 19}, 2.0)),
+    activation("hardswish over its range, with both ends", Activation::hardswish, ramp(4001, 12.0)),
+    activation("hardswish of large numbers", Activation::hardswish, ramp(64, 1e30)),
     over_argument("gelu over its argument", Activation::gelu),
     over_argument("gelu tanh over its argument", Activation::gelu_tanh),
     over_argument("silu over its argument", Activation::silu),
@@ -73,6 +77,24 @@ const std::vector<OpCase> activation_cases{
 };
 
 VKF_OP_TABLE(Activation, activation_cases);
+
+// x·relu6(x + 3)/6 and its gradient by PyTorch, in float64.
+TEST(HostActivation, HardswishEqualsPyTorchs) {
+    struct Point {
+        double x, value, slope;
+    };
+    for (const Point& p : std::vector<Point>{{-4, 0, 0},
+                                             {-3, 0, 0},
+                                             {-1.5, -0.375, 0},
+                                             {-0.5, -0.20833333333333334, 0.33333333333333337},
+                                             {0, 0, 0.5},
+                                             {1, 0.66666666666666663, 0.83333333333333326},
+                                             {3, 3, 1},
+                                             {5, 5, 1}}) {
+        EXPECT_NEAR(activation(Activation::hardswish, p.x), p.value, 1e-15) << p.x;
+        EXPECT_NEAR(activation_slope(Activation::hardswish, p.x), p.slope, 1e-15) << p.x;
+    }
+}
 
 TEST(HostActivation, OfIntegersIsRefused) {
     Graph graph;

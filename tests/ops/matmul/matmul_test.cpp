@@ -194,7 +194,7 @@ OpCase slope_with_everything(std::string name, std::int64_t rows, std::int64_t n
 std::vector<OpCase> slope_cases() {
     std::vector<OpCase> cases;
     for (const Activation kind : {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu,
-                                  Activation::exp, Activation::tanh, Activation::none})
+                                  Activation::exp, Activation::tanh, Activation::hardswish, Activation::none})
         cases.push_back(slope(text("of ", static_cast<int>(kind)), Layout::nn, fixed({33, 12}), fixed({12, 35}), kind));
     cases.push_back(slope("NT", Layout::nt, fixed({2, 35, 14}), fixed({70, 14})));
     cases.push_back(slope("TN", Layout::tn, fixed({19, 33}), fixed({19, 22})));
