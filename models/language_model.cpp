@@ -116,14 +116,14 @@ void copy_cache_row(Graph& graph, const ModelConfig& config, Format activations,
     const KeyValueCache one = cache_of_one(described, config, activations);
     const Tensor place = graph.input("place", {DType::i32, {2}});
     for (const CachedState& state : one.states)
-        kv_cache_copy(state.in(graph, rows, one.capacity), state.in(graph, 1, one.capacity), place);
+        kv_cache_copy(state.in(graph, rows), state.in(graph, 1), place);
 }
 
 std::int64_t cache_bytes(const ModelConfig& config, Format activations) {
     Graph graph;
     const KeyValueCache one = cache_of_one(graph, config, activations);
     std::int64_t bytes = 0;
-    for (const CachedState& state : one.states) bytes += bytes_of(one.capacity * state.width, state.format);
+    for (const CachedState& state : one.states) bytes += state.bytes_of_row();
     return bytes;
 }
 

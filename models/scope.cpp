@@ -74,6 +74,13 @@ Scope Scope::operator/(std::string_view part) const {
     return inner;
 }
 
+Scope Scope::root() const {
+    Scope whole = *this;
+    whole.path_.clear();
+    whole.layer_ = 0;
+    return whole;
+}
+
 Scope Scope::block(std::int64_t index, std::int64_t count) const {
     Scope inner = *this / index;
     inner.layer_ = index;

@@ -122,6 +122,8 @@ public:
     Scope operator/(std::int64_t index) const { return *this / std::to_string(index); }
     /// Scope of block `index` of `count`, with the block's rate of stochastic depth.
     Scope block(std::int64_t index, std::int64_t count) const;
+    /// Scope of the whole model, for parameters that several layers share.
+    Scope root() const;
     /// Number of the block that contains the scope, from 0.
     std::int64_t layer() const { return layer_; }
 

@@ -168,8 +168,9 @@ std::vector<std::vector<HeadStatistics>> HeadStudy::look(const Step& step) {
         run.run();
         const std::vector<std::int64_t> by_side[] = {uses_of_keys(number, false), uses_of_keys(number, true)};
         const std::vector<Tapped>& found = watched_[evaluation_.loss.shape_of(number)];
-        for (std::size_t i = 0; i + 1 < found.size(); i += 2) {  // a layer offers MH, then its weights
-            const LayerWeights layer(run, found[i + 1], found[i]);
+        for (std::size_t i = 1; i < found.size(); ++i) {
+            if (found[i].name != tap::weights && found[i].name != tap::cross_weights) continue;
+            const LayerWeights layer(run, found[i], found[i - 1]);  // a layer offers MH before its weights
             const bool source = layer.cross || in_encoder(layer.layer->path);
             const std::vector<std::int64_t>& key_uses = by_side[source ? 1 : 0];
             std::vector<HeadStatistics>& of_layer = statistics_of(layer.layer->path);

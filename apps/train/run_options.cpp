@@ -284,7 +284,9 @@ AttentionConfig RunOptions::attention_config() const {
 }
 
 void RunOptions::set_attention(ModelConfig& made) const {
-    if (made.has_attention()) made.attention() = attention_config();
+    if (!made.has_attention()) return;
+    AttentionConfig& own = made.attention() = attention_config();
+    if (own.kind().settle) own.kind().settle(own.kind_options, longest_sequence(made));
 }
 
 void RunOptions::choose_attention() {

@@ -7,6 +7,8 @@
 
 namespace vkf {
 
+struct KeyValueCache;
+
 /// Heads are next to each other in a row: M of queries, options.value_heads() of keys and values.
 struct AttentionContext {
     Scope scope;          // of the layer, for parameters of its variant and kind; scope.layer() is the block's number
@@ -15,6 +17,7 @@ struct AttentionContext {
     Tensor query_values;  // [B, T, N·D_V], the values at the queries' own positions; absent in cross-attention
     AttentionOptions options;
     const AttentionConfig& config;
+    KeyValueCache* cache = nullptr;  // for kinds that keep a state of their own; their k and v are this call's
 
     /// The result o of attention, [B, T, M·D_V], as the configuration's kind computes it.
     Tensor attended() const;

@@ -38,6 +38,7 @@ void tap_attention(const AttentionContext& at, Tensor residual, Tensor signal, c
     if (at.config.variant().maps != 1) return;
 
     AttentionContext watched = at;
+    watched.cache = nullptr;
     AttentionOptions& options = watched.options;
     options.dropout = 0;
     options.seed = {};

@@ -12,14 +12,16 @@
 
 namespace vkf {
 
-/// A state in which a layer keeps one tensor of all positions, [B, capacity, width].
+/// A state in which a layer keeps one tensor, [B, positions, width].
 struct CachedState {
-    std::string name;  // its name in a cache of one row
+    std::string name;            // its name in a cache of one row
+    std::int64_t positions = 1;  // as many as the cache holds; 1 if the layer sums up what came before
     std::int64_t width = 0;
     Format format = Format::f32;
 
+    std::int64_t bytes_of_row() const { return bytes_of(positions * width, format); }
     /// The state of a cache of `rows` rows. Caches of one row and of several have different names and exist together.
-    Tensor in(Graph& graph, std::int64_t rows, std::int64_t capacity) const;
+    Tensor in(Graph& graph, std::int64_t rows) const;
 };
 
 /// Beams of a search: neighbouring rows of a cache that belong to one group.
@@ -30,7 +32,7 @@ struct CacheBeams {
     Tensor filled = {};  // i32 [B / count]: number of these positions
 };
 
-/// A tensor that a recurrent layer takes from one call to the next, [B, …]: its value before this call, and its place.
+/// A tensor that a layer takes from one call to the next, [B, …]: its value before this call, and its place.
 class CarriedState {
 public:
     CarriedState(Tensor state, Shape shape) : state_(state), shape_(std::move(shape)) {}
@@ -59,13 +61,12 @@ struct KeyValueCache {
     /// only of an even width.
     KeysAndValues append(const Scope& scope, const KeysAndValues& fresh, std::int64_t head_width);
 
-    /// The state [B, …] that the recurrent layer at `scope` kept in the last call, or `first` in a row's first call. A
-    /// call has one token per row.
+    /// The state [B, …] that the layer at `scope` kept in the last call, or `first` in a row's first call.
     CarriedState carry(const Scope& scope, Tensor first);
 
 private:
-    /// The layer's state with room for so many positions, in the order of beams.
-    Tensor state(const Scope& scope, CachedState kept, std::int64_t rows, std::int64_t room);
+    /// The layer's state, in the order of beams.
+    Tensor state(const Scope& scope, CachedState kept, std::int64_t rows);
 };
 
 }  // namespace vkf

@@ -20,6 +20,11 @@ struct AttentionKind {
     void (*hide)(const AnyConfig& options, AttentionMask&) = nullptr;
     /// o, [B, T, M·D_V]. Throws InputError naming the kind for a layer that it cannot serve.
     Tensor (*attend)(const AttentionContext&) = nullptr;
+    /// True if `attend` keeps a state by KeyValueCache::carry(), of a size that does not depend on the length, instead
+    /// of keys and values of all positions. The state cannot forget: no position may be read twice.
+    bool carries_state = false;
+    /// Sets options that were not given, from the longest sequence of a fresh model.
+    void (*settle)(AnyConfig& options, std::int64_t longest) = nullptr;
 };
 
 /// All kinds, in the order of kinds.def.

@@ -6,16 +6,17 @@
 namespace vkf {
 
 Tensor self_attention(const Scope& scope, Tensor residual, const QueriesKeysValues& in, SelfAttention how) {
+    const AttentionKind& kind = how.config.kind();
     Tensor k = in.k, v = in.v;
     how.options.mask.diagonal |= how.config.mask_diagonal;
-    if (const auto hide = how.config.kind().hide) hide(how.config.kind_options, how.options.mask);
-    if (how.cache) {
+    if (kind.hide) kind.hide(how.config.kind_options, how.options.mask);
+    if (how.cache && !kind.carries_state) {
         const KeysAndValues all = how.cache->append(scope, {k, v}, k.width() / how.options.value_heads());
         k = all.keys;
         v = all.values;
         how.options.mask.key_lengths = how.cache->lengths;
     }
-    const AttentionContext at{scope, in.q, k, v, in.v, how.options, how.config};
+    const AttentionContext at{scope, in.q, k, v, in.v, how.options, how.config, how.cache};
     const VariantOutput mixed = how.config.variant().mix(at);
     const std::int64_t heads = how.options.heads;
     tap_attention(at, residual, mixed.main, {how.output, how.output_map});

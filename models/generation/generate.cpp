@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "models/attention/kind.h"
 
 namespace vkf {
 
@@ -70,8 +71,13 @@ void Generator::run_chunk(std::span<const std::int32_t> tokens, std::int64_t pos
 
 std::vector<float> Generator::read(std::span<const std::int32_t> tokens, std::int64_t position) {
     const std::size_t count = tokens.size();
-    const auto size = static_cast<std::size_t>(longest_chunk(static_cast<std::int64_t>(count)));
+    const auto longest = [](std::size_t left) {
+        return static_cast<std::size_t>(longest_chunk(static_cast<std::int64_t>(left)));
+    };
+    const bool once = config_.attention().kind().carries_state;  // then chunks must not overlap
+    std::size_t size = longest(count);
     for (std::size_t done = 0; done < count; done += size) {
+        if (once) size = longest(count - done);
         const std::size_t at = std::min(done, count - size);
         run_chunk(tokens.subspan(at, size), position + static_cast<std::int64_t>(at));
     }

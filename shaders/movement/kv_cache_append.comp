@@ -1,6 +1,7 @@
 #version 460
 // cache[b, lengths[b] − T + t] = rows[b, t]: appends T new rows of keys and of values, or of one tensor, the keys, to
-// caches [B, S, C]. lengths[b] is the number of rows after that; a single length holds for all sequences.
+// caches [B, S, C]. lengths[b] is the number of rows after that; a single length holds for all sequences. The new rows
+// may be followed by others that count but are not stored.
 //
 // One workgroup per row of keys, then one per row of values, a pair per lane; rows outside the cache are not stored.
 // Rows and caches may be in 16 bits, to which numbers are rounded when they are stored.
@@ -22,6 +23,7 @@ layout(push_constant) uniform Args {
     uint length_count;  // B or 1
     uint row_count;     // B·T
     uint fresh;         // T
+    uint behind;        // rows after the T
     uint capacity;      // S
     uint k_width;
     uint v_width;
@@ -39,7 +41,7 @@ void append(InOut cache, uint cache_layout, uint place, In rows, uint rows_layou
 void main() {
     const uint row = group_index() % row_count;
     if (group_index() >= CACHES * row_count) return;
-    const int place = lengths.at[row / fresh % length_count] - int(fresh) + int(row % fresh);
+    const int place = lengths.at[row / fresh % length_count] - int(behind + fresh) + int(row % fresh);
     if (place < 0 || place >= int(capacity)) return;
     const uint to = row / fresh * capacity + uint(place);
     if (CACHES == 1 || group_index() < row_count)

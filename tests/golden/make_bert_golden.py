@@ -11,7 +11,7 @@ import math
 import torch
 
 from make_golden import chosen, language_case
-from variants import Attention, signals, variant_of
+from variants import Attention, attention_parameters, signals, variant_of
 
 # Length of the texts, attention object, and other changes to `BASE`. An entry's position is its random seed.
 CASES = {
@@ -27,6 +27,12 @@ CASES = {
     "bert-belief-star": (7, {"variant": "belief-star"}, {"hidden_act": "relu"}),
     "bert-concat": (3, {"variant": "concat"}, {"num_attention_heads": 1, "hidden_size": 9}),
     "bert-differential": (7, {"variant": "differential"}, {"num_attention_heads": 2}),
+    "bert-linear": (7, {"variant": "belief-star", "kind": "linear"}, {}),
+    "bert-linformer": (7, {"variant": "belief", "kind": "linformer", "linformer_k": 3, "linformer_length": 9}, {}),
+    "bert-linformer-none": (7, {"variant": "standard", "kind": "linformer", "linformer_k": 4, "linformer_length": 7,
+                                "linformer_sharing": "none"}, {}),
+    "bert-linformer-one": (6, {"variant": "concat", "kind": "linformer", "linformer_k": 2, "linformer_length": 8,
+                               "linformer_sharing": "key_value"}, {}),
 }
 BASE = {"model_type": "bert", "vocab_size": 13, "max_position_embeddings": 9, "type_vocab_size": 2, "hidden_size": 12,
         "intermediate_size": 20, "num_hidden_layers": 2, "num_attention_heads": 3, "hidden_act": "gelu",
@@ -90,7 +96,7 @@ def shapes(config):
         if variant_of(config).second:
             yield block + "attention.output.dense_s.weight", (C, C)
         heads = config["num_attention_heads"]
-        for name, shape in variant_of(config).parameters(heads, C // heads).items():
+        for name, shape in attention_parameters(config, heads, C // heads).items():
             yield block + "attention." + name, shape
         yield from norm(block + "attention.output")
         yield from linear(block + "intermediate.dense", I, C)

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from variants import VARIANTS, Attention, causal, signals, variant_of
+from variants import VARIANTS, Attention, attention_parameters, causal, signals, variant_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 V, T, C, M, L, B = 13, 7, 12, 3, 2, 2
@@ -32,7 +32,13 @@ CASES = {
 for variant in VARIANTS:  # an entry's position is its random seed
     if variant not in (spec["variant"] for spec, _ in CASES.values()):
         CASES[variant] = ({"variant": variant}, {})
-CASES["kind-window"] = ({"variant": "belief-star", "kind": "window", "window": 2}, {})
+CASES.update({
+    "kind-window": ({"variant": "belief-star", "kind": "window", "window": 2}, {}),
+    "kind-linear": ({"variant": "belief", "kind": "linear"}, {}),
+    "kind-linear-relu": ({"variant": "standard", "kind": "linear", "feature_map": "relu"}, {}),
+    "kind-linear-taylor": ({"variant": "attentionx", "gamma": 2.0, "gamma_on": "value", "kind": "linear",
+                            "feature_map": "taylor"}, {}),
+})
 
 
 def chosen(cases):
@@ -96,7 +102,7 @@ def shapes(config):
                 yield f"h.{i}.{name}.bias", shape[1:]
         if variant_of(config).second:
             yield f"h.{i}.attn.c_proj_s.weight", (C, C)
-        for name, shape in variant_of(config).parameters(M, C // M).items():
+        for name, shape in attention_parameters(config, M, C // M).items():
             yield f"h.{i}.attn.{name}", shape
         for name in (f"h.{i}.ln_1", f"h.{i}.ln_2") + (("ln_f",) if i == L - 1 else ()):
             yield name + ".weight", (C,)

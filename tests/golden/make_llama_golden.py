@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from make_golden import chosen, language_case
-from variants import Attention, causal, signals, variant_of
+from variants import Attention, attention_parameters, causal, signals, variant_of
 
 T = 7
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
@@ -28,6 +28,7 @@ CASES = {
     "llama-concat": ({"variant": "concat"}, {"num_key_value_heads": 4, "attention_bias": True, "mlp_bias": True,
                                              "hidden_act": "gelu"}),
     "llama-differential": ({"variant": "differential"}, {"head_dim": 8, "tie_word_embeddings": True}),
+    "llama-linear": ({"variant": "belief-head", "kind": "linear"}, {"num_key_value_heads": 2}),
 }
 BASE = {"model_type": "llama", "vocab_size": 13, "max_position_embeddings": T, "hidden_size": 16,
         "intermediate_size": 20, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
@@ -108,7 +109,7 @@ def shapes(config):
                     yield block + part + name + ".bias", shape[:1]
         if variant_of(config).second:
             yield block + "self_attn.o_proj_s.weight", (C, rows)
-        for name, shape in variant_of(config).parameters(config["num_attention_heads"], D).items():
+        for name, shape in attention_parameters(config, config["num_attention_heads"], D).items():
             yield block + "self_attn." + name, shape
         for name in ("input_layernorm", "post_attention_layernorm"):
             yield block + name + ".weight", (C,)

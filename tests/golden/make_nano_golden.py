@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from make_golden import chosen, language_case
-from variants import Attention, causal, signals, variant_of
+from variants import Attention, attention_parameters, causal, signals, variant_of
 
 B, T = 2, 7
 # An entry's position is its random seed.
@@ -88,7 +88,7 @@ def shapes(config):
             yield f"h.{i}.{name}.weight", shape
         if variant_of(config).second:
             yield f"h.{i}.attn.c_proj_s.weight", (C, C)
-        for name, shape in variant_of(config).parameters(config["n_head"], C // config["n_head"]).items():
+        for name, shape in attention_parameters(config, config["n_head"], C // config["n_head"]).items():
             yield f"h.{i}.attn." + name, shape
 
 

@@ -21,7 +21,7 @@ import torch.nn.functional as F
 
 import beam_search
 from make_golden import HERE, chosen, rounding, save
-from variants import Attention, causal, rows, signals, variant_of
+from variants import Attention, attention_parameters, causal, rows, signals, variant_of
 
 B, S, T = 3, 7, 6
 BEAMS, ALPHA, MARGIN = 5, 1.0, 1e-3
@@ -167,7 +167,7 @@ def transformer_shapes(config):
                 yield layer + name + ".bias", shape[:1]
             if variant_of(config).second:
                 yield layer + "self_attn.out_proj_s.weight", (C, C)
-            for name, shape in variant_of(config).parameters(heads, C // heads).items():
+            for name, shape in attention_parameters(config, heads, C // heads).items():
                 yield layer + "self_attn." + name, shape
             for name in attentions + ("final",):
                 yield layer + name + "_layer_norm.weight", (C,)

@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 
 from make_golden import HERE, chosen, rounding, save
-from variants import Attention, signals, variant_of
+from variants import Attention, attention_parameters, signals, variant_of
 from noise import Noise
 
 SIDE, P, CHANNELS, C, M, CLASSES, INNER = 8, 4, 3, 12, 3, 5, 20
@@ -139,7 +139,7 @@ def shapes(config):
             yield b + "mlp.dwconv.weight", (INNER, 1, kernel, kernel)
         if variant_of(config).second:
             maps.append((b + "attn.proj_s", (C, inner), False))
-        for name, shape in variant_of(config).parameters(M, config["head_dim"]).items():
+        for name, shape in attention_parameters(config, M, config["head_dim"]).items():
             yield b + "attn." + name, shape
         norms += [(b + "norm1", C), (b + "norm2", C)]
         if "locality_self_attention" in config:

@@ -27,7 +27,8 @@ class Attention:
 
     def __post_init__(self):
         distance = torch.arange(self.seen.shape[-1]) - torch.arange(self.seen.shape[-2])[:, None]  # j - i, [T, S]
-        self.seen = self.seen & KINDS[self.spec.get("kind", "full")].visible(self.spec, distance)
+        self.kind = KINDS[self.spec.get("kind", "full")]
+        self.seen = self.seen & self.kind.visible(self.spec, distance)
 
     def own(self, name):
         return self.p[self.prefix + name]
@@ -41,18 +42,60 @@ class Attention:
 
     @property
     def o(self):
+        if self.kind.o:
+            return self.kind.o(self)
         return torch.einsum("bmij,bmjd->bmid", self.map(self.q, self.k), self.v)
 
 
 @dataclass
 class AttentionKind:
-    """visible: the pairs that the kind leaves visible, from its options and the distances j - i of keys and queries."""
-    visible: Callable
+    """visible: the pairs that the kind leaves visible, from its options and the distances j - i of keys and queries.
+    o: the result, [B, M, T, D], from the layer's input; None: softmax over the visible pairs. parameters: shapes of the
+    kind's parameters by name, from its options and the number of heads."""
+    visible: Callable = lambda spec, distance: torch.ones_like(distance, dtype=torch.bool)
+    o: Callable = None
+    parameters: Callable = lambda spec, heads: {}
+
+
+def features(x, name):
+    if name == "elu":
+        return torch.where(x > 0, x + 1, torch.exp(x))
+    if name == "relu":
+        return torch.relu(x)
+    one = torch.ones_like(x[..., :1])  # taylor: 1 + <q, k> / (|q| |k|)
+    return torch.cat([one, x / torch.linalg.norm(x, dim=-1, keepdim=True)], -1)
+
+
+def linear(at):
+    q, k = (features(at.turn(x), at.spec.get("feature_map", "elu")) for x in (at.q, at.k))
+    weight = torch.einsum("bmid,bmjd->bmij", q, k) * at.seen
+    total = weight.sum(-1, keepdim=True)
+    return torch.einsum("bmij,bmjd->bmid", weight / torch.where(total > 0, total, torch.ones_like(total)), at.v)
+
+
+def linformer(at):
+    """Keys that no query sees, which are padding, are left out of the sums."""
+    read = at.seen.any(-2).unsqueeze(-1)  # [S, 1] or [B, 1, S, 1]
+    e = at.own("linformer.e")[..., :at.k.shape[-2]]
+    f = at.own("linformer.f")[..., :at.k.shape[-2]] if at.prefix + "linformer.f" in at.p else e
+    keys, values = e @ (at.turn(at.k) * read), f @ (at.v * read)
+    scores = torch.einsum("bmid,bmkd->bmik", at.turn(at.q), keys) / math.sqrt(at.q.shape[-1])
+    return torch.softmax(scores, -1) @ values
+
+
+def linformer_parameters(spec, heads):
+    shape = (spec["linformer_k"], spec["linformer_length"])
+    if spec.get("linformer_sharing") == "none":
+        shape = (heads, *shape)
+    both = {"linformer.e": shape, "linformer.f": shape}
+    return {"linformer.e": shape} if spec.get("linformer_sharing") == "key_value" else both
 
 
 KINDS = {
-    "full": AttentionKind(lambda spec, distance: torch.ones_like(distance, dtype=torch.bool)),
-    "window": AttentionKind(lambda spec, distance: distance.abs() <= spec["window"]),
+    "full": AttentionKind(),
+    "window": AttentionKind(visible=lambda spec, distance: distance.abs() <= spec["window"]),
+    "linear": AttentionKind(o=linear),
+    "linformer": AttentionKind(o=linformer, parameters=linformer_parameters),
 }
 
 
@@ -108,6 +151,13 @@ VARIANTS = {
 
 def variant_of(config):
     return VARIANTS[config["attention"]["variant"]]
+
+
+def attention_parameters(config, heads, width):
+    """Shapes of the parameters of a layer's variant and kind."""
+    spec = config["attention"]
+    kind = KINDS[spec.get("kind", "full")]
+    return {**variant_of(config).parameters(heads, width), **kind.parameters(spec, heads)}
 
 
 def causal(length):

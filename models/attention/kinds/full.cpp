@@ -4,7 +4,7 @@
 
 namespace vkf {
 
-const AttentionKind& full_attention() {
+const AttentionKind& full_attention_kind() {
     static const AttentionKind kind{.name = "full"};
     return kind;
 }

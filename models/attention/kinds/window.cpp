@@ -29,7 +29,7 @@ void hide(const AnyConfig& options, AttentionMask& mask) {
 
 }  // namespace
 
-const AttentionKind& window_attention() {
+const AttentionKind& window_attention_kind() {
     static const AttentionKind kind{.name = "window", .options = Window(), .hide = hide};
     return kind;
 }

@@ -14,6 +14,8 @@ namespace {
 /// Operands: one or two caches, their rows, lengths. The results are the caches.
 class KvCacheAppendOp : public Op {
 public:
+    explicit KvCacheAppendOp(std::int64_t behind = 0) : behind_(behind) {}
+
     std::string_view name() const override { return "kv_cache_append"; }
 
     std::vector<TensorType> infer(std::span<const TensorType> in) const override {
@@ -59,6 +61,7 @@ public:
                       {"length_count", checked_u32(lengths.elements())},
                       {"row_count", checked_u32(k.rows())},
                       {"fresh", checked_u32(k.shape()[1])},
+                      {"behind", checked_u32(behind_)},
                       {"capacity", checked_u32(keys.shape()[1])},
                       {"k_width", checked_u32(k.width())},
                       {"v_width", checked_u32(v.width())},
@@ -80,17 +83,19 @@ private:
     /// Number of caches among all operands.
     static std::size_t caches(const auto& operands) { return operands.size() / 2; }
 
-    static void append(const Array& cache, const Array& rows, const Array& lengths, Array& out) {
+    void append(const Array& cache, const Array& rows, const Array& lengths, Array& out) const {
         out = cache;
         const std::int64_t capacity = cache.shape[1], width = cache.shape[2], fresh = rows.shape[1];
         for (std::int64_t row = 0; row < rows.shape.rows(); ++row) {
             const double length = lengths.at[static_cast<std::size_t>(row / fresh) % lengths.at.size()];
-            const std::int64_t place = static_cast<std::int64_t>(length) - fresh + row % fresh;
+            const std::int64_t place = static_cast<std::int64_t>(length) - behind_ - fresh + row % fresh;
             if (place < 0 || place >= capacity) continue;
             std::copy_n(rows.at.begin() + row * width, width,
                         out.at.begin() + (row / fresh * capacity + place) * width);
         }
     }
+
+    std::int64_t behind_;
 };
 
 class KvCacheCopyOp : public Op {
@@ -214,8 +219,8 @@ KeysAndValues kv_cache_append(const KeysAndValues& cache, const KeysAndValues& r
     return {whole[0], whole[1]};
 }
 
-Tensor kv_cache_append(Tensor cache, Tensor rows, Tensor lengths) {
-    return add_one(cache.graph(), KvCacheAppendOp(), {cache, rows, lengths});
+Tensor kv_cache_append(Tensor cache, Tensor rows, Tensor lengths, std::int64_t behind) {
+    return add_one(cache.graph(), KvCacheAppendOp(behind), {cache, rows, lengths});
 }
 
 Tensor kv_cache_copy(Tensor whole, Tensor one, Tensor place) {

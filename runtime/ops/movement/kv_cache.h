@@ -1,6 +1,8 @@
 // Keys and values kept between runs.
 #pragma once
 
+#include <cstdint>
+
 #include "graph/graph.h"
 
 namespace vkf {
@@ -14,8 +16,9 @@ struct KeysAndValues {
 /// i32 [B], or i32 [1] for all. Rows outside the states are not stored. Rows and states may be kept in 16 bits, the
 /// states in the format requested for them. No derivative.
 KeysAndValues kv_cache_append(const KeysAndValues& cache, const KeysAndValues& rows, Tensor lengths);
-/// The same for one tensor.
-Tensor kv_cache_append(Tensor cache, Tensor rows, Tensor lengths);
+/// The same for one tensor, whose rows are followed by `behind` more that are not stored:
+/// cache[b, lengths[b] − behind − T + t] = rows[b, t].
+Tensor kv_cache_append(Tensor cache, Tensor rows, Tensor lengths, std::int64_t behind = 0);
 
 /// Copies the first rows of one sequence [1, S, C] to a sequence of a state [B, S, C] in place: whole[b, s] = one[0, s]
 /// for s < n; `place` is i32 [2] with b and n. Rows outside the state are not stored. Formats as in kv_cache_append().

@@ -52,11 +52,11 @@ const std::vector<OpCase> reorder_cases{
 VKF_OP_TABLE(KvCacheReorder, reorder_cases);
 
 /// Rows appended to one cache, which is a copy of an operand.
-OpCase appended(std::string name, Shape cache, Shape rows, std::vector<double> lengths) {
+OpCase appended(std::string name, Shape cache, Shape rows, std::vector<double> lengths, std::int64_t behind = 0) {
     const std::int64_t count = std::ssize(lengths);
     return {.name = std::move(name),
             .operands = {fixed(std::move(cache)), fixed(std::move(rows)), exactly({count}, std::move(lengths))},
-            .build = [](Inputs x) { return std::vector{kv_cache_append(scale(x[0], 1.0f), x[1], x[2])}; },
+            .build = [=](Inputs x) { return std::vector{kv_cache_append(scale(x[0], 1.0f), x[1], x[2], behind)}; },
             .ulps = 0};
 }
 
@@ -64,6 +64,8 @@ const std::vector<OpCase> append_cases{
     appended("one row of each", {3, 5, 6}, {3, 1, 6}, {1, 5, 3}),
     appended("rows of one length", {2, 4, 7}, {2, 2, 7}, {3}),
     appended("rows outside of the cache", {4, 1, 8}, {4, 1, 8}, {1, 2, 0, 1}),
+    appended("a first row of five", {3, 1, 6}, {3, 1, 6}, {5, 6, 0}, 4),
+    appended("rows behind", {2, 4, 5}, {2, 2, 5}, {6, 3}, 2),
 };
 VKF_OP_TABLE(KvCacheAppend, append_cases);
 
