@@ -23,7 +23,6 @@ void main() {
     if (batch >= batches) return;
     const uint first = balanced_block(index % blocks, blocks) * ROWS;
     const MaskRow mask = mask_row(batch);
-    const uvec2 visitors = queries_of(mask, first, ROWS);
 
     float k_tile[OWN];
     float v_tile[OWN];
@@ -42,7 +41,9 @@ void main() {
         [[unroll]] for (uint r = 0; r < ROWS_PER_LANE; ++r)
             if (DROPOUT) row_word[r] = key_word(batch_head, own_row(first, r));
 
-        [[dont_unroll]] for (uint start = visitors.x; start < visitors.y; start += BLOCK_K) {
+        uvec2 visitors = queries_of(mask, first, ROWS, BLOCK_K);
+        [[dont_unroll]] for (; visitors.x < visitors.y; visitors = next_queries(visitors, mask, first, ROWS, BLOCK_K)) {
+            const uint start = visitors.x;
             const uint lane_query = batch_head * queries + min(start + lane(), mask.queries - 1);
             const float lane_lse = lse.at[lane_query];
             const float lane_delta = delta.at[lane_query];

@@ -10,7 +10,6 @@ float load_delta(uint at);
 void attend_backward_q(uint batch, uint head, uint first) {
     const uint batch_head = batch * HEADS + head;
     const MaskRow mask = mask_row(batch);
-    const uvec2 visited = keys_of(mask, first, ROWS);
 
     float q_tile[OWN];
     float g_tile[OWN];
@@ -40,7 +39,9 @@ void attend_backward_q(uint batch, uint head, uint first) {
 
     const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
     const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D_V;
-    [[dont_unroll]] for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
+    uvec2 visited = keys_of(mask, first, ROWS, BLOCK_K);
+    [[dont_unroll]] for (; visited.x < visited.y; visited = next_keys(visited, mask, first, ROWS, BLOCK_K)) {
+        const uint start = visited.x;
         float kv_tile[BLOCK];
         float p[TILE];
         float ds[TILE];

@@ -26,7 +26,7 @@ void main() {
     uint batch_head = batch * HEADS + head;
     const MaskRow mask = mask_row(batch);
     const uint first_query = query_of(first), last_query = query_of(min(first + ROWS, rows) - 1);
-    const uvec2 visited = keys_of(mask, first_query, last_query - first_query + 1);
+    const uint query_count = last_query - first_query + 1;
 
     float q_tile[OWN];
     float sum[OWN];
@@ -46,7 +46,10 @@ void main() {
 
     uint k_base = batch * keys * k_pitch + key_head * D;
     uint v_base = batch * keys * v_pitch + key_head * D_V;
-    [[dont_unroll]] for (uint start = visited.x; start < visited.y; start += SUBGROUP) {
+    uvec2 visited = keys_of(mask, first_query, query_count, SUBGROUP);
+    [[dont_unroll]] for (; visited.x < visited.y;
+                         visited = next_keys(visited, mask, first_query, query_count, SUBGROUP)) {
+        const uint start = visited.x;
         uint key = start + lane();
         float p[ROWS];
         [[unroll]] for (uint r = 0; r < ROWS; ++r) p[r] = 0.0;

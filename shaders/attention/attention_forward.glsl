@@ -6,7 +6,6 @@
 void attend(uint batch, uint head, uint first, out float sum[OWN]) {
     const uint batch_head = batch * HEADS + head;
     const MaskRow mask = mask_row(batch);
-    const uvec2 visited = keys_of(mask, first, ROWS);
 
     float q_tile[OWN];
     float row_sum[ROWS_PER_LANE];  // running sum of the row's exponentials
@@ -24,7 +23,9 @@ void attend(uint batch, uint head, uint first, out float sum[OWN]) {
 
     const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
     const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D_V;
-    [[dont_unroll]] for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
+    uvec2 visited = keys_of(mask, first, ROWS, BLOCK_K);
+    [[dont_unroll]] for (; visited.x < visited.y; visited = next_keys(visited, mask, first, ROWS, BLOCK_K)) {
+        const uint start = visited.x;
         float kv_tile[BLOCK];
         float p[TILE];
         load_block(k, D, k_base, k_pitch, start, mask.keys, kv_tile);

@@ -29,7 +29,7 @@ void main() {
     const uint first = balanced_block(group_index() % blocks, blocks) * ROWS;
     const uint batch_head = batch * HEADS + head;
     const MaskRow mask = mask_row(batch);
-    const uvec2 visited = keys_of(mask, first, ROWS);
+    uvec2 visited = keys_of(mask, first, ROWS, BLOCK_K), following;
 
     const float in_base_2 = scale * LOG2_E;
     const uint q_base = batch * queries * q_pitch + head * D;
@@ -49,7 +49,9 @@ void main() {
     vec4 next[FETCH];
     if (visited.x < visited.y) fetch(QK, 0, k, k_base, k_pitch, visited.x, mask.keys, next);
     if (WHOLE) load_own(QK, 0, q, q_base, q_pitch, first, queries, in_base_2);
-    for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
+    for (; visited.x < visited.y; visited = following) {
+        const uint start = visited.x;
+        following = next_keys(visited, mask, first, ROWS, BLOCK_K);
         vec4 p[HEIGHT];
         clear_tile(p);
         [[dont_unroll]] for (uint s = 0; s < SLICES; ++s) {
@@ -90,7 +92,7 @@ void main() {
             stage(next, 1.0);
             barrier();
             if (s + 1 < SLICES_V) fetch(VO, s + 1, v, v_base, v_pitch, start, mask.keys, next);
-            else if (start + BLOCK_K < visited.y) fetch(QK, 0, k, k_base, k_pitch, start + BLOCK_K, mask.keys, next);
+            else if (following.x < following.y) fetch(QK, 0, k, k_base, k_pitch, following.x, mask.keys, next);
             if (s == 0) scale_rows(sum);
             add_slice(s, visited.y - start, sum);
         }

@@ -27,7 +27,6 @@ void main() {
     if (batch >= batches) return;  // the whole workgroup
     const uint first = balanced_block(group_index() % blocks, blocks) * ROWS;
     const MaskRow mask = mask_row(batch);
-    const uvec2 visitors = queries_of(mask, first, ROWS);
 
     const float in_base_2 = scale * LOG2_E;
     const uint k_base = batch * keys * k_pitch + key_head * D;
@@ -49,9 +48,12 @@ void main() {
         [[unroll]] for (uint i = 0; i < HEIGHT; ++i)
             if (DROPOUT) row_word[i] = key_word(batch_head, first + tile_row(i));
 
+        uvec2 visitors = queries_of(mask, first, ROWS, BLOCK_K), following;
         vec4 next[FETCH];
         if (visitors.x < visitors.y) fetch(QK, 0, q, q_base, q_pitch, visitors.x, mask.queries, next);
-        for (uint start = visitors.x; start < visitors.y; start += BLOCK_K) {
+        for (; visitors.x < visitors.y; visitors = following) {
+            const uint start = visitors.x;
+            following = next_queries(visitors, mask, first, ROWS, BLOCK_K);
             vec4 p[HEIGHT];
             vec4 ds[HEIGHT];
             clear_tile(p);
@@ -117,8 +119,8 @@ void main() {
                 stage(next, in_base_2);
                 barrier();
                 if (s + 1 < SLICES) fetch(QK, s + 1, q, q_base, q_pitch, start, mask.queries, next);
-                else if (start + BLOCK_K < visitors.y)
-                    fetch(QK, 0, q, q_base, q_pitch, start + BLOCK_K, mask.queries, next);
+                else if (following.x < following.y)
+                    fetch(QK, 0, q, q_base, q_pitch, following.x, mask.queries, next);
                 add_slice(s, visitors.y - start, k_sum);
             }
         }

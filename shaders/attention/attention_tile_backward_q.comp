@@ -25,7 +25,7 @@ void main() {
     const uint first = balanced_block(group_index() % blocks, blocks) * ROWS;
     const uint batch_head = batch * HEADS + head;
     const MaskRow mask = mask_row(batch);
-    const uvec2 visited = keys_of(mask, first, ROWS);
+    uvec2 visited = keys_of(mask, first, ROWS, BLOCK_K), following;
 
     const float in_base_2 = scale * LOG2_E;
     const uint q_base = batch * queries * q_pitch + head * D;
@@ -57,7 +57,9 @@ void main() {
         load_own(QK, 0, q, q_base, q_pitch, first, queries, in_base_2);
         load_own(VO, 0, g, g_base, g_pitch, first, queries, 1.0);
     }
-    for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
+    for (; visited.x < visited.y; visited = following) {
+        const uint start = visited.x;
+        following = next_keys(visited, mask, first, ROWS, BLOCK_K);
         vec4 p[HEIGHT];
         vec4 ds[HEIGHT];
         clear_tile(p);
@@ -105,7 +107,7 @@ void main() {
                 barrier();
             }
             if (s + 1 < SLICES) fetch(QK, s + 1, k, k_base, k_pitch, start, mask.keys, next);
-            else if (start + BLOCK_K < visited.y) fetch(VO, 0, v, v_base, v_pitch, start + BLOCK_K, mask.keys, next);
+            else if (following.x < following.y) fetch(VO, 0, v, v_base, v_pitch, following.x, mask.keys, next);
             add_slice(s, visited.y - start, sum);
         }
     }

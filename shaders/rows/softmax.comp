@@ -14,6 +14,13 @@
 
 layout(constant_id = 7) const bool LENGTHS = false;
 
+struct RandomBlocks {
+    uint random_block;
+    uint first_drawer;
+    uint drawer;
+};
+layout(buffer_reference, buffer_reference_align = 8) restrict readonly buffer Random { RandomBlocks at[]; };
+
 layout(push_constant) uniform Args {
     In x;
     Out y;
@@ -23,7 +30,12 @@ layout(push_constant) uniform Args {
     uint per_group;
     InInt lengths;
     uint rows_per_length;
+    Random random;
 };
+
+int random_block(int i) { return int(random.at[i].random_block); }
+int first_drawer(int block) { return int(random.at[block].first_drawer); }
+int drawer(int i) { return int(random.at[i].drawer); }
 
 MaskRow mask_of(uint row) {
     uint columns = WIDTH;
@@ -47,8 +59,8 @@ void main() {
     for (uint row = first; row < last; ++row) {
         const uint at = row * x_pitch;
         const MaskRow mask = mask_of(row);
-        const uint query = row % queries, end = keys_of(mask, query, 1).y;
-        const int position = int(query) + mask.shift;
+        const uint end = mask.keys;
+        const int position = int(row % queries) + mask.shift;
         vec2 v[STRIP];
         float top = LOWEST;
         for (uint s = 0; s < STRIPS; ++s) {

@@ -87,8 +87,9 @@ Dispatch attention_dispatch(const AttentionTile& tile, const AttentionOptions& o
                                                  {"LAYOUT", vector_layout(q, aligned)},
                                                  {"DROPOUT", options.dropout > 0.0f}});
     Table optional_inputs{{{"seed", std::vector{in[seed]}}}};
-    options.mask.append_windows(made, e.T, e.S);
+    options.mask.append_pattern(made, e.T, e.S);
     options.mask.append_lengths(made, optional_inputs, in[query_lengths], in[key_lengths]);
+    options.mask.append_random_blocks(optional_inputs, e.T, e.S);
     made.args = {{"q", q},
                  {"k", k},
                  {"v", v},

@@ -256,9 +256,15 @@ TuningProblem tuning_problem(const DeviceTraits& device, const AttentionProblem&
     const auto side = [](const char* name, const std::optional<std::int64_t>& window) {
         return window ? text(name, *window) : "";
     };
+    const auto number = [](const char* name, std::int64_t value, std::int64_t without) {
+        return value == without ? "" : text(name, value);
+    };
     const std::string mask =
         text(kind.mask.causal ? " causal" : "", kind.mask.diagonal ? " off the diagonal" : "",
-             side(" window left ", kind.mask.window_left), side(" window right ", kind.mask.window_right));
+             side(" window left ", kind.mask.window_left), side(" window right ", kind.mask.window_right),
+             number(" dilation ", kind.mask.dilation, 1), number(" blocks of ", kind.mask.block, 1),
+             number(" global first ", kind.mask.global_first, 0), number(" global last ", kind.mask.global_last, 0),
+             number(" random ", kind.mask.random_blocks, 0));
     const std::string width_v = size.value_width == size.head_width ? "" : text('/', size.value_width);
     const std::string elements =
         text(size.gqa_group > 1 ? " grouped " : " ", name(kind.format), " by ", element ? to_string(*element) : "fp32");

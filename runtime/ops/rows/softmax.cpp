@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/error.h"
 #include "ops/movement/view.h"
@@ -116,6 +117,8 @@ public:
         const std::int64_t queries = queries_of(x.shape());
         const Tensor lengths = lowering.in.size() > 1 ? lowering.in[1] : Tensor();
         const std::int64_t rows_per_length = rows_of_a_length(x.shape(), lengths ? lengths.elements() : 0);
+        Table random;
+        mask_.append_random_blocks(random, queries, x.width());
         lowering.dispatch({.kernel = "softmax",
                            .constants = {{"GROUP", grid.group},
                                          {"WIDTH", checked_u32(x.width())},
@@ -129,11 +132,12 @@ public:
                                     {"queries", checked_u32(queries)},
                                     {"per_group", grid.per_group},
                                     {"lengths", lengths},
-                                    {"rows_per_length", checked_u32(rows_per_length)}},
+                                    {"rows_per_length", checked_u32(rows_per_length)},
+                                    {"random", std::move(random)}},
                            .groups = grid.groups,
                            .flops = 30.0 * static_cast<double>(x.elements()),
                            .bytes = 8.0 * static_cast<double>(x.elements())});
-        mask_.append_windows(lowering.dispatches.back(), queries, x.width());
+        mask_.append_pattern(lowering.dispatches.back(), queries, x.width());
     }
 
     bool may_alias(std::size_t, std::size_t) const override { return true; }

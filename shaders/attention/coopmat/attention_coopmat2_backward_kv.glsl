@@ -59,7 +59,6 @@ void main() {
     const uint first = balanced_block(group_index() % blocks, blocks) * ROWS;
     const MaskRow mask = mask_row(batch);
     const ivec3 counts = ivec3(mask.queries, mask.keys, mask.shift);
-    const uvec2 visitors = queries_of(mask, first, ROWS);
     const uint k_base = batch * keys * k_pitch + key_head * D;
     const uint v_base = batch * keys * v_pitch + key_head * D_V;
     const uint dk_base = batch * keys * dk_pitch + key_head * D;
@@ -76,7 +75,9 @@ void main() {
         const uint batch_head = batch * HEADS + head;
         const uint q_base = batch * queries * q_pitch + head * D;
         const uint g_base = batch * queries * HEADS * D_V + head * D_V;
-        for (uint start = visitors.x; start < visitors.y; start += BLOCK_K) {
+        uvec2 visitors = queries_of(mask, first, ROWS, BLOCK_K);
+        for (; visitors.x < visitors.y; visitors = next_queries(visitors, mask, first, ROWS, BLOCK_K)) {
+            const uint start = visitors.x;
             if (DROPOUT) {
                 barrier();  // all are done with the previous words
                 for (uint i = gl_LocalInvocationID.x; i < ROWS; i += GROUP)

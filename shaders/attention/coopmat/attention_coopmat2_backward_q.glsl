@@ -56,7 +56,6 @@ void main() {
     const uint first = balanced_block(group_index() % blocks, blocks) * ROWS;
     const uint batch_head = batch * HEADS + head;
     const MaskRow mask = mask_row(batch);
-    const uvec2 visited = keys_of(mask, first, ROWS);
     const uint q_base = batch * queries * q_pitch + head * D;
     const uint o_base = batch * queries * HEADS * D_V + head * D_V;
     const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
@@ -81,7 +80,9 @@ void main() {
     coopMatPerElementNV(row_lse, TILE(0.0), lse_of, uvec2(batch_head, first));
     TOTAL sum = TOTAL(0.0);
 
-    for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
+    uvec2 visited = keys_of(mask, first, ROWS, BLOCK_K);
+    for (; visited.x < visited.y; visited = next_keys(visited, mask, first, ROWS, BLOCK_K)) {
+        const uint start = visited.x;
         if (DROPOUT) {
             barrier();  // all are done with the previous words
             for (uint j = gl_LocalInvocationID.x; j < BLOCK_K; j += GROUP)

@@ -58,7 +58,6 @@ void main() {
     const uint first = balanced_block(group_index() % blocks, blocks) * ROWS;
     const uint batch_head = batch * HEADS + head;
     const MaskRow mask = mask_row(batch);
-    const uvec2 visited = keys_of(mask, first, ROWS);
     const uint q_base = batch * queries * q_pitch + head * D;
     const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
     const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D_V;
@@ -72,7 +71,9 @@ void main() {
     TILE weight = TILE(0.0);  // sum of exponentials of each row
     TILE top = TILE(LOWEST);  // maximum of each row
     TOTAL_V factor;
-    for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
+    uvec2 visited = keys_of(mask, first, ROWS, BLOCK_K);
+    for (; visited.x < visited.y; visited = next_keys(visited, mask, first, ROWS, BLOCK_K)) {
+        const uint start = visited.x;
         if (DROPOUT) {
             barrier();  // all are done with the previous words
             for (uint j = gl_LocalInvocationID.x; j < BLOCK_K; j += GROUP)

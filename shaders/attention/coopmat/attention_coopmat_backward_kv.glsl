@@ -30,7 +30,7 @@ void main() {
     const uint first = balanced_block(group_index() % blocks, blocks) * SUBGROUPS * ROWS;
     const uint mine = first + gl_SubgroupID * ROWS;
     const MaskRow mask = mask_row(batch);
-    const uvec2 visitors = queries_of(mask, first, SUBGROUPS * ROWS);
+    const uint group_rows = SUBGROUPS * ROWS;
 
     load_rows(QK, k, batch * keys * k_pitch + key_head * D, k_pitch, mine, mask.keys);
     load_rows(VO, v, batch * keys * v_pitch + key_head * D_V, v_pitch, mine, mask.keys);
@@ -44,7 +44,9 @@ void main() {
         [[unroll]] for (uint pass = 0; pass < PASSES; ++pass)
             if (DROPOUT) row_word[pass] = key_word(batch_head, mine + own_row(pass));
 
-        for (uint start = visitors.x; start < visitors.y; start += BLOCK_K) {
+        uvec2 visitors = queries_of(mask, first, group_rows, BLOCK_K);
+        for (; visitors.x < visitors.y; visitors = next_queries(visitors, mask, first, group_rows, BLOCK_K)) {
+            const uint start = visitors.x;
             barrier();  // all are done with the previous queries
             stage(QK, q, q_base, q_pitch, start, mask.queries);
             stage(VO, g, g_base, HEADS * D_V, start, mask.queries);

@@ -41,7 +41,7 @@ void main() {
     const uint mine = first + gl_SubgroupID * ROWS;
     const uint batch_head = batch * HEADS + head;
     const MaskRow mask = mask_row(batch);
-    const uvec2 visited = keys_of(mask, first, SUBGROUPS * ROWS);
+    const uint group_rows = SUBGROUPS * ROWS;
 
     const uint o_base = batch * queries * HEADS * D_V + head * D_V;
     load_rows(QK, q, batch * queries * q_pitch + head * D, q_pitch, mine, mask.queries);
@@ -65,7 +65,9 @@ void main() {
 
     const uint k_base = batch * keys * k_pitch + head / GQA_GROUP * D;
     const uint v_base = batch * keys * v_pitch + head / GQA_GROUP * D_V;
-    for (uint start = visited.x; start < visited.y; start += BLOCK_K) {
+    uvec2 visited = keys_of(mask, first, group_rows, BLOCK_K);
+    for (; visited.x < visited.y; visited = next_keys(visited, mask, first, group_rows, BLOCK_K)) {
+        const uint start = visited.x;
         barrier();  // all are done with the previous keys
         stage(QK, k, k_base, k_pitch, start, mask.keys);
         stage(VO, v, v_base, v_pitch, start, mask.keys);

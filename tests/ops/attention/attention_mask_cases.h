@@ -20,6 +20,7 @@ struct MaskCase {
     std::vector<double> query_lengths = {}, key_lengths = {};
     float dropout = 0.0f;
     bool nan_padding = false;  // queries, keys and values outside the lengths are NaN
+    bool nan_hidden = false;   // keys and values that no query sees are NaN
     bool as_others = false;  // for code after the loop over keys, the mask is like that of another case
 };
 
