@@ -1,6 +1,7 @@
 // vkformer eval --probe: statistics of attention, layer by layer.
 
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "apps/eval/eval.h"
 #include "apps/eval/model_evaluation.h"
 #include "apps/tasks.h"
+#include "base/text/json_text.h"
 #include "models/probes/attention_probe.h"
 #include "vulkan/device/device.h"
 

@@ -86,15 +86,15 @@ void write_below(const fs::path& file, const std::string& content) {
     write_atomically(file, content);
 }
 
-/// A figure's picture: in the folder, or, for those of a run's probes, in a folder of the run's number.
-struct Picture {
+/// File of a figure: in the folder, or, for those of a run's probes, in a folder of the run's number.
+struct FigureFile {
     fs::path path;
     const Figure* figure;
 };
 
 /// Pictures of all figures. Throws InputError if one would replace a file.
-std::vector<Picture> pictures_of(const ReportOptions& o, const std::vector<ReportSection>& sections) {
-    std::vector<Picture> pictures;
+std::vector<FigureFile> pictures_of(const ReportOptions& o, const std::vector<ReportSection>& sections) {
+    std::vector<FigureFile> pictures;
     for (std::size_t i = 0; i < sections.size(); ++i)
         for (const Figure& figure : sections[i].figures) {
             const fs::path folder = i < 2 ? fs::path(o.plots) : fs::path(o.plots) / text("run-", i - 1);
@@ -154,7 +154,7 @@ void report(const Common& common, const ReportOptions& o) {
     require(figures > 0, o.runs.front(), ": metrics.jsonl has no number to draw");
     const std::vector<ReportPicture> shown = shown_pictures(o);
     const std::string page = report_page(groups, sections, shown);
-    const auto pictures = o.plots.empty() ? std::vector<Picture>() : pictures_of(o, sections);
+    const auto pictures = o.plots.empty() ? std::vector<FigureFile>() : pictures_of(o, sections);
     const auto events =
         o.tensorboard.empty() ? std::map<fs::path, std::string>() : event_files_of(o, runs, groups, shown);
     for (const auto& [path, figure] : pictures) write_below(path, line_plot_svg(figure->plot));
@@ -176,7 +176,8 @@ void add_report(cli::Command& app, Common& common) {
     command.add_option("runs", o->runs, "Directories of training runs").required().type_name("DIR").any_number();
     command.add_option("--out", o->out, "Page to write").type_name("FILE.html");
     command
-        .add_option("--picture", o->pictures, "Picture to show, such as an attention map; may be given several times")
+        .add_option("--picture", o->pictures,
+                    "Picture to show, such as an attention map; may be given several times")
         .type_name("FILE")
         .one_word_each();
     command.add_option("--plots", o->plots, "Directory for every figure as a picture of its own").type_name("DIR");

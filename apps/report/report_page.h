@@ -18,6 +18,6 @@ struct ReportSection {
 /// The page: a table of the groups' results, the sections' figures, pictures, texts that models wrote, the options of
 /// the groups, and what made their runs.
 std::string report_page(const std::vector<RunGroup>& groups, const std::vector<ReportSection>& sections,
-                        const std::vector<ReportPicture>& pictures);
+                        const std::vector<ReportPicture>& pictures = {});
 
 }  // namespace vkf

@@ -13,6 +13,7 @@
 #include "base/files/published.h"
 #include "models/attention/kind.h"
 #include "models/attention/variant.h"
+#include "models/families/accounting.h"
 #include "models/files/config_json.h"
 #include "ops/optimizer/outlier.h"
 
@@ -22,6 +23,12 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::max();
 constexpr Range below_one{.least = 0, .most = 1, .most_too = false};
+
+/// Positions of the longest sequence that a model's layers work on: its context, or the tokens of an image.
+std::int64_t longest_sequence(const ModelConfig& config) {
+    if (config.has(Dimension::context)) return config.size(Dimension::context);
+    return config.family().accounting->sizes(config, 1).blocks.front().length;
+}
 
 }  // namespace
 

@@ -38,7 +38,7 @@ CarriedState KeyValueCache::carry(const Scope& scope, Tensor first) {
     const Tensor kept = state(scope, {.name = scope.path(), .width = width}, rows);
     // A state has one position. The first value belongs there in a row's first call, whose first token has position 0;
     // later it would be outside, and is not stored.
-    const std::int64_t others = positions.shape().back() - 1;
+    const std::int64_t others = positions.width() - 1;
     return {kv_cache_append(kept, reshape(first, {rows, 1, width}), lengths, others), first.shape()};
 }
 

@@ -16,8 +16,8 @@ namespace vkf {
 struct AttentionKind {
     std::string_view name;            // in configurations and on the command line
     AnyConfig options = NoOptions();  // of the kind, with the values of keys that config.json lacks
-    /// Hides keys in a layer's mask.
-    void (*hide)(const AnyConfig& options, AttentionMask&) = nullptr;
+    /// Hides keys in the mask of block `layer`.
+    void (*hide)(const AnyConfig& options, std::int64_t layer, AttentionMask&) = nullptr;
     /// o, [B, T, M·D_V]. Throws InputError naming the kind for a layer that it cannot serve.
     Tensor (*attend)(const AttentionContext&) = nullptr;
     /// True if `attend` keeps a state by KeyValueCache::carry(), of a size that does not depend on the length, instead

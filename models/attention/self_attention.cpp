@@ -9,7 +9,7 @@ Tensor self_attention(const Scope& scope, Tensor residual, const QueriesKeysValu
     const AttentionKind& kind = how.config.kind();
     Tensor k = in.k, v = in.v;
     how.options.mask.diagonal |= how.config.mask_diagonal;
-    if (kind.hide) kind.hide(how.config.kind_options, how.options.mask);
+    if (kind.hide) kind.hide(how.config.kind_options, scope.layer(), how.options.mask);
     if (how.cache && !kind.carries_state) {
         const KeysAndValues all = how.cache->append(scope, {k, v}, k.width() / how.options.value_heads());
         k = all.keys;

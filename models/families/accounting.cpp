@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "models/families/family.h"
 
 namespace vkf {
 
@@ -159,11 +158,6 @@ BlockFormulas formulas(const BlockSizes& sizes) {
 
 Formula logits_flops(std::int64_t classes, std::int64_t width) {
     return {"2·v·h", 2.0 * static_cast<double>(classes) * static_cast<double>(width)};
-}
-
-std::int64_t longest_sequence(const ModelConfig& config) {
-    if (config.has(Dimension::context)) return config.size(Dimension::context);
-    return config.family().accounting->sizes(config, 1).blocks.front().length;
 }
 
 }  // namespace vkf

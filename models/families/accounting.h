@@ -116,7 +116,4 @@ inline constexpr Accounting accounting_by{
         },
 };
 
-/// Positions of the longest sequence that a model's layers work on: its context, or the tokens of an image.
-std::int64_t longest_sequence(const ModelConfig& config);
-
 }  // namespace vkf

@@ -34,6 +34,10 @@ for variant in VARIANTS:  # an entry's position is its random seed
         CASES[variant] = ({"variant": variant}, {})
 CASES.update({
     "kind-window": ({"variant": "belief-star", "kind": "window", "window": 2}, {}),
+    "kind-window-global": ({"variant": "belief-head", "kind": "window", "window": 2, "dilation": 2,
+                            "global_tokens": 1}, {}),
+    "kind-bigbird": ({"variant": "belief", "kind": "bigbird", "bigbird_block_size": 1, "bigbird_window_blocks": 1,
+                      "bigbird_global_blocks": 1, "bigbird_random_blocks": 0}, {}),
     "kind-linear": ({"variant": "belief", "kind": "linear"}, {}),
     "kind-linear-relu": ({"variant": "standard", "kind": "linear", "feature_map": "relu"}, {}),
     "kind-linear-taylor": ({"variant": "attentionx", "gamma": 2.0, "gamma_on": "value", "kind": "linear",

@@ -26,9 +26,9 @@ class Attention:
     x: torch.Tensor = None  # the residual stream, for make_probe_golden.py
 
     def __post_init__(self):
-        distance = torch.arange(self.seen.shape[-1]) - torch.arange(self.seen.shape[-2])[:, None]  # j - i, [T, S]
+        i, j = torch.arange(self.seen.shape[-2])[:, None], torch.arange(self.seen.shape[-1])
         self.kind = KINDS[self.spec.get("kind", "full")]
-        self.seen = self.seen & self.kind.visible(self.spec, distance)
+        self.seen = self.seen & self.kind.visible(self.spec, i, j)
 
     def own(self, name):
         return self.p[self.prefix + name]
@@ -49,12 +49,26 @@ class Attention:
 
 @dataclass
 class AttentionKind:
-    """visible: the pairs that the kind leaves visible, from its options and the distances j - i of keys and queries.
+    """visible: the pairs that the kind leaves visible, from its options and the positions of queries and of keys.
     o: the result, [B, M, T, D], from the layer's input; None: softmax over the visible pairs. parameters: shapes of the
     kind's parameters by name, from its options and the number of heads."""
-    visible: Callable = lambda spec, distance: torch.ones_like(distance, dtype=torch.bool)
+    visible: Callable = lambda spec, i, j: torch.ones_like(i + j, dtype=torch.bool)
     o: Callable = None
     parameters: Callable = lambda spec, heads: {}
+
+
+def window(spec, i, j):
+    near = ((i - j).abs() <= spec["window"]) & ((i - j) % spec.get("dilation", 1) == 0)
+    first = spec.get("global_tokens", 0)
+    return near | (i < first) | (j < first)
+
+
+def bigbird(spec, i, j):
+    """Without random blocks, which are the C++ code's own choice; in causal models, which hide later keys."""
+    assert spec["bigbird_random_blocks"] == 0
+    size, first = spec["bigbird_block_size"], spec["bigbird_global_blocks"]
+    i, j = i // size, j // size
+    return ((i - j).abs() <= spec["bigbird_window_blocks"]) | (i < first) | (j < first)
 
 
 def features(x, name):
@@ -93,7 +107,8 @@ def linformer_parameters(spec, heads):
 
 KINDS = {
     "full": AttentionKind(),
-    "window": AttentionKind(visible=lambda spec, distance: distance.abs() <= spec["window"]),
+    "window": AttentionKind(visible=window),
+    "bigbird": AttentionKind(visible=bigbird),
     "linear": AttentionKind(o=linear),
     "linformer": AttentionKind(o=linformer, parameters=linformer_parameters),
 }

@@ -1,6 +1,7 @@
 // Small language models for tests of generation: 23 tokens, 21 positions, two layers.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,8 +61,15 @@ inline ModelConfig small_language_model(const std::string& family, const std::st
 /// Sets a kind of attention, with options that matter for so few positions.
 inline void set_small_kind(AttentionConfig& attention, std::string_view kind) {
     attention.set_kind(kind);
+    const std::map<std::string_view, std::int64_t> small{{"window", 5},
+                                                         {"dilation", 2},
+                                                         {"global_tokens", 2},
+                                                         {"bigbird_block_size", 3},
+                                                         {"bigbird_window_blocks", 1},
+                                                         {"bigbird_random_blocks", 1}};
     for (const Field& field : attention.kind_options.fields())
-        if (field.key == "window") *std::get<IntRange>(field.value).value = 5;
+        if (const auto found = small.find(field.key); found != small.end())
+            *std::get<IntRange>(field.value).value = found->second;
 }
 
 /// Writes weights that are so large that attention is uneven, and the same for every program.
