@@ -49,8 +49,8 @@ Tensor causal_weights(Graph& graph, std::int64_t chunk) {
 }
 
 /// Linear attention to the keys, and to those before them that the state `initial`, or none, stands for.
-LinearAttentionStep attend(Tensor q, Tensor k, Tensor v, Tensor initial, const LinearAttentionOptions& options) {
-    const AttentionExtents e = checked_extents(q, k, v, options);
+LinearAttentionStep attend(Tensor q, Tensor k, Tensor v, Tensor initial, const AttentionExtents& e,
+                           const LinearAttentionOptions& options) {
     const HeadMap map = map_of(options.features);
     const bool chunked = options.causal && e.T > 1;  // a single query is at the last key
     const std::int64_t chunk =
@@ -91,7 +91,7 @@ LinearAttentionStep attend(Tensor q, Tensor k, Tensor v, Tensor initial, const L
 }  // namespace
 
 Tensor linear_attention(Tensor q, Tensor k, Tensor v, const LinearAttentionOptions& options) {
-    return attend(q, k, v, {}, options).o;
+    return attend(q, k, v, {}, checked_extents(q, k, v, options), options).o;
 }
 
 LinearAttentionStep linear_attention_step(Tensor q, Tensor k, Tensor v, Tensor state,
@@ -103,8 +103,8 @@ LinearAttentionStep linear_attention_step(Tensor q, Tensor k, Tensor v, Tensor s
     require(state.type() == wanted, "linear attention step: the state is ", state.type(), ", wanted ", wanted);
     LinearAttentionOptions step = options;
     step.causal = true;
-    LinearAttentionStep made = attend(q, k, v, state, step);
-    return made;
+    step.query_lengths = options.key_lengths;
+    return attend(q, k, v, state, e, step);
 }
 
 std::int64_t linear_attention_state(const LinearAttentionOptions& options, std::int64_t head_width,

@@ -17,8 +17,8 @@ OpCase sums(std::string name, Operand x, bool initial, bool reverse, bool before
     return {.name = std::move(name),
             .operands = std::move(operands),
             .build =
-                [=](Inputs x) {
-                    const RunningSums made = running_sums(x[0], initial ? x[1] : Tensor(), reverse);
+                [=](Inputs in) {
+                    const RunningSums made = running_sums(in[0], initial ? in[1] : Tensor(), reverse);
                     std::vector<Tensor> results;
                     if (before) results.push_back(made.before);
                     if (total) results.push_back(made.total);
