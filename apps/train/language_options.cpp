@@ -43,6 +43,7 @@ void LanguageRunOptions::declare(cli::Command& app) {
     effective_if([this] { return sample_tokens == 0 || !model.has(Dimension::mask_token); },
                  "on a model that predicts hidden words");
     option(app, "--sample-prompt", sample_prompt, "beginning of these texts; else a line end", words());
+    keep_if(samples);
     effective_if(samples, "without --sample-tokens");
     declare_steps(app);
     declare_lora(app);

@@ -119,7 +119,9 @@ TEST_P(ProgramProbe, ChangesNoBitOfTheRun) {
             EXPECT_GT(delta.get<double>(), 0);
             EXPECT_LE(delta.get<double>(), mh.get<double>());
         }
-        if (translates) EXPECT_EQ(probe["layers"][3], "model.decoder.layers.0.encoder_attn");
+        if (translates) {
+            EXPECT_EQ(probe["layers"][3], "model.decoder.layers.0.encoder_attn");
+        }
     }
     EXPECT_NE(found.at(0), found.at(6));
 }
@@ -144,7 +146,7 @@ TEST(ProgramProbeOfAModel, IsTheLastProbeOfItsTraining) {
     run_vkformer({"data", "synthetic-images", "--out", data, "--count", "40", "--test-count", "20", "--quiet"});
     run_vkformer({"train", "vit", "--data", data, "--out-dir", run, "--hidden-size", "8", "--num-hidden-layers", "2",
                   "--num-attention-heads", "2", "--intermediate-size", "8", "--batch-size", "8", "--epochs", "1",
-                  "--probe-interval", "1", "--attention", "belief", "--quiet"});
+                  "--warmup-epochs", "0", "--probe-interval", "1", "--attention", "belief", "--quiet"});
     const json wanted = probes_of(run).rbegin()->second;
     const json found = document_of({"eval", "--model", run, "--data", data, "--split", "val", "--batch-size", "8",
                                     "--probe"});

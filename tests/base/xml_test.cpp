@@ -10,6 +10,7 @@ TEST(HostXmlText, EscapesWhatADocumentCannotHave) {
     EXPECT_EQ(xml_text(std::string("a\x01\x1b") + '\0' + "b"), "a\ufffd\ufffd\ufffdb");
     EXPECT_EQ(xml_text("\xe4\xffz"), "\ufffd\ufffdz");
     EXPECT_EQ(xml_text("\uffff\U0001f600"), "\ufffd\U0001f600");
+    EXPECT_EQ(xml_text("a \"b\""), "a &quot;b&quot;");
     EXPECT_EQ(xml_text(""), "");
 }
 

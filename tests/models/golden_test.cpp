@@ -16,6 +16,7 @@
 #include "golden.h"
 #include "golden_outputs.h"
 #include "graph/reference.h"
+#include "models/attention/kind.h"
 #include "models/files/config_json.h"
 #include "models/files/stored_weights.h"
 #include "models/files/weights.h"

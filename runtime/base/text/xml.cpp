@@ -26,6 +26,8 @@ std::string xml_text(std::string_view text) {
             made += "&lt;";
         else if (c.value == '>')
             made += "&gt;";
+        else if (c.value == '"')
+            made += "&quot;";
         else
             append_utf8(made, c.bytes > 0 && in_xml(c.value) ? c.value : 0xfffd);
         at += std::max<std::size_t>(c.bytes, 1);
