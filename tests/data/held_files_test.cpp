@@ -23,6 +23,7 @@ TEST(HostHeldFiles, AnyOfThemIsInTheWay) {
                              "metrics.jsonl",
                              "train.bin",
                              "val.bin",
+                             "test.tsv",
                              "test.bin",
                              "data_batch_5.bin",
                              "batches.meta.txt",
