@@ -24,6 +24,7 @@ TEST(HostHeldFiles, AnyOfThemIsInTheWay) {
                              "train.bin",
                              "val.bin",
                              "test.tsv",
+                             "val.jsonl",
                              "test.bin",
                              "data_batch_5.bin",
                              "batches.meta.txt",
