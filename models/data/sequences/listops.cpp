@@ -15,9 +15,9 @@ namespace {
 constexpr std::array<std::string_view, 4> OPERATORS{"[MIN", "[MAX", "[MED", "[SM"};
 
 /// One candidate. It is given up as soon as it is too long, so that a tree that never ends costs no more than others.
-class Candidate {
+class ListOpsCandidate {
 public:
-    Candidate(const ListOpsRules& rules, Random random) : rules_(rules), random_(random) {}
+    ListOpsCandidate(const ListOpsRules& rules, Random random) : rules_(rules), random_(random) {}
 
     std::optional<ListOpsExample> draw() {
         made_.value = node(1);
@@ -87,7 +87,7 @@ int listops_value(ListOp op, std::vector<int> arguments) {
 }
 
 std::optional<ListOpsExample> ListOps::candidate() {
-    return Candidate(rules_, Random(seed_, "listops", candidates_++)).draw();
+    return ListOpsCandidate(rules_, Random(seed_, "listops", candidates_++)).draw();
 }
 
 bool ListOps::is_new(const ListOpsExample& example) {
