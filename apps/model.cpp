@@ -89,6 +89,14 @@ Model open_model(const ModelPath& path, const Task& task, bool weights) {
     return model;
 }
 
+/// Throws InputError if the tokenizer has more tokens than the model.
+void require_vocabulary(const SavedTokenizer& tokenizer, const ModelConfig& config) {
+    const Size vocabulary = config.size(Dimension::vocab_size);
+    require(std::cmp_less_equal(tokenizer->size(), vocabulary.value), tokenizer.path.string(), ": has ",
+            tokenizer->size(), " ", tokenizer->unit(), ", but config.json's ", vocabulary.key, " is ",
+            vocabulary.value);
+}
+
 /// Throws InputError unless the path, of a whole model, is a directory.
 void require_directory(const fs::path& path) {
     std::error_code ignored;
@@ -165,11 +173,8 @@ LanguageModel open_language_model(const ModelPath& path) {
     std::optional<SavedTokenizer> tokenizer = find_tokenizer(opened.path);
     LanguageModel model{std::move(opened), std::move(tokenizer)};
     if (!model.tokenizer) return model;
-    const Tokenizer& tokens = **model.tokenizer;
-    const Size vocabulary = model.config.size(Dimension::vocab_size);
-    require(std::cmp_less_equal(tokens.size(), vocabulary.value), model.tokenizer->path.string(), ": has ",
-            tokens.size(), " ", tokens.unit(), ", but config.json's ", vocabulary.key, " is ", vocabulary.value);
-    adopt_mask_token(model.config, &tokens);
+    require_vocabulary(*model.tokenizer, model.config);
+    adopt_mask_token(model.config, model.tokenizer->tokenizer.get());
     return model;
 }
 
@@ -253,6 +258,18 @@ std::map<std::string, std::string> TranslationModel::side_files() const {
 
 Model open_untokenized_translation_model(const ModelPath& path, bool weights) {
     return open_model(path, translation_task(), weights);
+}
+
+SequenceModel open_sequence_model(const ModelPath& path, bool weights) {
+    Model opened = open_model(path, sequence_task(), weights);
+    std::optional<SavedTokenizer> tokenizer = find_tokenizer(opened.path);
+    require(tokenizer.has_value(), opened.path.string(), " has no tokenizer, by which texts become tokens");
+    require_vocabulary(*tokenizer, opened.config);
+    return {std::move(opened), std::move(*tokenizer)};
+}
+
+Model open_untokenized_sequence_model(const ModelPath& path, bool weights) {
+    return open_model(path, sequence_task(), weights);
 }
 
 ImageProcessor ImageModel::processor(const std::string& statistics) const {

@@ -99,6 +99,11 @@ struct ImageModel : Model {
     ImageProcessor processor(const std::string& statistics) const;
 };
 
+/// A sequence classifier's directory, with its tokenizer.
+struct SequenceModel : Model {
+    SavedTokenizer tokenizer;
+};
+
 /// Read only small parts: config.json and, if `weights`, their table of contents; open_language_model also reads the
 /// tokenizer, if there is one, and takes the mask token from it if config.json has none. Throw InputError naming the
 /// missing or wrong part, also for models of the other kind.
@@ -108,6 +113,9 @@ ImageModel open_image_model(const ModelPath& path, bool weights = true);
 /// Throws InputError, too, if the directory has no tokenizers, or tokenizers of more tokens than the model.
 TranslationModel open_translation_model(const ModelPath& path, bool weights = true);
 Model open_untokenized_translation_model(const ModelPath& path, bool weights = true);
+/// Throws InputError, too, if the directory has no tokenizer, or one of more tokens than the model.
+SequenceModel open_sequence_model(const ModelPath& path, bool weights = true);
+Model open_untokenized_sequence_model(const ModelPath& path, bool weights = true);
 
 /// True if the directory holds adapters.
 bool holds_adapters(const std::filesystem::path& directory);

@@ -5,8 +5,8 @@
 
 #include "apps/bench/bench_models.h"
 #include "apps/cli/command.h"
-#include "apps/eval/model_evaluation.h"
 #include "apps/eval/forward_case.h"
+#include "apps/eval/model_evaluation.h"
 #include "apps/inspect/inspect.h"
 #include "base/error.h"
 #include "models/families/task.h"
@@ -40,6 +40,14 @@ constexpr TaskCommands ALL[] = {
      .add_inspect = add_inspect_translation,
      .inspect = inspect_translation,
      .bench = bench_translation},
+    {.task = sequence_task,
+     .add_train = add_train_sequences,
+     .eval = eval_sequences,
+     .evaluation = evaluation_of_sequences,
+     .forward = sequence_case,
+     .add_inspect = add_inspect_sequences,
+     .inspect = inspect_sequences,
+     .bench = bench_sequences},
 };
 
 }  // namespace

@@ -53,5 +53,6 @@ void require_options_of(const cli::Command& command, const Task& task, const std
 void add_train_language(cli::Command& train, Common& common, const Family& family);
 void add_train_images(cli::Command& train, Common& common, const Family& family);
 void add_train_translation(cli::Command& train, Common& common, const Family& family);
+void add_train_sequences(cli::Command& train, Common& common, const Family& family);
 
 }  // namespace vkf

@@ -9,6 +9,7 @@
 #include "models/files/config_json.h"
 #include "models/image_model.h"
 #include "models/language_model.h"
+#include "models/sequence_model.h"
 #include "models/translation_model.h"
 
 namespace vkf {
@@ -105,6 +106,28 @@ BenchModel bench_translation(const BenchEntry& entry, const ModelConfig& config,
                     program.write("tokens", target);
                     program.write("targets", target);
                     program.write("target_lengths", lengths);
+                }};
+}
+
+BenchModel bench_sequences(const BenchEntry& entry, const ModelConfig& config, const BatchSize& size) {
+    const std::int64_t batch = size.batch ? size.batch : entry.batch, length = size.length ? size.length : entry.length;
+    const std::vector<std::int32_t> lengths(static_cast<std::size_t>(batch), static_cast<std::int32_t>(length));
+    return {.name = entry.name,
+            .title = entry.title,
+            .config = config,
+            .shape = text(batch, 'x', length, " tokens"),
+            .item = "sequence",
+            .items = static_cast<double>(batch),
+            .loss =
+                [=](const Scope& scope) {
+                    return sequence_loss(scope, config, {batch, length});
+                },
+            .fill =
+                [lengths, tokens = random_tokens(batch * length, config.size(Dimension::vocab_size)),
+                 targets = random_tokens(batch, config.size(Dimension::classes))](Program& program) {
+                    program.write("tokens", tokens);
+                    program.write("lengths", lengths);
+                    program.write("targets", targets);
                 }};
 }
 

@@ -50,6 +50,7 @@ struct BenchEntry {
 BenchModel bench_language(const BenchEntry& entry, const ModelConfig& config, const BatchSize& size);
 BenchModel bench_images(const BenchEntry& entry, const ModelConfig& config, const BatchSize& size);
 BenchModel bench_translation(const BenchEntry& entry, const ModelConfig& config, const BatchSize& size);
+BenchModel bench_sequences(const BenchEntry& entry, const ModelConfig& config, const BatchSize& size);
 
 /// Names that --model takes: all models, or only models that generate text.
 std::vector<std::string> bench_model_names(bool generating = false);

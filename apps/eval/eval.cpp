@@ -32,8 +32,10 @@ void add_options(cli::Command& command, EvalOptions& o) {
     add_base_option(command, o.base);
     add_verify_option(command, o.verify);
     command
-        .add_option("--data", o.data,
-                    "Text, token file, or a directory of either; a directory of images; .tsv or .jsonl of pairs")
+        .add_option(
+            "--data", o.data,
+            "Text, token file, or a directory of either; a directory of images; .tsv or .jsonl of pairs, or of texts\n"
+            "with labels, or a directory of these")
         .type_name("PATH");
     command
         .add_option("--split", o.split,
@@ -41,7 +43,9 @@ void add_options(cli::Command& command, EvalOptions& o) {
                     "reported; all is the default for a folder without splits")
         .check(one_of({"train", "val", "test", "all"}))
         .type_name("train|val|test|all");
-    command.add_option("--batch-size", o.batch_size, "Sequences (12), images (128) or translations (16) at a time")
+    command
+        .add_option("--batch-size", o.batch_size,
+                    "Sequences (12, with labels 32), images (128) or translations (16) at a time")
         .type_name("N")
         .check(whole(1));
     command.add_flag("--allow-nonfinite", o.allow_nonfinite, "Report a loss that is nan or infinite too");
@@ -118,11 +122,15 @@ void add_image_and_pair_options(cli::Command& command, EvalOptions& o) {
         .capture_default_str()
         .excludes("--source")
         .group(pairs);
+    command.add_option("--label-fields", o.label_fields, "Names of the fields of --data's objects, if they are .jsonl")
+        .type_name("TEXT,LABEL")
+        .capture_default_str()
+        .group(option_group(sequence_task()));
 }
 
 void add_eval(cli::Command& app, Common& common) {
     cli::Command& command =
-        app.add_subcommand("eval", "Loss of a model on data, HellaSwag; accuracy and confusions on images");
+        app.add_subcommand("eval", "Loss of a model on data, HellaSwag; accuracy on images and texts with labels");
     auto options = std::make_shared<EvalOptions>();
     add_options(command, *options);
     add_common(command, common);
@@ -134,6 +142,7 @@ void add_eval(cli::Command& app, Common& common) {
         "  vkformer eval --model out --data input.txt --probe\n"
         "  vkformer eval --model out --hellaswag hellaswag_val.jsonl --limit 500\n"
         "  vkformer eval --model vit/best --data data/cifar10 --confusion-matrix confusion.png\n"
+        "  vkformer eval --model classifier/best --data data/listops --split test\n"
         "  vkformer eval --model translator --source test.en --target test.de --bleu\n");
     command.callback([&command, options, &common] { run(command, common, *options); });
 }

@@ -45,6 +45,9 @@ struct EvalOptions {
     bool bleu = false;                     // translate the sources too
     TranslateOptions translate;
 
+    // sequence classifiers
+    std::string label_fields = "text,label";  // of the objects in a .jsonl file
+
     // vision models
     std::string statistics;  // else those of preprocessor_config.json
     bool coarse_labels = false;
@@ -52,13 +55,14 @@ struct EvalOptions {
     std::string confusion_matrix;  // PNG to write
 };
 
-/// Adds the options on images, and those on pairs of sentences, by which data are read.
+/// Adds the options on images, pairs of sentences and texts with labels, by which data are read.
 void add_image_and_pair_options(cli::Command& command, EvalOptions& options);
 
 void eval_language(const Common& common, const EvalOptions& options);
 void eval_hellaswag(const Common& common, const EvalOptions& options);
 void eval_images(const Common& common, const EvalOptions& options);
 void eval_translation(const Common& common, const EvalOptions& options);
+void eval_sequences(const Common& common, const EvalOptions& options);
 /// Prints statistics of every attention layer on the first batch (models/probes/attention_statistics.h).
 void eval_probe(const Common& common, const EvalOptions& options, const Task& task);
 

@@ -7,6 +7,7 @@
 #include "base/files/safetensors.h"
 #include "models/image_model.h"
 #include "models/language_model.h"
+#include "models/sequence_model.h"
 #include "models/translation_model.h"
 
 namespace vkf {
@@ -129,6 +130,22 @@ ForwardCase translation_case(const ForwardOptions& options, const Safetensors& f
     made.targets = {"targets", made.inputs[2].type, targets_like(options, file, "tokens", target), {}};
     made.logits = [model](const Scope& scope, std::span<const Tensor> in) {
         return translation_logits(scope, model->config, {in[0], in[1]}, {in[2], in[3]});
+    };
+    made.load = [model](const Parameters& parameters, State& state) { model->load(parameters, state); };
+    return made;
+}
+
+ForwardCase sequence_case(const ForwardOptions& options, const Safetensors& file) {
+    const auto model =
+        std::make_shared<const Model>(open_untokenized_sequence_model({options.model, options.base, options.verify}));
+    const ModelConfig& config = model->config;
+    ForwardCase made;
+    made.inputs = sentences_of(options, file, "tokens", "lengths", config.size(Dimension::vocab_size),
+                               config.size(Dimension::context));
+    made.targets = {
+        "targets", made.inputs[1].type, targets_like(options, file, "lengths", config.size(Dimension::classes)), {}};
+    made.logits = [model](const Scope& scope, std::span<const Tensor> in) {
+        return sequence_logits(scope, model->config, {in[0], in[1]});
     };
     made.load = [model](const Parameters& parameters, State& state) { model->load(parameters, state); };
     return made;

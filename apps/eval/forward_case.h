@@ -44,5 +44,7 @@ ForwardCase language_case(const ForwardOptions& options, const Safetensors& file
 ForwardCase image_case(const ForwardOptions& options, const Safetensors& file);
 /// Sources and targets for a translation model: the inputs of translation_loss(). Throws as language_case does.
 ForwardCase translation_case(const ForwardOptions& options, const Safetensors& file);
+/// Sequences and classes for a sequence classifier: the inputs of sequence_loss(). Throws as language_case does.
+ForwardCase sequence_case(const ForwardOptions& options, const Safetensors& file);
 
 }  // namespace vkf

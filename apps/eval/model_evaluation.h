@@ -36,5 +36,6 @@ struct ModelEvaluation {
 ModelEvaluation evaluation_of_language(const Common& common, const EvalOptions& options);
 ModelEvaluation evaluation_of_images(const Common& common, const EvalOptions& options);
 ModelEvaluation evaluation_of_translation(const Common& common, const EvalOptions& options);
+ModelEvaluation evaluation_of_sequences(const Common& common, const EvalOptions& options);
 
 }  // namespace vkf

@@ -29,16 +29,19 @@ struct InspectOptions {
 void add_inspect_language(cli::Command& inspect, Common& common, const Family& family);
 void add_inspect_images(cli::Command& inspect, Common& common, const Family& family);
 void add_inspect_translation(cli::Command& inspect, Common& common, const Family& family);
+void add_inspect_sequences(cli::Command& inspect, Common& common, const Family& family);
 
 /// A model of this configuration. Throws InputError if it cannot be built.
 InspectedModel inspected_language(const ModelConfig& config, const BatchSizes& sizes, Format activations);
 InspectedModel inspected_images(const ModelConfig& config, std::int64_t batch);
 InspectedModel inspected_translation(const ModelConfig& config, const BatchSizes& sizes);
+InspectedModel inspected_sequences(const ModelConfig& config, const BatchSizes& sizes);
 
 /// The model of a directory.
 InspectedModel inspect_language(const InspectOptions& options, Format activations);
 InspectedModel inspect_images(const InspectOptions& options, Format activations);
 InspectedModel inspect_translation(const InspectOptions& options, Format activations);
+InspectedModel inspect_sequences(const InspectOptions& options, Format activations);
 
 /// Throws InputError if a configuration cannot be built, or exceeds the limits of models that this program makes.
 void require_buildable(ModelConfig config);

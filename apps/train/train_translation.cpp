@@ -15,6 +15,7 @@
 #include "apps/model.h"
 #include "apps/tasks.h"
 #include "apps/train/dry_run.h"
+#include "apps/train/evaluation_sets.h"
 #include "apps/train/run_part.h"
 #include "apps/train/train_loop.h"
 #include "apps/train/train_memory.h"
@@ -48,70 +49,28 @@ struct PairSet {
           batches(name, pairs, translation_tokens(model.config).begin, options) {}
 };
 
-/// Sets to evaluate on. Their batches are numbered one set after the other, and so are their shapes.
-class EvaluationSets {
-public:
-    void add(std::unique_ptr<PairSet> set) { sets_.push_back(std::move(set)); }
+LossGraphs evaluation_losses(const EvaluationSets<PairSet>& sets, const ModelConfig& model) {
+    return sets.losses(
+        [&](const PairShape& shape) {
+            return [&model, shape](const Scope& scope) { return translation_loss(scope, model, shape); };
+        },
+        [](const PairSet& set, std::uint64_t number) { return static_cast<double>(set.batches.targets(number)); });
+}
 
-    std::uint64_t count() const {
-        std::uint64_t sum = 0;
-        for (const auto& set : sets_) sum += set->batches.count();
-        return sum;
+/// Mean loss of every target token, and perplexity, of each set; the first set decides which model is the best.
+Evaluation evaluate(Trainer& trainer, const EvaluationSets<PairSet>& sets, const Watch& watch) {
+    Evaluation found;
+    std::uint64_t first = 0;
+    for (const auto& set : sets.all()) {
+        const double loss =
+            trainer.evaluate(watch(sets.feed()), first, static_cast<std::int64_t>(set->batches.count()));
+        first += set->batches.count();
+        found.metrics[set->name + "_loss"] = loss;
+        found.lines.push_back(text(set->name, " loss ", fixed(loss, 4), ", perplexity ", fixed(std::exp(loss), 2)));
+        if (set == sets.all().front()) found.score = loss;
     }
-    LossGraphs losses(const ModelConfig& model) const {
-        LossGraphs made;
-        for (const auto& set : sets_)
-            for (const PairShape& shape : set->batches.shapes())
-                made.shapes.push_back(
-                    [&model, shape](const Scope& scope) { return translation_loss(scope, model, shape); });
-        made.shape_of = [this](std::uint64_t number) {
-            const Place at = place(number);
-            return at.shapes_before + at.set->batches.shape_of(at.number);
-        };
-        made.weight_of = [this](std::uint64_t number) {
-            const Place at = place(number);
-            return static_cast<double>(at.set->batches.targets(at.number));
-        };
-        return made;
-    }
-    Feed feed() const {
-        return [this](Program& program, std::uint64_t number) {
-            const Place at = place(number);
-            write_batch(program, at.set->batches.at(at.number));
-        };
-    }
-    /// Mean loss of every target token, and perplexity, of each set; the first set decides which model is the best.
-    Evaluation evaluate(Trainer& trainer, const Watch& watch) const {
-        Evaluation found;
-        std::uint64_t first = 0;
-        for (const auto& set : sets_) {
-            const double loss = trainer.evaluate(watch(feed()), first, static_cast<std::int64_t>(set->batches.count()));
-            first += set->batches.count();
-            found.metrics[set->name + "_loss"] = loss;
-            found.lines.push_back(text(set->name, " loss ", fixed(loss, 4), ", perplexity ", fixed(std::exp(loss), 2)));
-            if (set == sets_.front()) found.score = loss;
-        }
-        return found;
-    }
-
-private:
-    struct Place {
-        const PairSet* set;
-        std::uint64_t number;
-        std::size_t shapes_before;
-    };
-    Place place(std::uint64_t number) const {
-        std::size_t shapes = 0;
-        for (const auto& set : sets_) {
-            if (number < set->batches.count()) return {set.get(), number, shapes};
-            number -= set->batches.count();
-            shapes += set->batches.shapes().size();
-        }
-        throw std::logic_error("an evaluation has no batch of this number");
-    }
-
-    std::vector<std::unique_ptr<PairSet>> sets_;
-};
+    return found;
+}
 
 /// Moves the last 5 % of the pairs, at least one, into a text of their own.
 ParallelText split_validation(ParallelText& text) {
@@ -174,7 +133,7 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
     in_order.shuffled = false;
     const std::unique_ptr<PairSet> training_set = pair_set(common, "train", training, model, how);
     const PairSet& train = *training_set;
-    EvaluationSets evaluations;
+    EvaluationSets<PairSet> evaluations;
     evaluations.add(pair_set(common, "val", validation, model, in_order));
     for (const NamedPath& set : o.eval_data)
         evaluations.add(pair_set(common, set.name, read_pair_file(set.path, keys), model, in_order));
@@ -195,7 +154,7 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
             return
                 [&, shape](const Scope& scope) { return translation_loss(scope, model.config, shape, o.loss_terms); };
         });
-        Trainer trainer(device, losses, evaluations.losses(model.config), o.trainer);
+        Trainer trainer(device, losses, evaluation_losses(evaluations, model.config), o.trainer);
         const auto describe = [&](RunDirectory& made) {
             ModelFiles files{{"config.json", config_json_text(model.config)}};
             files.merge(model.side_files());
@@ -211,7 +170,7 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
         }
         std::optional<AttentionProbe> probe;
         if (o.probe_interval > 0) {
-            const LossGraphs all = evaluations.losses(model.config);
+            const LossGraphs all = evaluation_losses(evaluations, model.config);
             probe.emplace(trainer, all.shapes.at(all.shape_of(0)), model.config);
         }
         const TrainLoop loop{
@@ -234,7 +193,7 @@ void train_translation(const TranslationRunOptions& o, const Common& common) {
                 [&](Program& program, std::uint64_t number) { write_batch(program, train.batches.at(number)); },
                 o.max_iters),
             .eval_batches = static_cast<std::int64_t>(evaluations.count()),
-            .evaluate = [&](const Watch& watch) { return evaluations.evaluate(trainer, watch); },
+            .evaluate = [&](const Watch& watch) { return evaluate(trainer, evaluations, watch); },
             .probe_interval = o.probe_interval,
             .probe = [&] { return probe_document(probe->read(evaluations.feed())); }};
         if (o.dry_run) return dry_run(trainer, loop, bytes, o.trace, common);

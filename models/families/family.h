@@ -3,7 +3,8 @@
 //
 // The type of a family's graph says which task (task.h) the family has. A language model computes features of tokens,
 // and logits from features by a table; an image model computes logits of classes; a translation model computes features
-// of a target's tokens from a source's.
+// of a target's tokens from a source's; a sequence classifier computes features of whole sequences, and logits of
+// classes by a table.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +29,9 @@ class StoredWeights;
 struct Accounting;
 struct KeyValueCache;
 
-/// Factors of a language model's logits: logits = features · tableᵀ + bias.
+/// Factors of logits: logits = features · tableᵀ + bias.
 struct Features {
-    Tensor features;   // [B, T, C]
+    Tensor features;   // [B, T, C], or [B, C] of whole sequences
     Tensor table;      // [V, C]
     Tensor bias = {};  // [V]; absent: none
 };
@@ -91,6 +92,14 @@ struct TranslationGraph {
     void (*set_tokens)(ModelConfig&, const TranslationTokens&);
 };
 
+/// Graph of a sequence classifier: sequences → features [B, C] of each as a whole, whose logits by the table are those
+/// of the classes.
+struct SequenceGraph {
+    static const Task& task() { return sequence_task(); }
+
+    Features (*features)(const Scope&, const ModelConfig&, const Sentences& sequences);
+};
+
 /// Copy of a parameter that files may hold under another name.
 struct TiedTensor {
     std::string_view name, copied;
@@ -127,7 +136,7 @@ struct Family {
     void (*adopt_weights)(ModelConfig&, const StoredWeights&) = nullptr;
     TensorNames tensors = {};
     std::vector<std::string_view> lora_targets = {};  // default targets of adapters, as in PEFT
-    std::variant<LanguageGraph, ImageGraph, TranslationGraph> graph;
+    std::variant<LanguageGraph, ImageGraph, TranslationGraph, SequenceGraph> graph;
     const Accounting* accounting = nullptr;  // its sizes for formulas (accounting.h); null: it has none
 
     const Task& task() const {
@@ -142,7 +151,8 @@ struct Family {
 
 /// All families, in the order of families.def. A config.json that names no family has the first one.
 std::span<const Family* const> families();
-/// Finds a family by its model_type. Throws InputError listing the known types.
-const Family& family_named(std::string_view model_type);
+/// Finds a family by its model_type; if there are several, the one of Hugging Face's class `architecture`, else the
+/// first. Throws InputError listing the known types.
+const Family& family_named(std::string_view model_type, std::string_view architecture = {});
 
 }  // namespace vkf

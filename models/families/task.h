@@ -20,5 +20,7 @@ const Task& language_task();
 const Task& image_task();
 /// Pairs of sentences: logits of the tokens of a target that belongs to a source (models/translation_model.h).
 const Task& translation_task();
+/// Sequences of tokens, such as texts: logits of their classes (models/sequence_model.h).
+const Task& sequence_task();
 
 }  // namespace vkf

@@ -33,10 +33,11 @@ std::vector<std::string> read_class_names(const ConfigKeys& names, std::int64_t 
     return named ? list : std::vector<std::string>();
 }
 
-/// Number of classes; Hugging Face's files often have only their names.
-std::int64_t read_classes(const ConfigKeys& keys, const std::string& key) {
-    const bool counted = !keys.has(key) && keys.has("id2label");
-    return counted ? keys.inner("id2label").size() : keys.integer(key);
+/// Number of classes; Hugging Face's files often have only their names, or neither if the number is the default.
+std::int64_t read_classes(const ConfigKeys& keys, const Field& field) {
+    const std::string key(field.key);
+    if (!keys.has(key) && keys.has("id2label")) return keys.inner("id2label").size();
+    return field.required ? keys.integer(key) : keys.integer(key, *std::get<IntRange>(field.value).value);
 }
 
 /// Keys of options that other variants have, but not that of these fields. Earlier versions wrote them, too, with their
@@ -102,7 +103,7 @@ void read_fields(const ConfigKeys& keys, std::span<const Field> fields) {
     for (const Field& field : fields) {
         const std::string key(field.key);
         if (field.dimension == Dimension::classes)
-            *std::get<IntRange>(field.value).value = read_classes(keys, key);
+            *std::get<IntRange>(field.value).value = read_classes(keys, field);
         else if (field.saved && (field.required || keys.has(key)))
             std::visit(Read{keys, key}, field.value);
     }
@@ -166,9 +167,17 @@ nlohmann::json standard_keys(nlohmann::json object, const std::string& where) {
     return is_timm_config(keys) ? timm_model(keys) : object;
 }
 
+/// First of Hugging Face's classes that the file names; empty if there is none.
+std::string architecture_of(const ConfigKeys& keys) {
+    if (!keys.has("architectures")) return {};
+    const std::vector<std::string> classes = keys.words("architectures");
+    return classes.empty() ? "" : classes.front();
+}
+
 const Family& family_of(const ConfigKeys& keys) {
     try {
-        return family_named(keys.word("model_type", std::string(families().front()->model_type)));
+        return family_named(keys.word("model_type", std::string(families().front()->model_type)),
+                            architecture_of(keys));
     } catch (const InputError& error) {
         throw InputError(keys.where(), ": ", error.what());
     }

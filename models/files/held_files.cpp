@@ -28,7 +28,9 @@ std::vector<HeldFile> names_of_all() {
          {"config.json", "model.safetensors", index_file, "preprocessor_config.json", "special_tokens_map.json",
           "generation_config.json", manifest_file, adapter_config_file, adapter_weights_file})
         all.push_back({name, Kind::model});
-    for (const char* name : {"train.bin", "val.bin"}) all.push_back({name, Kind::data});
+    for (const char* name :
+         {"train.bin", "val.bin", "train.tsv", "val.tsv", "test.tsv", "train.jsonl", "val.jsonl", "test.jsonl"})
+        all.push_back({name, Kind::data});
     for (const CifarFormat* format : {&CIFAR10, &CIFAR100}) {
         for (const CifarFile& file : format->files) all.push_back({file.name, Kind::data});
         for (const auto& names : {format->names, format->coarse_names})

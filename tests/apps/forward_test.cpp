@@ -8,6 +8,7 @@
 #include "apps/program.h"
 #include "golden.h"
 #include "scratch.h"
+#include "sequence_golden.h"
 #include "translation_golden.h"
 
 namespace vkf::test {
@@ -30,6 +31,7 @@ TEST_P(ProgramForward, WritesLogitsLossAndEveryGradientUnderItsName) {
     for (const std::string& name : wanted) EXPECT_EQ(found.at(name).shape, expected.at(name).shape) << name;
     const auto read = [&](const std::string& name) { return found.read_f32(name); };
     if (expected.contains("source_tokens")) return expect_translation_golden(expected, read);
+    if (expected.contains("lengths")) return expect_sequence_golden(expected, read);
     expect_golden(expected, read);
 }
 

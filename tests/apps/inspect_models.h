@@ -8,6 +8,7 @@
 #include "apps/inspect/inspect.h"
 #include "models/families/accounting.h"
 #include "models/families/bert.h"
+#include "models/families/bert_classifier.h"
 #include "models/families/family.h"
 #include "models/families/gpt2.h"
 #include "models/families/llama.h"
@@ -34,14 +35,21 @@ inline InspectedModel inspected_llama() {
                               {.rows = 2, .length = 32}, Format::f32);
 }
 
+/// A small encoder.
+template <class Config>
+Config small_bert() {
+    Config c;
+    c.vocab_size = 90, c.max_position_embeddings = 32, c.hidden_size = 48, c.intermediate_size = 100;
+    c.num_hidden_layers = 3, c.num_attention_heads = 3;
+    return c;
+}
+
 inline InspectedModel inspected_bert() {
-    return inspected_language(BertConfig{.vocab_size = 90,
-                                         .max_position_embeddings = 32,
-                                         .hidden_size = 48,
-                                         .intermediate_size = 100,
-                                         .num_hidden_layers = 3,
-                                         .num_attention_heads = 3},
-                              {.rows = 2, .length = 32}, Format::f32);
+    return inspected_language(small_bert<BertConfig>(), {.rows = 2, .length = 32}, Format::f32);
+}
+
+inline InspectedModel inspected_bert_classifier() {
+    return inspected_sequences(small_bert<BertClassifierConfig>(), {.rows = 2, .length = 32});
 }
 
 inline InspectedModel inspected_nano_gpt2() {
@@ -67,8 +75,8 @@ inline InspectedModel inspected_marian(bool pre_norm = false) {
 }
 
 inline std::vector<InspectedModel> inspected_models() {
-    return {inspected_gpt2(), inspected_llama(),  inspected_bert(),      inspected_nano_gpt2(),
-            inspected_vit(),  inspected_marian(), inspected_marian(true)};
+    return {inspected_gpt2(),      inspected_llama(), inspected_bert(),   inspected_bert_classifier(),
+            inspected_nano_gpt2(), inspected_vit(),   inspected_marian(), inspected_marian(true)};
 }
 
 /// Graphs of a model and their exact numbers, for no device.

@@ -179,6 +179,28 @@ const Rows bert_model{
     {"activation", "gelu", "gelu"}, {"layer-norm-eps", "1e-12", "modeling.py"},
     {"tie-word-embeddings", "true", "modeling.py"}, {"mask-share", "0.15", "15% of all WordPiece tokens"},
 };
+/// Devlin et al., BERT, section 4.1: the model of bert_model with a pooled state; and our own training of it.
+const Rows bert_classifier{
+    {"n-layer", "12", "L"}, {"n-head", "12", "A"}, {"n-embd", "768", "H"}, {"intermediate-size", "0", "4H"},
+    {"activation", "gelu", "gelu"}, {"layer-norm-eps", "1e-12", "modeling.py"},
+    {"vocab-size", "0", "the data's"}, {"pooling", "first", "[CLS]"},
+    {"label-fields", "text,label", "ours"}, {"tokens", "words", "ours"},
+    {"block-size", "512", "run_classifier.py: max_position_embeddings"}, {"buckets", "8", "ours"},
+    {"batch-size", "32", "16, 32"}, {"gradient-accumulation-steps", "1", "ours"},
+    {"dropout", "0.1", "dropout probability"}, {"z-loss", "0", "none"}, {"label-smoothing", "0", "none"},
+    {"max-iters", "5000", "ours"}, {"eval-interval", "500", "ours"},
+    {"schedule", "cosine", "ours"}, {"optimizer", "adamw", "Adam with weight decay"},
+    {"learning-rate", "1e-4", "pre-training's"}, {"min-lr", "0", "ours"},
+    {"warmup-iters", "500", "10 %: run_classifier.py"}, {"lr-decay-iters", "5000", "the steps"},
+    {"weight-decay", "0.01", "L2 weight decay"}, {"decay-all", "false", "optimization.py"},
+    {"beta1", "0.9", "β1"}, {"beta2", "0.999", "β2"}, {"grad-clip", "1", "optimization.py"},
+};
+/// Not published, our own: ListOps on a CPU.
+const Rows listops_cpu{
+    {"n-layer", "2", "ours"}, {"n-head", "2", "ours"}, {"n-embd", "64", "ours"}, {"intermediate-size", "128", "ours"},
+    {"block-size", "2000", "Long Range Arena: max_length"}, {"batch-size", "8", "ours"}, {"dropout", "0", "ours"},
+    {"learning-rate", "1e-3", "ours"}, {"warmup-iters", "200", "ours"},
+};
 /// Not published, our own: a BERT for a few books.
 const Rows novels_bert_cpu{
     {"n-layer", "4", "ours"}, {"n-head", "4", "ours"}, {"n-embd", "128", "ours"}, {"batch-size", "24", "ours"},
@@ -223,6 +245,8 @@ const std::vector<Recipe> recipes{
     {"bert", "", {self_attention, ours, bert_model, nanogpt}},
     {"bert", "novels-bert-cpu",
      {self_attention, ours, bert_model, nanogpt, shakespeare_char, shakespeare_char_cpu, novels_bert_cpu}},
+    {"bert-classifier", "", {self_attention, ours, bert_classifier}},
+    {"bert-classifier", "listops-cpu", {self_attention, ours, bert_classifier, listops_cpu}},
     {"translate", "", {self_attention, ours, vaswani_model, vaswani_training}},
     {"translate", "multi30k-cpu", {self_attention, ours, vaswani_model, vaswani_training, multi30k}},
     {"translate-rnn", "", {ours, recurrent_model, vaswani_training}},

@@ -23,6 +23,8 @@ TEST(HostHeldFiles, AnyOfThemIsInTheWay) {
                              "metrics.jsonl",
                              "train.bin",
                              "val.bin",
+                             "test.tsv",
+                             "val.jsonl",
                              "test.bin",
                              "data_batch_5.bin",
                              "batches.meta.txt",

@@ -42,68 +42,83 @@ ACTIVATIONS = {"gelu": lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2))),
                "relu": lambda x: torch.where(x > 0, x, torch.zeros_like(x))}
 
 
-def forward(config, p, tokens):
+def norm(config, p, x, name):
+    centred = x - x.mean(-1, keepdim=True)
+    deviation = torch.sqrt((centred * centred).mean(-1, keepdim=True) + config["layer_norm_eps"])
+    return p[name + ".LayerNorm.weight"] * centred / deviation + p[name + ".LayerNorm.bias"]
+
+
+def linear(p, x, name):
+    y = torch.einsum("bti,oi->bto", x, p[name + ".weight"])
+    return y + p[name + ".bias"] if name + ".bias" in p else y
+
+
+def encode(config, p, tokens):
+    """States of all tokens, [B, T, C]."""
     B, T = tokens.shape
     M, act = config["num_attention_heads"], ACTIVATIONS[config["hidden_act"]]
     seen = torch.ones(T, T, dtype=torch.bool)
     if config["attention"].get("mask_diagonal"):
         seen = ~torch.eye(T, dtype=torch.bool)
 
-    def norm(x, name):
-        centred = x - x.mean(-1, keepdim=True)
-        deviation = torch.sqrt((centred * centred).mean(-1, keepdim=True) + config["layer_norm_eps"])
-        return p[name + ".LayerNorm.weight"] * centred / deviation + p[name + ".LayerNorm.bias"]
-
-    def linear(x, name):
-        y = torch.einsum("bti,oi->bto", x, p[name + ".weight"])
-        return y + p[name + ".bias"] if name + ".bias" in p else y
-
-    words = p["bert.embeddings.word_embeddings.weight"]
-    x = words[tokens] + p["bert.embeddings.position_embeddings.weight"][:T]
-    x = norm(x + p["bert.embeddings.token_type_embeddings.weight"][0], "bert.embeddings")
+    x = p["bert.embeddings.word_embeddings.weight"][tokens] + p["bert.embeddings.position_embeddings.weight"][:T]
+    x = norm(config, p, x + p["bert.embeddings.token_type_embeddings.weight"][0], "bert.embeddings")
     for i in range(config["num_hidden_layers"]):
         block = f"bert.encoder.layer.{i}."
-        q, k, v = (linear(x, f"{block}attention.self.{name}").view(B, T, M, -1).permute(0, 2, 1, 3)
+        q, k, v = (linear(p, x, f"{block}attention.self.{name}").view(B, T, M, -1).permute(0, 2, 1, 3)
                    for name in ("query", "key", "value"))
         attention = Attention(q, k, v, seen, p, block + "attention.", i, config["attention"], x=x)
         for signal, name in zip(signals(config, attention), ("dense", "dense_s")):
-            x = x + linear(signal, f"{block}attention.output.{name}")
-        x = norm(x, block + "attention.output")
-        inner = act(linear(x, block + "intermediate.dense"))
-        x = norm(x + linear(inner, block + "output.dense"), block + "output")
-    head = "cls.predictions."
-    x = norm(act(linear(x, head + "transform.dense")), head + "transform")
-    return torch.einsum("bti,vi->btv", x, p.get(head + "decoder.weight", words)) + p[head + "bias"]
+            x = x + linear(p, signal, f"{block}attention.output.{name}")
+        x = norm(config, p, x, block + "attention.output")
+        inner = act(linear(p, x, block + "intermediate.dense"))
+        x = norm(config, p, x + linear(p, inner, block + "output.dense"), block + "output")
+    return x
 
 
-def shapes(config):
+def forward(config, p, tokens):
+    head, act = "cls.predictions.", ACTIVATIONS[config["hidden_act"]]
+    x = act(linear(p, encode(config, p, tokens), head + "transform.dense"))
+    x = norm(config, p, x, head + "transform")
+    table = p.get(head + "decoder.weight", p["bert.embeddings.word_embeddings.weight"])
+    return torch.einsum("bti,vi->btv", x, table) + p[head + "bias"]
+
+
+def linear_shapes(name, out, width):
+    return (name + ".weight", (out, width)), (name + ".bias", (out,))
+
+
+def norm_shapes(name, width):
+    return (name + ".LayerNorm.weight", (width,)), (name + ".LayerNorm.bias", (width,))
+
+
+def encoder_shapes(config):
     C, I, V = config["hidden_size"], config["intermediate_size"], config["vocab_size"]
-
-    def linear(name, out, width):
-        return (name + ".weight", (out, width)), (name + ".bias", (out,))
-
-    def norm(name):
-        return (name + ".LayerNorm.weight", (C,)), (name + ".LayerNorm.bias", (C,))
 
     for name, rows in (("word", V), ("position", config["max_position_embeddings"]),
                        ("token_type", config["type_vocab_size"])):
         yield f"bert.embeddings.{name}_embeddings.weight", (rows, C)
-    yield from norm("bert.embeddings")
+    yield from norm_shapes("bert.embeddings", C)
     for i in range(config["num_hidden_layers"]):
         block = f"bert.encoder.layer.{i}."
         for name in ("self.query", "self.key", "self.value", "output.dense"):
-            yield from linear(block + "attention." + name, C, C)
+            yield from linear_shapes(block + "attention." + name, C, C)
         if variant_of(config).second:
             yield block + "attention.output.dense_s.weight", (C, C)
         heads = config["num_attention_heads"]
         for name, shape in attention_parameters(config, heads, C // heads).items():
             yield block + "attention." + name, shape
-        yield from norm(block + "attention.output")
-        yield from linear(block + "intermediate.dense", I, C)
-        yield from linear(block + "output.dense", C, I)
-        yield from norm(block + "output")
-    yield from linear("cls.predictions.transform.dense", C, C)
-    yield from norm("cls.predictions.transform")
+        yield from norm_shapes(block + "attention.output", C)
+        yield from linear_shapes(block + "intermediate.dense", I, C)
+        yield from linear_shapes(block + "output.dense", C, I)
+        yield from norm_shapes(block + "output", C)
+
+
+def shapes(config):
+    C, V = config["hidden_size"], config["vocab_size"]
+    yield from encoder_shapes(config)
+    yield from linear_shapes("cls.predictions.transform.dense", C, C)
+    yield from norm_shapes("cls.predictions.transform", C)
     yield "cls.predictions.bias", (V,)
     if not config["tie_word_embeddings"]:
         yield "cls.predictions.decoder.weight", (V, C)

@@ -35,7 +35,7 @@ TEST(HostFamily, HasTheSizesThatItsTaskAsksFor) {
     for (const Family* family : families()) {
         const ModelConfig config = family->defaults();
         EXPECT_EQ(&config.family(), family);
-        EXPECT_EQ(&family_named(family->model_type), family);
+        EXPECT_EQ(&family_named(family->model_type, family->architecture), family);
         EXPECT_GT(config.size(Dimension::layers), 0);
         for (const Dimension dimension : family->task().sizes) EXPECT_GT(config.size(dimension), 0);
         EXPECT_NO_THROW(validate(config)) << family->model_type;

@@ -22,9 +22,11 @@
 #include "models/files/weights.h"
 #include "models/image_model.h"
 #include "models/language_model.h"
+#include "models/sequence_model.h"
 #include "models/translation_model.h"
 #include "ops/loss/cross_entropy.h"
 #include "program/program.h"
+#include "sequence_golden.h"
 #include "translation_golden.h"
 
 namespace vkf::test {
@@ -77,7 +79,7 @@ double rounding_of_logits(const ModelConfig& config, const std::filesystem::path
     return found[2];
 }
 
-/// Cases of translation models, and of all others.
+/// Cases of a task, and those of one input and its targets.
 std::vector<std::string> golden_cases_of(const Task& task) {
     std::vector<std::string> names = golden_cases();
     std::erase_if(names,
@@ -86,11 +88,13 @@ std::vector<std::string> golden_cases_of(const Task& task) {
 }
 std::vector<std::string> other_golden_cases() {
     std::vector<std::string> names = golden_cases();
-    for (const std::string& name : golden_cases_of(translation_task())) std::erase(names, name);
+    for (const Task* task : {&translation_task(), &sequence_task()})
+        for (const std::string& name : golden_cases_of(*task)) std::erase(names, name);
     return names;
 }
 
 class DeviceGoldenTranslation : public ::testing::TestWithParam<std::string> {};
+class DeviceGoldenSequences : public ::testing::TestWithParam<std::string> {};
 class DeviceGolden : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(DeviceGolden, LogitsLossAndEveryGradientEqualPyTorchs) {
@@ -157,6 +161,36 @@ TEST_P(DeviceGoldenTranslation, LogitsLossAndEveryGradientEqualPyTorchs) {
     expect_translation_golden(expected, [&](const std::string& name) { return program.read(name); });
 }
 
+/// Each sequence of a case was computed alone, without padding.
+TEST_P(DeviceGoldenSequences, LogitsLossAndEveryGradientEqualPyTorchs) {
+    const std::filesystem::path folder = golden / GetParam();
+    const Safetensors expected = Safetensors::open(folder / "case.safetensors");
+    const ModelConfig config = read_config_json(folder / "config.json");
+
+    Graph graph;
+    Parameters parameters;
+    const Scope scope(graph, parameters);
+    const auto input = [&](const char* name) {
+        return graph.input(name, {DType::i32, Shape(expected.at(name).shape)});
+    };
+    const Sentences sequences{input("tokens"), input("lengths")};
+    const Tensor logits = sequence_logits(scope, config, sequences);
+    const LossTerms terms{.label_smoothing = expected.read_f32("label_smoothing")[0]};
+    output_all(graph, parameters, logits, sequence_loss(scope, config, sequences, input("targets"), terms));
+
+    State state(shared_device());
+    Program program(shared_device(), graph, state);
+    load_weights(folder / "model.safetensors", parameters.list(), state, config.family().tensors);
+    for (const char* name : {"tokens", "lengths", "targets"}) program.write(name, integers(expected, name));
+    program.run();
+
+    for (const Parameter& p : parameters.list()) EXPECT_TRUE(expected.contains("grad." + p.name)) << p.name;
+    expect_sequence_golden(expected, [&](const std::string& name) { return program.read(name); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, DeviceGoldenSequences, ::testing::ValuesIn(golden_cases_of(sequence_task())),
+                         golden_id);
+
 INSTANTIATE_TEST_SUITE_P(Cases, DeviceGoldenTranslation, ::testing::ValuesIn(golden_cases_of(translation_task())),
                          golden_id);
 
@@ -166,12 +200,12 @@ TEST(HostGolden, EveryFamilyVariantAndKindHaveACase) {
     std::set<std::string_view> seen, kinds;
     for (const std::string& name : golden_cases()) {
         const ModelConfig config = read_config_json(golden / name / "config.json");
-        seen.insert(config.family().model_type);
+        seen.insert(config.family().architecture);
         if (!config.has_attention()) continue;
         seen.insert(config.attention().variant().name);
         kinds.insert(config.attention().kind().name);
     }
-    for (const Family* family : families()) EXPECT_TRUE(seen.contains(family->model_type)) << family->model_type;
+    for (const Family* family : families()) EXPECT_TRUE(seen.contains(family->architecture)) << family->title;
     for (const AttentionVariant* variant : variants()) EXPECT_TRUE(seen.contains(variant->name)) << variant->name;
     for (const AttentionKind* kind : attention_kinds()) EXPECT_TRUE(kinds.contains(kind->name)) << kind->name;
 }

@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/data/batch.h"
+#include "models/data/pairs/bucketed_epochs.h"
 #include "models/data/pairs/sentence_pairs.h"
 #include "models/translation_model.h"
 
@@ -18,8 +18,7 @@ namespace vkf {
 /// tokens, counting for each row the longest sentence of the bucket; the last rows of a bucket's last batch may be
 /// empty, with length 0 and no targets.
 ///
-/// Every epoch of count() batches has each pair once. With `shuffled`, epoch e draws the order of the pairs and that of
-/// the batches from the streams (seed, "pairs/" + name, e) and (seed, "batches/" + name, e).
+/// Epochs are those of BucketedEpochs, whose items are "pairs".
 class PairBatches {
 public:
     struct Options {
@@ -34,9 +33,9 @@ public:
 
     /// Shapes of the buckets, the longest sentences last.
     const std::vector<PairShape>& shapes() const { return shapes_; }
-    std::size_t shape_of(std::uint64_t number) const;
+    std::size_t shape_of(std::uint64_t number) const { return epochs_.bucket_of(number); }
     /// Micro-batches of an epoch.
-    std::uint64_t count() const { return slots_.size(); }
+    std::uint64_t count() const { return epochs_.count(); }
     /// Part of the tokens in all batches of an epoch that are padding, of sources and targets.
     double padding() const;
 
@@ -46,29 +45,12 @@ public:
     std::int64_t targets(std::uint64_t number) const;
 
 private:
-    /// A batch of an epoch before batches are shuffled: rows [first, …) of a bucket.
-    struct Slot {
-        std::size_t bucket, first;
-    };
-    /// Orders of an epoch.
-    struct Epoch {
-        std::uint64_t number = 0;
-        std::vector<std::vector<std::size_t>> pairs;  // by bucket
-        std::vector<std::size_t> slots;
-    };
+    const PairShape& shape(std::uint64_t number) const { return shapes_[shape_of(number)]; }
 
-    const Epoch& epoch(std::uint64_t number) const;
-    const Slot& slot(std::uint64_t number) const;
-    std::vector<std::size_t> pairs_of(std::uint64_t number) const;
-
-    std::string name_;
     const SentencePairs& pairs_;
     std::int32_t begin_;
-    Options options_;
-    std::vector<std::vector<std::size_t>> buckets_;  // pairs, in their order
-    std::vector<PairShape> shapes_;
-    std::vector<Slot> slots_;
-    mutable std::optional<Epoch> epoch_;  // the last one asked for
+    std::vector<PairShape> shapes_;  // by bucket
+    BucketedEpochs epochs_;
 };
 
 }  // namespace vkf
