@@ -102,11 +102,15 @@ void add_products(Cases& list) {
 void add_self_attention(Cases& list, const std::string& name, std::int64_t batch, std::int64_t length,
                         std::int64_t heads, std::int64_t width, const AttentionMask& mask, Drawn drawn) {
     const std::int64_t channels = heads * width;
-    const std::string window = mask.window_left ? text(", window ", *mask.window_left) : "";
+    const auto part = [](const char* what, std::int64_t number) { return number > 0 ? text(what, number) : ""; };
+    const std::string pattern =
+        text(mask.block > 1 ? text(", blocks of ", mask.block) : "",
+             mask.window_left ? text(", window ", *mask.window_left) : "",
+             part(", global ", mask.global_first + mask.global_last), part(", random ", mask.random_blocks));
     add_with_gradient(
         list,
         {"attention", name,
-         text(batch, 'x', length, ", ", heads, " heads of ", width, mask.causal ? ", causal" : "", window),
+         text(batch, 'x', length, ", ", heads, " heads of ", width, mask.causal ? ", causal" : "", pattern),
          [=](Operands& operands) {
              return split((operands.*drawn)({batch, length, 3 * channels}), std::array{channels, channels, channels});
          },
@@ -120,6 +124,11 @@ void add_attention(Cases& list) {
     add_self_attention(list, "GPT-2", 1, 1024, 12, 64, {.causal = true});
     add_self_attention(list, "long", 1, 16384, 1, 64, {.causal = true});
     add_self_attention(list, "long", 1, 16384, 1, 64, {.causal = true, .window_left = 255});
+    add_self_attention(list, "Longformer", 1, 16384, 1, 64,
+                       {.window_left = 128, .window_right = 128, .global_first = 16});
+    add_self_attention(
+        list, "BigBird", 1, 16384, 1, 64,
+        {.window_left = 1, .window_right = 1, .block = 64, .global_first = 1, .global_last = 1, .random_blocks = 3});
     list.push_back(
         {"attention", "GPT-2, one token", "1x1 of 1024, 12 heads of 64", "", [](Operands& operands) -> Repetition {
              const Tensor q = operands.numbers({1, 1, 768});
