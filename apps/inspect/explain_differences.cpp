@@ -42,7 +42,7 @@ BlockParameters block_parameters(const Parameters& parameters, std::string_view 
         if (name.find(".lora_") != std::string::npos)
             made.adapters += count;
         else if (map == maps.end())
-            made.others += count;
+            (parameter.shape.rank() == 4 ? made.kernels : made.others) += count;
         else if (name.ends_with(".bias"))
             made.biases += count;
         else
@@ -86,6 +86,7 @@ std::string parameter_difference(const ModelConfig& config, const BlockSizes& si
     const std::string variant = config.has_attention() ? config.attention().variant_name() : "";
     add(exact.second_maps, text("the second output map of ", variant, ", which has h² weights"));
     add(exact.biases, "biases");
+    add(exact.kernels, "convolutions");
     add(exact.others, variant == "standard" ? "norms" : "norms and other vectors");
     add(exact.adapters, "adapters");
     if (reasons.empty()) return text("One ", sizes.name, " has exactly the parameters of the formula.");

@@ -19,9 +19,10 @@ struct BlockParameters {
     std::int64_t second_maps = 0;  // weights of second output maps of attention variants
     std::int64_t biases = 0;       // of linear maps
     std::int64_t adapters = 0;
-    std::int64_t others = 0;  // norms, and parameters of attention variants
+    std::int64_t kernels = 0;  // of convolutions
+    std::int64_t others = 0;   // norms, and parameters of attention variants
 
-    std::int64_t all() const { return maps + second_maps + biases + adapters + others; }
+    std::int64_t all() const { return maps + second_maps + biases + adapters + kernels + others; }
 };
 
 /// Parameters of the blocks PATH.0, PATH.1, …

@@ -196,7 +196,7 @@ ModelSizes model_sizes(const VitConfig& c, std::int64_t /*length*/) {
     std::vector<std::string> notes;
     if (c.depthwise_kernel_size > 0) {
         const std::int64_t taps = c.depthwise_kernel_size * c.depthwise_kernel_size;
-        notes.push_back(text("The MLP of a block also has a depthwise convolution: ", taps, "·f parameters, 2·", taps,
+        notes.push_back(text("The MLP of a block also has a depthwise convolution: ", taps, "·f parameters, ", 2 * taps,
                              "·f FLOPs for a token, and 2·f more numbers of a token that are kept."));
     }
     return {.blocks = {{.name = "block",
