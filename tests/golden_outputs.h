@@ -5,6 +5,7 @@
 
 #include "models/scope.h"
 #include "ops/backward.h"
+#include "ops/movement/view.h"
 
 namespace vkf::test {
 
@@ -16,7 +17,7 @@ inline void output_all(Graph& graph, const Parameters& parameters, Tensor logits
     std::vector<Tensor> wrt;
     for (const Parameter& p : trained) wrt.push_back(p.tensor);
     const std::vector<Tensor> d = gradients(loss, wrt);
-    for (std::size_t i = 0; i < wrt.size(); ++i) graph.output("grad." + trained[i].name, d[i]);
+    for (std::size_t i = 0; i < wrt.size(); ++i) graph.output("grad." + trained[i].name, contiguous(d[i]));
 }
 
 }  // namespace vkf::test
