@@ -13,6 +13,8 @@ TensorType HeadChunks::matrices(const TensorType& x, std::int64_t columns) const
 void HeadChunks::check(const TensorType& x, const TensorType& length_type, const TensorType& key_length_type) const {
     require(x.dtype == DType::f32 && x.shape.rank() == 3 && x.shape.elements() > 0 && x.shape[2] % heads == 0,
             "wants f32[B, T, H·D] with ", heads, " heads, not ", x);
+    const std::int64_t positions = keys > 0 ? keys : x.shape[1];
+    require(chunk * chunks >= positions, chunks, " chunks of ", chunk, " cannot hold ", positions, " positions");
     const TensorType each{DType::i32, {x.shape[0]}}, one{DType::i32, {1}};
     require(!lengths || length_type == each || length_type == one, "lengths are ", length_type, ", wanted ", each,
             " or ", one);

@@ -71,6 +71,8 @@ TEST(HostHeadFeaturesShapes, RefusesWhatDoesNotFit) {
                  three = graph.input("three", {DType::i32, {3}});
     EXPECT_NO_THROW(head_features(x, elu, {.heads = 3, .chunk = 3}));
     EXPECT_THROW(head_features(x, elu, {.heads = 5, .chunk = 3}), InputError);
+    EXPECT_THROW(head_features(x, elu, {.heads = 3, .chunk = 2}), InputError);
+    EXPECT_THROW(head_features(x, elu, {.heads = 3, .chunk = 2, .chunks = 2, .keys = 5}), InputError);
     EXPECT_THROW(head_features(reshape(x, {6, 12}), elu, {.heads = 3, .chunk = 3}), InputError);
     EXPECT_THROW(head_features(x, elu, {.heads = 3, .chunk = 3, .lengths = floats}), InputError);
     EXPECT_THROW(head_features(x, elu, {.heads = 3, .chunk = 3, .lengths = three}), InputError);
