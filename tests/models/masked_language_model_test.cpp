@@ -97,7 +97,9 @@ TEST(HostMasking, TheMaskTokenIsTheTokenizersUnlessTheModelHasOne) {
     EXPECT_EQ(adopted({}, "[MASK]"), 5);
     EXPECT_EQ(adopted({}, "<mask>"), 5);
     EXPECT_EQ(adopted({}, "<hidden>"), -1);
-    EXPECT_EQ(adopted({.mask_token_id = 2, .attention = {}}, "[MASK]"), 2);
+    BertConfig known;
+    known.mask_token_id = 2;
+    EXPECT_EQ(adopted(known, "[MASK]"), 2);
     const Letters letters("[MASK]");
     EXPECT_EQ(special_tokens(&letters), (Tokens{5, 4}));
     EXPECT_EQ(special_tokens(nullptr), Tokens());

@@ -39,7 +39,7 @@ Tensor combined(Tensor projection, Tensor x, std::int64_t heads, Tensor lengths)
 Tensor linformer_attention(Tensor q, Tensor k, Tensor v, Tensor e, Tensor f, const AttentionOptions& options) {
     AttentionMask mask = options.mask;
     require(
-        !mask.causal && !mask.diagonal && !mask.window_left && !mask.window_right,
+        !mask.causal && !mask.diagonal && !mask.window_left && !mask.window_right && mask.dilation == 1,
         "linformer attention: the mask depends on positions, but each combined key stands for keys at all positions");
     const std::int64_t heads = options.value_heads();
     for (const auto& [x, name] : {std::pair{k, "keys"}, {v, "values"}})
