@@ -123,7 +123,7 @@ void ImageRunOptions::load_origin(const Common& common) {
             const double scale = static_cast<double>(image_size) / static_cast<double>(its_size);
             fit.shorter = static_cast<int>(std::lround(fit.shorter * scale));
         }
-        note(common, text(origin(), ": positions of images of ", its_size, " pixels become those of ", image_size));
+        resized_from = its_size;
     }
     if (!resume && !given("--statistics") && origin_processor_) statistics = "model";
     note_changes(common);

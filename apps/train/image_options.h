@@ -14,7 +14,8 @@ struct ImageRunOptions : RunOptions {
     explicit ImageRunOptions(const Family& family);  // starting point of both published recipes
 
     // data
-    std::int64_t image_size = 0;  // 0: the data's
+    std::int64_t image_size = 0;    // 0: the data's
+    std::int64_t resized_from = 0;  // that of --init-from, if it is another one; 0: the positions are as they were
     std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
     bool coarse_labels = false;
     std::int64_t num_labels = 0;  // 0: the data's

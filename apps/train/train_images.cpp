@@ -164,9 +164,11 @@ void train_images(const ImageRunOptions& o, const Common& common) {
         run->describe({{"config.json", config_json_text(model)},
                        {image_processor_file, image_processor_text(o.processor(), model.size(Dimension::image_size))}},
                       o.toml(), o.save_total_limit);
-        note(common,
-             text(trainer.parameters().count(), " parameters, ", model.attention().title(), " attention, on ",
-                  device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));
+        if (o.resized_from > 0)
+            note(common, text(o.origin(), ": positions of images of ", o.resized_from, " pixels become those of ",
+                              model.size(Dimension::image_size).value));
+        note(common, text(trainer.parameters().count(), " parameters, ", model.attention().title(), " attention, on ",
+                          device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));
         run->introduce(run_part(common, device.info(), trainer.parameters().count()));
         at = run_training(trainer, *run, loop, at, common);
         if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", at.step}, {"best_val_accuracy", 1 - at.best}});

@@ -43,8 +43,8 @@ struct Learned {
     double loss, accuracy;
 };
 
-/// Trains on texts whose class is their number of b's among a's, 0, 1 or more, in batches with empty rows, and evaluates
-/// on the same texts.
+/// Trains on texts whose class is their number of b's among a's, 0, 1 or more, in batches with empty rows, and
+/// evaluates on the same texts.
 Learned learned(const ModelConfig& config, std::int64_t steps) {
     LabelledTexts set{.name = "letters"};
     for (unsigned i = 0; i < 30; ++i) {
