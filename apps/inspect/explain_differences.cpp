@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/cli/common.h"
+#include "models/attention/kind.h"
 
 namespace vkf {
 
@@ -95,19 +96,30 @@ std::string parameter_difference(const ModelConfig& config, const BlockSizes& si
 
 std::string flops_difference(const BlockFormulas& block, const BlockFlops& forward, const BlockFlops& training) {
     const BlockSizes& at = block.sizes;
-    std::string words = text("Attention between tokens (", block.attention.symbols, ") is ",
-                             share_text(forward.attention, forward.all()), " of one ", at.name, "'s forward pass");
-    if (at.causal && !at.cross)
-        words += "; with the causal mask it is half of 4·s·h, because a token sees those before it";
-    words += text(". Its backward pass computes scores again, so training takes ",
-                  fixed(training.attention / forward.attention, 1), " times its FLOPs, not 3.");
-    words += text(" Norms, activations and other elementwise work, which the formula does not count, are ",
+    std::string words;
+    if (forward.attention > 0) {
+        words = text("Attention between tokens (", block.attention.symbols, ") is ",
+                     share_text(forward.attention, forward.all()), " of one ", at.name, "'s forward pass");
+        if (at.causal && !at.cross)
+            words += "; with the causal mask it is half of 4·s·h, because a token sees those before it";
+        words += text(". Its backward pass computes scores again, so training takes ",
+                      fixed(training.attention / forward.attention, 1), " times its FLOPs, not 3. ");
+    }
+    words += text("Norms, activations and other elementwise work, which the formula does not count, are ",
                   share_text(forward.others, forward.all()), " of the forward pass.");
     const double beyond = forward.products - block.products.value;
     if (beyond > 1e-6 * block.products.value)
         words += text(" Products have ", share_text(beyond, block.products.value),
-                      " more FLOPs than the formula says: those of further maps.");
+                      " more FLOPs than the formula says: those of ",
+                      forward.attention > 0 ? "further maps." : "attention, which consists of products.");
     return words;
+}
+
+std::string kind_sentence(const AttentionConfig& attention) {
+    const std::string kind = attention.kind_name();
+    if (kind == "full") return "";
+    return text("The formulas are those of full attention. The model's is ", kind,
+                attention.kind().hide ? " attention, in which a token sees fewer others." : " attention.");
 }
 
 std::string kept_sentence(const BlockFormulas& block, const TrainerConfig& config) {

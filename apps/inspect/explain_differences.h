@@ -48,6 +48,8 @@ double kept_bytes(const Analysis& step, std::string_view path);
 std::string parameter_difference(const ModelConfig& config, const BlockSizes& sizes, const BlockParameters& exact);
 /// `forward` and `training` are of one token in one block.
 std::string flops_difference(const BlockFormulas& block, const BlockFlops& forward, const BlockFlops& training);
+/// Says that formulas of full attention do not describe the model's kind of attention; "" if they do.
+std::string kind_sentence(const AttentionConfig& attention);
 std::string kept_sentence(const BlockFormulas& block, const TrainerConfig& config);
 
 }  // namespace vkf

@@ -65,6 +65,8 @@ public:
         add_states();
         add_generation();
         made_.differences.insert(made_.differences.end(), sizes_.notes.begin(), sizes_.notes.end());
+        if (const std::string kind = kind_sentence(model_.config.attention()); !kind.empty())
+            made_.differences.push_back(kind);
         return std::move(made_);
     }
 

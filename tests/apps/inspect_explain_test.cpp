@@ -134,6 +134,23 @@ TEST(HostExplain, SecondOutputMapsAreSetAside) {
         << made.differences.front();
 }
 
+TEST(HostExplain, OtherKindsOfAttentionAreNamed) {
+    const auto differences = [](const char* kind) {
+        const InspectedModel model = inspected_gpt2("belief", kind);
+        std::string all;
+        for (const std::string& sentence : explanation(model).differences) all += sentence + "\n";
+        EXPECT_EQ(all.find("nan times"), std::string::npos) << all;
+        return all;
+    };
+    EXPECT_EQ(differences("full").find("The formulas are those of full attention"), std::string::npos);
+    EXPECT_NE(differences("window").find("The model's is window attention, in which a token sees fewer others."),
+              std::string::npos);
+    const std::string linear = differences("linear");
+    EXPECT_NE(linear.find("The model's is linear attention."), std::string::npos);
+    EXPECT_NE(linear.find("those of attention, which consists of products."), std::string::npos);
+    EXPECT_EQ(linear.find("Attention between tokens"), std::string::npos);
+}
+
 TEST(HostExplain, StatesCacheAndTotals) {
     const Explanation made = explanation(inspected_gpt2());
     const double parameters = quantity(made, "all parameters").exact;

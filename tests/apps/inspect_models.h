@@ -18,9 +18,10 @@
 
 namespace vkf::test {
 
-inline InspectedModel inspected_gpt2(const char* variant = "standard") {
+inline InspectedModel inspected_gpt2(const char* variant = "standard", const char* kind = "full") {
     Gpt2Config c{.vocab_size = 90, .n_positions = 32, .n_embd = 48, .n_layer = 3, .n_head = 3};
     c.attention.set_variant(variant);
+    c.attention.set_kind(kind);
     return inspected_language(c, {.rows = 2, .length = 32}, Format::f32);
 }
 
