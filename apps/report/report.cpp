@@ -191,7 +191,7 @@ void add_report(cli::Command& app, Common& common) {
         "  vkformer report out --out report.html\n"
         "  vkformer report standard belief-star belief-star-2 --out compare.html --csv compare.csv\n"
         "  vkformer report standard belief-star --tensorboard logs\n"
-        "  vkformer report out --picture maps/h.0.attn.svg --out report.html\n"
+        "  vkformer report out --picture map.svg --out report.html\n"
         "\n"
         "Runs that differ only in their seeds are averaged; bands are one standard deviation up and down. Others get\n"
         "a curve each, named by the options in which they differ. `train --probe-interval` adds figures of "
