@@ -126,9 +126,6 @@ void add_attention(Cases& list) {
     add_self_attention(list, "long", 1, 16384, 1, 64, {.causal = true, .window_left = 255});
     add_self_attention(list, "Longformer", 1, 16384, 1, 64,
                        {.window_left = 128, .window_right = 128, .global_first = 16});
-    add_self_attention(
-        list, "BigBird", 1, 16384, 1, 64,
-        {.window_left = 1, .window_right = 1, .block = 64, .global_first = 1, .global_last = 1, .random_blocks = 3});
     list.push_back(
         {"attention", "GPT-2, one token", "1x1 of 1024, 12 heads of 64", "", [](Operands& operands) -> Repetition {
              const Tensor q = operands.numbers({1, 1, 768});
