@@ -129,7 +129,8 @@ std::vector<ReportPicture> shown_pictures(const ReportOptions& o) {
     require(o.runs.size() == 1, "--picture belongs to one run in --tensorboard, and there are ", o.runs.size(),
             ": wanted one run");
     for (const ReportPicture& picture : shown)
-        require(picture.width > 0, picture.name, ": TensorBoard shows no SVG, wanted PNG or JPEG with --tensorboard");
+        require(picture.media_type == "image/png" || picture.media_type == "image/jpeg", picture.name, " is ",
+                picture.media_type, ", which TensorBoard does not show: wanted PNG or JPEG with --tensorboard");
     return shown;
 }
 
@@ -176,8 +177,7 @@ void add_report(cli::Command& app, Common& common) {
     command.add_option("runs", o->runs, "Directories of training runs").required().type_name("DIR").any_number();
     command.add_option("--out", o->out, "Page to write").type_name("FILE.html");
     command
-        .add_option("--picture", o->pictures,
-                    "Picture to show, such as an attention map; may be given several times")
+        .add_option("--picture", o->pictures, "Picture to show, such as an attention map; may be given several times")
         .type_name("FILE")
         .one_word_each();
     command.add_option("--plots", o->plots, "Directory for every figure as a picture of its own").type_name("DIR");

@@ -43,10 +43,9 @@ double seconds_of_step(Trainer& trainer, const TrainLoop& loop) {
 /// Writes the timeline of the steps after the timed ones.
 void write_trace(Trainer& trainer, const TrainLoop& loop, const std::string& file, const Common& common) {
     StepTrace trace(trainer.device().info().name);
-    for (std::int64_t step = TIMED; step < TIMED + TRACED; ++step) {
-        trainer.set_trace([&](const TracedRun& run) { trace.add(step, run); });
-        run_step(trainer, loop, step);
-    }
+    std::int64_t step = TIMED;
+    trainer.set_trace([&](const TracedRun& run) { trace.add(step, run); });
+    for (; step < TIMED + TRACED; ++step) run_step(trainer, loop, step);
     trainer.set_trace({});
     write_atomically(file, trace.document().dump());
     note(common, text(file, " has the timeline of ", TRACED, " steps, ", trace.events(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include "apps/cli/command.h"
@@ -174,7 +175,7 @@ void RunOptions::check_run(std::int64_t evaluations) {
     require(!(resume && dry_run),
             "--resume and --dry-run exclude each other: a dry run is of a run from its beginning");
     require(trace.empty() || dry_run, "--trace has no effect without --dry-run");
-    require_trace_file({data, init_from});
+    require_trace_file();
     for (auto set = eval_data.begin(); set != eval_data.end(); ++set) {
         const auto same = [&](const NamedPath& other) { return other.name == set->name; };
         require(set->name != "train" && set->name != "val" && std::none_of(eval_data.begin(), set, same),
@@ -204,10 +205,12 @@ Feed RunOptions::training_feed(Feed feed, std::int64_t steps) const {
     return overfit_one_batch ? first_update_only(std::move(feed), trainer.gradient_accumulation_steps) : feed;
 }
 
-void RunOptions::require_trace_file(std::vector<std::filesystem::path> inputs) const {
+void RunOptions::require_trace_file() const {
     if (trace.empty()) return;
-    for (const NamedPath& set : eval_data) inputs.push_back(set.path);
-    require_output("--trace", trace, inputs);
+    require_output("--trace", trace, {data, init_from});
+    std::error_code ignored;
+    require(overwrite || !std::filesystem::exists(trace, ignored), "--trace ", trace,
+            " is there already; --overwrite replaces it");
 }
 
 std::string RunOptions::read_origin(const Common& common) {

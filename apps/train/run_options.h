@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <span>
@@ -87,8 +86,8 @@ protected:
     /// Settles options that depend on others, for a run with `evaluations` evaluations after its first. Throws
     /// InputError naming the option, its value and the wanted values.
     void check_run(std::int64_t evaluations);
-    /// Throws InputError if the trace would replace one of these inputs, or a set to evaluate on.
-    void require_trace_file(std::vector<std::filesystem::path> inputs) const;
+    /// Throws InputError if the trace would replace the data, a model, or without --overwrite any file.
+    void require_trace_file() const;
     /// Path of the config.json of origin(), which holds a model of this family; takes the train.toml of a resumed run
     /// too. Throws InputError for other models, and if the run's optimizer keeps other states than the optimizer of
     /// these options.

@@ -78,8 +78,6 @@ void TranslationRunOptions::check() {
     require(tokenizer.empty() || source_tokenizer.empty(), "--tokenizer and --source-tokenizer exclude each other");
     require(source_tokenizer.empty() || !on_command_line("--share-embeddings"),
             "--share-embeddings is for one tokenizer, and there is one for each side");
-    for (const PairFiles& files : {training, validation})
-        require_trace_file({files.source, files.target, files.pairs});
     check_steps();
     check_run((max_iters + eval_interval - 1) / eval_interval);
 }

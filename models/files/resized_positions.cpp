@@ -74,6 +74,7 @@ void load_for_size(const std::filesystem::path& directory, const ModelConfig& mo
         std::vector<float> values = read_parts(file, stored[i]);
         const Shape& wanted = state.type(name).shape;
         if (wanted != shape) {  // only a table of positions depends on the images' size
+            require(name.ends_with("pos_embed"), directory.string(), ": ", name, " is ", shape, ", wanted ", wanted);
             const double patches = static_cast<double>(wanted.rows() - 1);
             values = resized_positions(values, shape.width(), std::lround(std::sqrt(patches)));
         }

@@ -209,7 +209,7 @@ TEST_F(ProgramTensorBoard, ShowsTextsThatModelsWroteAndPictures) {
 
     scratch.file("map.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
     expect_holds(refused({path("a"), "--overwrite", "--picture", path("map.svg")}),
-                 "map.svg: TensorBoard shows no SVG");
+                 "map.svg is image/svg+xml, which TensorBoard does not show");
     expect_holds(refused({path("a"), "--overwrite", "--picture", path("a/train.toml")}), "train.toml: is no picture");
     scratch.file("cut.png", png.substr(0, png.size() / 2));
     expect_holds(refused({path("a"), "--overwrite", "--picture", path("cut.png")}), "cut.png: ");

@@ -52,6 +52,25 @@ TEST(HostAttentionKind, FilesSayTheKindAndItsOptions) {
     EXPECT_THROW(read(R"({"kind": "window", "window": -1})"), InputError);
 }
 
+/// Blocks at the end of padding, and random ones, would make a sequence depend on its batch.
+TEST(HostAttentionKind, BigBirdRefusesPaddedSequences) {
+    const auto hide = [](bool causal, bool padded, std::int64_t blocks) {
+        Graph graph;
+        AttentionConfig config;
+        config.set_kind("bigbird");
+        for (const Field& field : config.kind_options.fields())
+            if (field.key == "bigbird_global_blocks" || field.key == "bigbird_random_blocks")
+                *std::get<IntRange>(field.value).value = blocks;
+        AttentionMask mask{.causal = causal};
+        if (padded) mask.key_lengths = graph.input("lengths", {DType::i32, {2}});
+        config.kind().hide(config.kind_options, 0, mask);
+    };
+    EXPECT_NO_THROW(hide(false, false, 1));
+    EXPECT_NO_THROW(hide(true, true, 1));
+    EXPECT_NO_THROW(hide(false, true, 0));
+    EXPECT_THROW(hide(false, true, 1), InputError);
+}
+
 /// A window that no pair exceeds hides nothing: results are equal bit for bit. A narrower one changes them.
 TEST(DeviceAttentionKind, AWideWindowIsFullAttention) {
     const auto logits = [](std::string_view kind, std::int64_t window) {

@@ -2,6 +2,7 @@
 // ends, whose queries see all keys, and random blocks (Zaheer et al., 2020, arXiv 2007.14062), which differ from layer
 // to layer. In causal models queries see earlier tokens only, and the last blocks are not global.
 
+#include "base/error.h"
 #include "models/attention/kind.h"
 
 namespace vkf {
@@ -35,6 +36,10 @@ struct BigBird {
 
 void hide(const AnyConfig& options, std::int64_t layer, AttentionMask& mask) {
     const auto& own = options.as<BigBird>();
+    // Such blocks are counted in the padded length, so that a sequence would depend on those beside it in a batch.
+    require(mask.causal || !mask.key_lengths || own.global_blocks + own.random_blocks == 0,
+            "bigbird's global and random blocks are for sequences of one length, and the model pads them: wanted "
+            "--attention-kind window, with --global-tokens, or none of these blocks");
     mask.block = own.block_size;
     mask.window_left = mask.window_right = own.window_blocks;
     mask.global_first = own.global_blocks;

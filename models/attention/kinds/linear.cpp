@@ -20,7 +20,8 @@ struct Linear {
             {"elu", FeatureMap::elu}, {"relu", FeatureMap::relu}, {"taylor", FeatureMap::taylor}};
         return {{.key = "feature_map",
                  .value = choice(features, words),
-                 .help = "features of linear attention: elu(x) + 1, relu(x), or Taylor's first order of exp(q k)"}};
+                 .help = "features of linear attention, which has no weights to drop: elu(x) + 1, relu(x), or Taylor's "
+                         "first order of exp(q k)"}};
     }
     bool operator==(const Linear&) const = default;
 };
@@ -29,6 +30,8 @@ Tensor attend(const AttentionContext& at) {
     const AttentionOptions& o = at.options;
     const AttentionMask& mask = o.mask;
     require(!mask.diagonal, "linear attention sums over all tokens: mask_diagonal is true, wanted false");
+    require(!mask.window_left && !mask.window_right,
+            "linear attention sums over all tokens, and the model has a window");
     require(o.scale == 0, "linear attention has no scores to scale, wanted a model with the usual scale");
     const LinearAttentionOptions how{.heads = o.heads,
                                      .kv_heads = o.kv_heads,
