@@ -1,4 +1,4 @@
-// Feature maps φ of linear attention for a pair of a head's columns; numbered as `HeadMap` in
+// Feature maps φ of linear attention for a pair of a head's columns; numbered as `HeadFeatureMap` in
 // runtime/ops/linear_attention/head_features.h.
 //
 // Numerics: fp32; e^x by lib/exponential.glsl, |x| / 2 + 1 ulp, and 0 below 2^-100. NaN gives NaN.

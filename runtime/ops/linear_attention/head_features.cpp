@@ -14,8 +14,8 @@ namespace {
 
 enum FeatureOperand : std::size_t { heads_in, feature_lengths, feature_key_lengths, d_features };
 
-bool appends_one(HeadMap map) {
-    return map == HeadMap::with_one || map == HeadMap::taylor;
+bool appends_one(HeadFeatureMap map) {
+    return map == HeadFeatureMap::with_one || map == HeadFeatureMap::taylor;
 }
 
 /// 1 / ‖x‖, or 0 where <x, x> is 0 or subnormal in fp32.
@@ -25,14 +25,14 @@ double inverse_norm(std::span<const double> x) {
     return sum < static_cast<double>(std::numeric_limits<float>::min()) ? 0.0 : 1.0 / std::sqrt(sum);
 }
 
-double mapped(HeadMap map, double x) {
-    if (map == HeadMap::elu) return x > 0 ? x + 1 : std::exp(x);
-    return map == HeadMap::relu ? std::max(0.0, x) : x;
+double mapped(HeadFeatureMap map, double x) {
+    if (map == HeadFeatureMap::elu) return x > 0 ? x + 1 : std::exp(x);
+    return map == HeadFeatureMap::relu ? std::max(0.0, x) : x;
 }
 
-double map_slope(HeadMap map, double x) {
-    if (map == HeadMap::elu) return x > 0 ? 1 : std::exp(x);
-    return map == HeadMap::relu && x <= 0 ? 0 : 1;
+double map_slope(HeadFeatureMap map, double x) {
+    if (map == HeadFeatureMap::elu) return x > 0 ? 1 : std::exp(x);
+    return map == HeadFeatureMap::relu && x <= 0 ? 0 : 1;
 }
 
 /// Calls `visit(x, y)` with the first elements of each head's row of x and of the matrices' row that holds it.
@@ -50,7 +50,7 @@ void each_head(const HeadChunks& chunks, std::span<const Array> in, std::int64_t
 }
 
 /// Constants and arguments of both directions.
-void append_features(Dispatch& made, HeadMap map, Tensor x, Tensor y) {
+void append_features(Dispatch& made, HeadFeatureMap map, Tensor x, Tensor y) {
     made.constants.insert(made.constants.end(),
                           {{"MAP", static_cast<std::uint32_t>(map)}, {"LAYOUT_Y", vector_layout(y)}});
     made.flops = 4.0 * static_cast<double>(y.elements());
@@ -64,7 +64,7 @@ std::uint32_t layout_of_heads(Tensor x, std::int64_t heads) {
 /// d_x from x, the lengths and the gradient of the features. Rows that do not count get 0.
 class HeadFeaturesBackwardOp : public Op {
 public:
-    HeadFeaturesBackwardOp(HeadMap map, const HeadChunks& chunks) : map_(map), chunks_(chunks) {}
+    HeadFeaturesBackwardOp(HeadFeatureMap map, const HeadChunks& chunks) : map_(map), chunks_(chunks) {}
 
     std::string_view name() const override { return "head_features_backward"; }
 
@@ -80,9 +80,10 @@ public:
         each_head(chunks_, in, in[d_features].shape.width(), [&](std::size_t x_at, std::size_t y_at) {
             const double *x = &in[heads_in].at[x_at], *d_y = &in[d_features].at[y_at];
             double* d_x = &out[0].at[x_at];
-            const double norm = map_ == HeadMap::taylor ? inverse_norm({x, width}) : 1.0;
+            const double norm = map_ == HeadFeatureMap::taylor ? inverse_norm({x, width}) : 1.0;
             double along = 0;  // <d_y, x> / <x, x>
-            for (std::size_t j = 0; j < width && map_ == HeadMap::taylor; ++j) along += d_y[j] * x[j] * norm * norm;
+            for (std::size_t j = 0; j < width && map_ == HeadFeatureMap::taylor; ++j)
+                along += d_y[j] * x[j] * norm * norm;
             for (std::size_t j = 0; j < width; ++j) d_x[j] = norm * map_slope(map_, x[j]) * (d_y[j] - along * x[j]);
         });
         return true;
@@ -112,13 +113,13 @@ public:
     }
 
 private:
-    HeadMap map_;
+    HeadFeatureMap map_;
     HeadChunks chunks_;
 };
 
 class HeadFeaturesOp : public Op {
 public:
-    HeadFeaturesOp(HeadMap map, const HeadChunks& chunks) : map_(map), chunks_(chunks) {}
+    HeadFeaturesOp(HeadFeatureMap map, const HeadChunks& chunks) : map_(map), chunks_(chunks) {}
 
     std::string_view name() const override { return "head_features"; }
 
@@ -132,7 +133,7 @@ public:
         const auto width = as_index(in[heads_in].shape.width() / chunks_.heads);
         each_head(chunks_, in, out[0].shape.width(), [&](std::size_t x_at, std::size_t y_at) {
             const std::span<const double> x{&in[heads_in].at[x_at], width};
-            const double factor = map_ == HeadMap::taylor ? inverse_norm(x) : 1.0;
+            const double factor = map_ == HeadFeatureMap::taylor ? inverse_norm(x) : 1.0;
             for (std::size_t j = 0; j < width; ++j) out[0].at[y_at + j] = factor * mapped(map_, x[j]);
             if (appends_one(map_)) out[0].at[y_at + width] = 1;
         });
@@ -162,17 +163,17 @@ public:
     }
 
 private:
-    HeadMap map_;
+    HeadFeatureMap map_;
     HeadChunks chunks_;
 };
 
 }  // namespace
 
-std::int64_t feature_columns(HeadMap map, std::int64_t width) {
+std::int64_t feature_columns(HeadFeatureMap map, std::int64_t width) {
     return ceil_div(width + (appends_one(map) ? 1 : 0), 8) * 8;
 }
 
-Tensor head_features(Tensor x, HeadMap map, const HeadChunks& chunks) {
+Tensor head_features(Tensor x, HeadFeatureMap map, const HeadChunks& chunks) {
     return add_one(x.graph(), HeadFeaturesOp(map, chunks), {x, chunks.lengths, chunks.key_lengths});
 }
 

@@ -9,7 +9,7 @@
 namespace vkf {
 
 /// Maps φ of a head's row x. Numbered as in shaders/linear_attention/head_maps.glsl.
-enum class HeadMap : std::uint32_t {
+enum class HeadFeatureMap : std::uint32_t {
     identity,  // x
     with_one,  // [x, 1]
     elu,       // elu(x) + 1: x + 1 for x > 0, else e^x
@@ -18,11 +18,11 @@ enum class HeadMap : std::uint32_t {
 };
 
 /// Columns of φ(x) for heads of `width` columns: with zeros behind φ's own, a multiple of 8.
-std::int64_t feature_columns(HeadMap map, std::int64_t width);
+std::int64_t feature_columns(HeadFeatureMap map, std::int64_t width);
 
 /// φ of each head's row of x [B, T, H·D], as rows of the chunks' matrices, [B·H/sharing·chunks, sharing·chunk,
 /// columns]. Rows of the matrices without a row of x are 0, and rows of x that do not count are not read. Saves x.
 /// fp32, rounded once where results are kept in 16 bits.
-Tensor head_features(Tensor x, HeadMap map, const HeadChunks& chunks);
+Tensor head_features(Tensor x, HeadFeatureMap map, const HeadChunks& chunks);
 
 }  // namespace vkf

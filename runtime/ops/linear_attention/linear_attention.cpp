@@ -22,8 +22,10 @@ namespace {
 /// Positions of a chunk. A chunk's weights cost as many products per position as its state of 64 columns.
 constexpr std::int64_t longest_chunk = 64;
 
-HeadMap map_of(FeatureMap features) {
-    return features == FeatureMap::elu ? HeadMap::elu : features == FeatureMap::relu ? HeadMap::relu : HeadMap::taylor;
+HeadFeatureMap map_of(FeatureMap features) {
+    return features == FeatureMap::elu    ? HeadFeatureMap::elu
+           : features == FeatureMap::relu ? HeadFeatureMap::relu
+                                          : HeadFeatureMap::taylor;
 }
 
 /// Divisors up to this one count as 0. The smallest normal number, or the rounding of 1 + q̂ᵀk̂ where it should be 0.
@@ -51,7 +53,7 @@ Tensor causal_weights(Graph& graph, std::int64_t chunk) {
 /// Linear attention to the keys, and to those before them that the state `initial`, or none, stands for.
 LinearAttentionStep attend(Tensor q, Tensor k, Tensor v, Tensor initial, const AttentionExtents& e,
                            const LinearAttentionOptions& options) {
-    const HeadMap map = map_of(options.features);
+    const HeadFeatureMap map = map_of(options.features);
     const bool chunked = options.causal && e.T > 1;  // a single query is at the last key
     const std::int64_t chunk =
         chunked ? std::min(longest_chunk, static_cast<std::int64_t>(std::bit_ceil(as_index(e.S)))) : e.S;
@@ -66,7 +68,7 @@ LinearAttentionStep attend(Tensor q, Tensor k, Tensor v, Tensor initial, const A
                              .key_lengths = chunked ? options.key_lengths : Tensor()};
 
     const Tensor q_features = head_features(q, map, queries), k_features = head_features(k, map, keys),
-                 values = head_features(v, HeadMap::with_one, keys);
+                 values = head_features(v, HeadFeatureMap::with_one, keys);
     const std::int64_t features = k_features.width(), columns = values.width();
     const RunningSums states = running_sums(
         reshape(matmul(k_features, values, {.transpose_a = true}), {e.B * e.N, chunks, features * columns}),
@@ -110,7 +112,8 @@ LinearAttentionStep linear_attention_step(Tensor q, Tensor k, Tensor v, Tensor s
 std::int64_t linear_attention_state(const LinearAttentionOptions& options, std::int64_t head_width,
                                     std::int64_t value_width) {
     return (options.kv_heads ? options.kv_heads : options.heads) *
-           feature_columns(map_of(options.features), head_width) * feature_columns(HeadMap::with_one, value_width);
+           feature_columns(map_of(options.features), head_width) *
+           feature_columns(HeadFeatureMap::with_one, value_width);
 }
 
 }  // namespace vkf

@@ -24,7 +24,7 @@ void check_projection(std::string_view name, Tensor projection, std::int64_t hea
 Tensor combined(Tensor projection, Tensor x, std::int64_t heads, Tensor lengths) {
     const std::int64_t batch = x.shape()[0], keys = x.shape()[1], width = x.width() / heads;
     const HeadChunks whole{.heads = heads, .chunk = keys, .lengths = lengths};
-    const Tensor rows = head_features(x, HeadMap::identity, whole);
+    const Tensor rows = head_features(x, HeadFeatureMap::identity, whole);
     const std::int64_t columns = rows.width(), combinations = projection.shape()[-2];
     const Tensor along_keys = permute(reshape(rows, {batch, heads, keys, columns}), std::array{1, 0, 3, 2});
     const Tensor made = matmul(reshape(along_keys, {heads, batch * columns, keys}), slice(projection, -1, 0, keys),

@@ -12,10 +12,11 @@ namespace {
 
 using Inputs = std::span<const Tensor>;
 
-constexpr HeadMap with_one = HeadMap::with_one, elu = HeadMap::elu, relu = HeadMap::relu, taylor = HeadMap::taylor;
+constexpr HeadFeatureMap with_one = HeadFeatureMap::with_one, elu = HeadFeatureMap::elu, relu = HeadFeatureMap::relu,
+                         taylor = HeadFeatureMap::taylor;
 
 /// Features of x [B, T, H·D]. Lengths, and numbers of keys, follow x as operands where given.
-OpCase features(std::string name, HeadMap map, Operand x, HeadChunks chunks, std::vector<double> lengths = {},
+OpCase features(std::string name, HeadFeatureMap map, Operand x, HeadChunks chunks, std::vector<double> lengths = {},
                 std::vector<double> key_lengths = {}) {
     std::vector<Operand> operands{std::move(x)};
     for (const std::vector<double>& numbers : {lengths, key_lengths}) {
@@ -42,7 +43,7 @@ Operand with_zeros() {
 
 const std::vector<OpCase> head_features_cases{
     features("one element", elu, normal({1, 1, 1}), {}),
-    features("identity", HeadMap::identity, padded({2, 5, 3 * 7}, 4), {.heads = 3, .chunk = 5}, {4, 0}),
+    features("identity", HeadFeatureMap::identity, padded({2, 5, 3 * 7}, 4), {.heads = 3, .chunk = 5}, {4, 0}),
     features("with one", with_one, normal({2, 5, 3 * 6}), {.heads = 3, .chunk = 5}),
     features("with one, odd", with_one, padded({2, 5, 3 * 7}, 4), {.heads = 3, .chunk = 5}),
     features("elu", elu, normal({2, 5, 3 * 6}, 3.0), {.heads = 3, .chunk = 5}),
