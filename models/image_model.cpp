@@ -11,23 +11,33 @@ const Task& image_task() {
     return task;
 }
 
-TensorType image_type(const ModelConfig& config, std::int64_t batch) {
-    const std::int64_t side = config.size(Dimension::image_size);
+TensorType image_type(const ModelConfig& config, std::int64_t batch, std::int64_t side) {
+    if (side == 0) side = config.size(Dimension::image_size);
     return {DType::f32, {batch, config.size(Dimension::channels), side, side}};
 }
 
-Tensor image_logits(const Scope& scope, const ModelConfig& config, Tensor images) {
+namespace {
+
+/// Logits of images of any side that the family can take.
+Tensor logits_of_any_side(const Scope& scope, const ModelConfig& config, Tensor images) {
     validate(config);
-    const Shape wanted = image_type(config, images.shape()[0]).shape;
-    require(images.shape() == wanted, "images are ", images.shape(), ", the model wants ", wanted);
     return std::get<ImageGraph>(config.family().graph).logits(scope, config, images);
 }
 
-Tensor image_loss(const Scope& scope, const ModelConfig& config, std::int64_t batch, bool output_logits) {
+}  // namespace
+
+Tensor image_logits(const Scope& scope, const ModelConfig& config, Tensor images) {
+    const Shape wanted = image_type(config, images.shape()[0]).shape;
+    require(images.shape() == wanted, "images are ", images.shape(), ", the model wants ", wanted);
+    return logits_of_any_side(scope, config, images);
+}
+
+Tensor image_loss(const Scope& scope, const ModelConfig& config, std::int64_t batch, bool output_logits,
+                  std::int64_t side) {
     Graph& graph = scope.graph();
-    const Tensor images = graph.input("images", image_type(config, batch));
+    const Tensor images = graph.input("images", image_type(config, batch, side));
     const Tensor targets = graph.input("targets", {DType::f32, {batch, config.size(Dimension::classes)}});
-    const Tensor logits = image_logits(scope, config, images);
+    const Tensor logits = logits_of_any_side(scope, config, images);
     if (output_logits) graph.output("logits", logits);
     graph.scope = "loss";
     return soft_cross_entropy(logits, targets);

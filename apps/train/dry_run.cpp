@@ -1,5 +1,6 @@
 #include "apps/train/dry_run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -29,13 +30,25 @@ void run_step(Trainer& trainer, const TrainLoop& loop, std::int64_t step) {
     if (!result.skipped && !std::isfinite(result.loss)) throw Error("step ", step, ": the loss is ", result.loss);
 }
 
-/// Seconds of the last of the timed steps; drivers and caches are still getting ready in the first.
-double seconds_of_step(Trainer& trainer, const TrainLoop& loop) {
+/// Seconds of the last of the timed steps from `first` to `last`; drivers and caches are still getting ready in the
+/// first.
+double seconds_of_step(Trainer& trainer, const TrainLoop& loop, std::int64_t first, std::int64_t last) {
     double seconds = 0;
-    for (std::int64_t step = 0; step < TIMED; ++step) {
+    for (std::int64_t i = 0; i < TIMED; ++i) {
         const Clock::time_point start = Clock::now();
-        run_step(trainer, loop, step);
+        run_step(trainer, loop, std::min(first + i, last));
         seconds = seconds_since(start);
+    }
+    return seconds;
+}
+
+/// Seconds of all steps of the run.
+double seconds_of_steps(Trainer& trainer, const TrainLoop& loop) {
+    double seconds = 0;
+    for (std::size_t i = 0; i < loop.phases.size(); ++i) {
+        const std::int64_t first = loop.phases[i];
+        const std::int64_t end = i + 1 < loop.phases.size() ? std::min(loop.phases[i + 1], loop.steps) : loop.steps;
+        if (end > first) seconds += static_cast<double>(end - first) * seconds_of_step(trainer, loop, first, end - 1);
     }
     return seconds;
 }
@@ -80,7 +93,9 @@ std::string seconds_text(double seconds) {
 
 void dry_run(Trainer& trainer, const TrainLoop& loop, std::int64_t device_bytes, const std::string& trace,
              const Common& common) {
-    const double step = seconds_of_step(trainer, loop);
+    const bool phases = loop.phases.size() > 1;
+    const double step = loop.steps > 0 ? seconds_of_steps(trainer, loop) / static_cast<double>(loop.steps)
+                                       : seconds_of_step(trainer, loop, 0, TIMED - 1);
     const double evaluation = seconds_of_evaluation_batch(loop) * static_cast<double>(loop.eval_batches);
     const std::int64_t evaluations = 1 + (loop.steps + loop.eval_interval - 1) / loop.eval_interval;
     const double whole = step * static_cast<double>(loop.steps) + evaluation * static_cast<double>(evaluations);
@@ -103,7 +118,7 @@ void dry_run(Trainer& trainer, const TrainLoop& loop, std::int64_t device_bytes,
                  {"of these trained", count_text(static_cast<double>(trained))},
                  {"device memory", bytes_text(static_cast<double>(device_bytes))},
                  {"host memory", bytes_text(host_bytes) + ", with a CPU device's"},
-                 {"step", text(seconds_text(step), ", ", loop.steps, " of them")},
+                 {"step", text(seconds_text(step), phases ? " on average, " : ", ", loop.steps, " of them")},
                  {"evaluation", text(seconds_text(evaluation), ", ", evaluations, " of them")},
                  {"whole run", duration_text(whole)}}));
 }

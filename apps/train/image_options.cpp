@@ -15,7 +15,8 @@ namespace vkf {
 namespace {
 
 constexpr std::pair<const char*, EpochSchedule::Kind> schedules[] = {{"by-step", EpochSchedule::Kind::by_step},
-                                                                     {"by-epoch", EpochSchedule::Kind::by_epoch}};
+                                                                     {"by-epoch", EpochSchedule::Kind::by_epoch},
+                                                                     {"deit", EpochSchedule::Kind::deit}};
 constexpr Statistics imagenet = {{.485, .456, .406}, {.229, .224, .225}};  // as torchvision and timm have them
 const std::pair<const char*, Statistics> all_statistics[] = {{"sl-cifar10", sl_cifar10},
                                                              {"sl-cifar100", sl_cifar100},
@@ -83,6 +84,17 @@ void ImageRunOptions::declare_images(cli::Command& app) {
 void ImageRunOptions::declare(cli::Command& app) {
     declare_images(app);
     option(app, "--passes", passes, "times that an epoch shows every image", whole(1, 1000));
+    option(app, "--first-image-size", first_image_size,
+           "side of training images in the first epochs, which then grows to the model's; 0: always the model's",
+           whole(0, 65'536));
+    const auto grow = [this] { return first_image_size > 0; };
+    const char* const constant = "without --first-image-size";
+    option(app, "--image-size-step", image_size_step, "pixels by which the side of training images grows",
+           whole(1, 65'536));
+    effective_if(grow, constant);
+    option(app, "--image-size-epochs", image_size_epochs, "epochs after which the side of training images grows",
+           whole(1, 1'000'000));
+    effective_if(grow, constant);
     option(app, "--repeats", repeats, "times in a row that an image is shown; an epoch then shows fewer images",
            whole(1, 1000));
     flag(app, "--drop-last", drop_last, "leave out the incomplete batch of an epoch");
@@ -95,16 +107,17 @@ void ImageRunOptions::declare(cli::Command& app) {
 
     option(app, "--epochs", epochs, "epochs", whole(0, 1'000'000));
     option(app, "--warmup-epochs", warmup_epochs, "epochs of linear warm-up", whole(0, 1'000'000));
-    const auto by_step = [this] { return schedule_kind == "by-step"; };
-    const char* const by_epoch = "on --schedule by-epoch, wanted --schedule by-step with it";
+    const auto warms_up = [this] { return schedule_kind != "by-epoch"; };
+    const char* const by_epoch = "on --schedule by-epoch, wanted --schedule by-step or deit with it";
     effective_if([this] { return schedule.decay_lr || warmup_epochs == 0; }, "beside --no-decay-lr");
-    effective_if(by_step, by_epoch);
-    choice(app, "--schedule", schedule_kind, "by-step: warm-up and cosine; by-epoch: cosine to 0 in epochs",
+    effective_if(warms_up, by_epoch);
+    choice(app, "--schedule", schedule_kind,
+           "by-step: warm-up and cosine; by-epoch: cosine to 0 in epochs; deit: warm-up and cosine in epochs",
            names_of(schedules));
     option(app, "--eval-interval", eval_interval, "epochs between evaluations; each writes a checkpoint",
            whole(1, 1'000'000));
     declare_run(app);
-    effective_if("--min-lr", by_step, by_epoch);
+    effective_if("--min-lr", warms_up, by_epoch);
 }
 
 void ImageRunOptions::load_origin(const Common& common) {
@@ -130,7 +143,7 @@ void ImageRunOptions::load_origin(const Common& common) {
 }
 
 void ImageRunOptions::check() {
-    require(schedule_kind != "by-step" || warmup_epochs <= epochs, "--warmup-epochs ", warmup_epochs,
+    require(schedule_kind == "by-epoch" || warmup_epochs <= epochs, "--warmup-epochs ", warmup_epochs,
             " is more than --epochs ", epochs);
     check_run((epochs + eval_interval - 1) / eval_interval);
 }
@@ -185,6 +198,22 @@ EpochSchedule ImageRunOptions::epoch_schedule(std::int64_t steps_per_epoch) cons
             .epochs = epochs,
             .warmup_epochs = warmup_epochs,
             .steps_per_epoch = steps_per_epoch};
+}
+
+SideSchedule ImageRunOptions::side_schedule(const ModelConfig& trained) const {
+    const std::int64_t last = trained.size(Dimension::image_size);
+    const SideSchedule made{first_image_size > 0 ? first_image_size : last, image_size_step, image_size_epochs, last};
+    require(made.first <= last, origin_of("--first-image-size"), " is ", made.first, ", the model's images are ", last,
+            " pixels wide: wanted no more");
+    for (std::int64_t i = 0; i + 1 < made.count(); ++i) try {
+            ModelConfig there = trained;
+            there.set(Dimension::image_size, made.side(i));
+            validate(there);
+        } catch (const InputError& why) {
+            throw InputError(origin_of("--first-image-size"), " is ", made.first, ", --image-size-step ", made.step,
+                             ": images would be ", made.side(i), " pixels wide, but ", why.what());
+        }
+    return made;
 }
 
 }  // namespace vkf

@@ -14,7 +14,10 @@ struct ImageRunOptions : RunOptions {
     explicit ImageRunOptions(const Family& family);  // starting point of both published recipes
 
     // data
-    std::int64_t image_size = 0;    // 0: the data's
+    std::int64_t image_size = 0;        // 0: the data's
+    std::int64_t first_image_size = 0;  // 0: image_size in all epochs
+    std::int64_t image_size_step = 32;
+    std::int64_t image_size_epochs = 5;
     std::int64_t resized_from = 0;  // that of --init-from, if it is another one; 0: the positions are as they were
     std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
     bool coarse_labels = false;
@@ -52,6 +55,9 @@ struct ImageRunOptions : RunOptions {
     ImageProcessor processor() const;
     ImageBatchOptions batches() const;
     EpochSchedule epoch_schedule(std::int64_t steps_per_epoch) const;
+    /// Sides of training images for this model. Throws InputError naming the option and the value unless the model can
+    /// take images of every side.
+    SideSchedule side_schedule(const ModelConfig& trained) const;
 
 private:
     std::optional<ImageProcessor> origin_processor_;  // of the model or run that training starts from

@@ -105,6 +105,13 @@ ModelConfig model_config(const ImageRunOptions& o, const ImageSet& set) {
     return c;
 }
 
+/// First steps of the parts of a run in each of which images have one side.
+std::vector<std::int64_t> phases_of(const SideSchedule& sides, std::int64_t steps_per_epoch) {
+    std::vector<std::int64_t> list;
+    for (std::int64_t i = 0; i < sides.count(); ++i) list.push_back(i * sides.epochs * steps_per_epoch);
+    return list;
+}
+
 void train_images(const ImageRunOptions& o, const Common& common) {
     std::optional<RunDirectory> run;
     if (o.resume)
@@ -122,12 +129,26 @@ void train_images(const ImageRunOptions& o, const Common& common) {
     const std::vector<ImageSet> others =
         open_eval_data(o, common, model, (std::filesystem::path(o.out_dir) / "config.json").string());
     const std::vector<ImageEvalSet> sets = eval_sets(o, set, others);
+    const std::int64_t steps_per_epoch = batches.per_epoch() / micro_steps;
+    const SideSchedule sides = o.side_schedule(model);
+    const bool grows = sides.count() > 1;
+    const auto phase_of = [&](std::uint64_t number) {
+        const auto batch = static_cast<std::int64_t>(number);
+        return sides.index((o.overfit_one_batch ? batch % micro_steps : batch) / micro_steps / steps_per_epoch);
+    };
+    if (grows) batches.resize([&](std::uint64_t number) { return sides.side(phase_of(number)); });
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool evaluation) {
             return [&, rows, evaluation](const Scope& scope) { return image_loss(scope, model, rows, evaluation); };
         };
         const std::int64_t bytes = require_memory(device, o, loss);
-        Trainer trainer(device, loss(o.batch_size, false), loss(o.batch_size, true), o.trainer);
+        LossGraphs training{.one_at_a_time = grows};
+        for (std::int64_t i = 0; i < sides.count(); ++i)
+            training.shapes.push_back([&, side = sides.side(i)](const Scope& scope) {
+                return image_loss(scope, model, o.batch_size, false, side);
+            });
+        training.shape_of = [&](std::uint64_t number) { return static_cast<std::size_t>(phase_of(number)); };
+        Trainer trainer(device, training, LossGraphs{.shapes = {loss(o.batch_size, true)}}, o.trainer);
         RunProgress at;
         if (run) {
             at = run->restore(trainer);
@@ -135,7 +156,6 @@ void train_images(const ImageRunOptions& o, const Common& common) {
             load_for_size(o.init_from, model, trainer.state());
             trainer.begin_averages();
         }
-        const std::int64_t steps_per_epoch = batches.per_epoch() / micro_steps;
         const EpochSchedule schedule = o.epoch_schedule(steps_per_epoch);
         std::optional<AttentionProbe> probe;
         if (o.probe_interval > 0) probe.emplace(trainer, loss(o.batch_size, true), model);
@@ -144,12 +164,19 @@ void train_images(const ImageRunOptions& o, const Common& common) {
             .steps_option = "--epochs",
             .eval_interval = o.eval_interval * steps_per_epoch,
             .log_interval = o.log_interval,
+            .phases = phases_of(sides, steps_per_epoch),
             .limits = o.limits,
             .items = "images",
             .items_in_step = [&](std::int64_t) { return static_cast<double>(o.batch_size * micro_steps); },
             .peak_gflops = o.peak_gflops,
             .learning_rate = [&](std::int64_t step) { return schedule.at(step); },
             .feed = o.training_feed(batches.feed(), o.epochs * steps_per_epoch),
+            .change_interval = grows ? steps_per_epoch : 0,
+            .change =
+                [&](std::int64_t step) {
+                    const std::int64_t side = sides.at(step / steps_per_epoch);
+                    if (side < sides.last) reduce_frozen_positions(trainer.parameters(), model, side, trainer.state());
+                },
             .eval_batches = batches_of(sets, o.batch_size),
             .evaluate = [&](const Watch& watch) { return evaluate(trainer, sets, o, watch); },
             .probe_interval = o.probe_interval,
@@ -167,6 +194,9 @@ void train_images(const ImageRunOptions& o, const Common& common) {
         if (o.resized_from > 0)
             note(common, text(o.origin(), ": positions of images of ", o.resized_from, " pixels become those of ",
                               model.size(Dimension::image_size).value));
+        if (grows)
+            note(common, text("training images are ", sides.first, " pixels wide, and ", sides.step,
+                              " more after every ", sides.epochs, " epochs, until ", sides.last));
         note(common, text(trainer.parameters().count(), " parameters, ", model.attention().title(), " attention, on ",
                           device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));
         run->introduce(run_part(common, device.info(), trainer.parameters().count()));

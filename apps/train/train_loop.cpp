@@ -214,6 +214,10 @@ void step_until_end(Trainer& trainer, RunDirectory& run, const TrainLoop& loop, 
                                       "; go on with --resume"));
         probe(run, loop, at.step, pipeline);
         pipeline.start(at.step);
+        if (loop.change_interval > 0 && (at.step + 1) % loop.change_interval == 0) {
+            pipeline.drain();
+            loop.change(at.step);
+        }
     }
     pipeline.drain();
     probe(run, loop, at.step, pipeline);

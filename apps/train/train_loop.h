@@ -28,13 +28,16 @@ struct TrainLoop {
     const char* steps_option = "";   // option that sets the number of steps, in some unit
     std::int64_t eval_interval = 1;  // steps between evaluations, each of which writes a checkpoint
     std::int64_t log_interval = 1;
+    std::vector<std::int64_t> phases{0};  // steps from which on a step takes another time, in order
     RunLimits limits;
     const char* items = "tokens";  // unit of a step's speed
     std::function<double(std::int64_t step)> items_in_step;
     double peak_gflops = 0;  // of the device, of which the log has the share that a step reaches; 0: not known
     std::function<double(std::int64_t step)> learning_rate;
     Feed feed;
-    std::int64_t eval_batches = 0;  // batches of an evaluation
+    std::int64_t change_interval = 0;                    // steps between changes of states by the host; 0: none
+    std::function<void(std::int64_t step)> change = {};  // called after this step, before an evaluation
+    std::int64_t eval_batches = 0;                       // batches of an evaluation
     std::function<Evaluation(const Watch& watch)> evaluate;
     std::int64_t probe_interval = 0;                     // steps between probes; 0: none
     std::function<nlohmann::ordered_json()> probe = {};  // member "probe" of metrics.jsonl

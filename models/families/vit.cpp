@@ -8,6 +8,7 @@
 #include "models/attention/self_attention.h"
 #include "models/config/activation_words.h"
 #include "models/families/accounting.h"
+#include "models/families/position_grid.h"
 #include "models/layers.h"
 #include "ops/convolution/depthwise_conv.h"
 #include "ops/elementwise/activation.h"
@@ -87,8 +88,9 @@ Tensor patches(const VitConfig& c, Tensor images) {
     return reshape(blocks, {batch, side * side, channels * p * p});
 }
 
-/// Class token and patch tokens with their positions: [B, N + 1, C].
-Tensor embed(const Scope& scope, const VitConfig& c, Tensor images) {
+/// Class token and patch tokens with their positions: [B, N + 1, C]. The table of positions has `places` rows, N + 1 or
+/// those of another grid.
+Tensor embed(const Scope& scope, const VitConfig& c, std::int64_t places, Tensor images) {
     const std::int64_t batch = images.shape()[0], width = c.hidden_size, tokens = c.patches() + 1;
     const Scope embed = scope / "patch_embed";
     const bool shift = c.patch_shift != PatchShift::none;
@@ -101,7 +103,12 @@ Tensor embed(const Scope& scope, const VitConfig& c, Tensor images) {
     map.weight_shape = {width, x.width() / (c.patch_size * c.patch_size), c.patch_size, c.patch_size};
     x = linear(embed / "proj", x, width, map);
     const Tensor cls = scope.parameter("cls_token", {1, 1, width}, token_init(c, 1, 1e-6f));
-    const Tensor positions = scope.parameter("pos_embed", {1, tokens, width}, token_init(c, tokens, 0.02f));
+    const Shape table{1, places, width};
+    const Init start = token_init(c, places, 0.02f);
+    const Tensor positions = resized_positions(c.frozen_embeddings == FrozenEmbeddings::positions
+                                                   ? scope.frozen_parameter("pos_embed", table, start)
+                                                   : scope.parameter("pos_embed", table, start),
+                                               c.image_size / c.patch_size);
     const Tensor first = broadcast_to(reshape(cls, {1, width}), {batch, width});
     x = concat(std::array{first, reshape(x, {batch, c.patches() * width})});
     return (scope / "pos_drop").drop(add(reshape(x, {batch, tokens, width}), positions));
@@ -156,18 +163,6 @@ Tensor mlp_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor norm) 
     return add_linear(second, x, first.drop(hidden), linear_options(c, inner, c.hidden_size, !convolves));
 }
 
-Tensor logits(const Scope& scope, const VitConfig& c, Tensor images) {
-    Tensor x = embed(scope, c, images);
-    x = stack(scope / "blocks", c.num_hidden_layers, x, [&](const Scope& block, Tensor y) {
-        const auto norm = [&](std::string_view name) { return layer_norm(block / name, y, true, c.layer_norm_eps); };
-        y = attention_block(block / "attn", c, y, norm("norm1"));
-        return mlp_block(block / "mlp", c, y, norm("norm2"));
-    });
-    const Tensor first = reshape(slice(x, 1, 0, 1), {images.shape()[0], c.hidden_size});
-    const Tensor norm = layer_norm(scope / "norm", first, true, c.layer_norm_eps);
-    return linear(scope / "head", norm, c.num_labels, linear_options(c, c.hidden_size, c.num_labels));
-}
-
 void check(const VitConfig& c) {
     require(c.image_size % c.patch_size == 0, "image_size ", c.image_size, " is not divisible by patch_size ",
             c.patch_size);
@@ -178,6 +173,22 @@ void check(const VitConfig& c) {
     require(c.depthwise_kernel_size == 0 || c.depthwise_kernel_size % 2 == 1, "depthwise_kernel_size is ",
             c.depthwise_kernel_size, ", wanted an odd number, or 0 for none");
     require(c.head_width() > 0 && c.head_width() <= 256, "head_dim is ", c.head_width(), ", wanted 1 to 256");
+}
+
+/// `model` is the configuration, `c` that of a model for images of this side.
+Tensor logits(const Scope& scope, const VitConfig& model, Tensor images) {
+    VitConfig c = model;
+    c.image_size = images.shape()[3];
+    check(c);
+    Tensor x = embed(scope, c, model.patches() + 1, images);
+    x = stack(scope / "blocks", c.num_hidden_layers, x, [&](const Scope& block, Tensor y) {
+        const auto norm = [&](std::string_view name) { return layer_norm(block / name, y, true, c.layer_norm_eps); };
+        y = attention_block(block / "attn", c, y, norm("norm1"));
+        return mlp_block(block / "mlp", c, y, norm("norm2"));
+    });
+    const Tensor first = reshape(slice(x, 1, 0, 1), {images.shape()[0], c.hidden_size});
+    const Tensor norm = layer_norm(scope / "norm", first, true, c.layer_norm_eps);
+    return linear(scope / "head", norm, c.num_labels, linear_options(c, c.hidden_size, c.num_labels));
 }
 
 double matrix_elements(const VitConfig& c) {
@@ -278,6 +289,8 @@ constexpr std::pair<const char*, PatchShift> patch_shift_words[] = {
     {"none", PatchShift::none}, {"cardinal", PatchShift::cardinal}, {"diagonal", PatchShift::diagonal}};
 constexpr std::pair<const char*, Locality> locality_words[] = {
     {"none", Locality::none}, {"per_layer", Locality::per_layer}, {"per_head", Locality::per_head}};
+constexpr std::pair<const char*, FrozenEmbeddings> frozen_words[] = {{"none", FrozenEmbeddings::none},
+                                                                     {"positions", FrozenEmbeddings::positions}};
 constexpr std::pair<const char*, VitInit> init_words[] = {{"timm", VitInit::timm},
                                                           {"uniform", VitInit::uniform},
                                                           {"xavier", VitInit::xavier},
@@ -329,6 +342,9 @@ std::vector<Field> VitConfig::fields() {
         {.key = "depthwise_kernel_size",
          .value = IntRange{&depthwise_kernel_size, 0, 255},
          .help = "side of a convolution of the patches inside the MLP, as in LocalViT; 0: none"},
+        {.key = "frozen_embeddings",
+         .value = choice(frozen_embeddings, frozen_words),
+         .help = "tables that training does not change"},
         {.key = "init", .value = choice(init, init_words), .help = "how parameters begin", .saved = false},
         {.key = "id2label", .value = ClassNames{&labels, &num_labels}},
         {.key = "attention", .value = &attention},

@@ -20,6 +20,9 @@ enum class PatchShift : std::uint8_t { none, cardinal, diagonal };
 /// per layer; per_head: one factor per head. Both scales start at 1/√D.
 enum class Locality : std::uint8_t { none, per_layer, per_head };
 
+/// Tables that training does not change.
+enum class FrozenEmbeddings : std::uint8_t { none, positions };
+
 /// Initial values of parameters. timm: N(0, 0.02), on which timm's cut at ±2 has no effect, biases 0, the class token
 /// N(0, 1e-6), weight and bias of the patches' map uniform, ±1/√in, PyTorch's default for convolutions. uniform:
 /// PyTorch's default for linear layers, weights and biases ±1/√in. xavier: N(0, √(2/(in + out))), biases 0. These
@@ -50,6 +53,7 @@ struct VitConfig {
     // K of a depthwise convolution of the patches inside the MLP, as in LocalViT (Li et al. 2021, arXiv 2104.05707); 0:
     // none. The MLP then has no biases, and the class token passes it by.
     std::int64_t depthwise_kernel_size = 0;
+    FrozenEmbeddings frozen_embeddings = FrozenEmbeddings::none;
     AttentionConfig attention;
     VitInit init = VitInit::timm;
 
@@ -65,7 +69,9 @@ struct VitConfig {
 
 /// Parameters have timm's names and layouts (patch_embed.proj.weight, cls_token, pos_embed, blocks.N.attn.qkv.weight,
 /// …), the second map of two-map variants blocks.N.attn.proj_s.weight. Additions are patch_embed.norm, in the order
-/// of the map's [channels, P, P], blocks.N.attn.temperature and blocks.N.mlp.dwconv.weight [F, 1, K, K].
+/// of the map's [channels, P, P], blocks.N.attn.temperature and blocks.N.mlp.dwconv.weight [F, 1, K, K]. For images of
+/// another side than the configuration's, another multiple of the patch, the table of positions is resampled
+/// (position_grid.h).
 const Family& vit_family();
 
 }  // namespace vkf

@@ -1,20 +1,33 @@
 #include "models/train/image_feed.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "models/images/augmentation/mix.h"
+#include "models/images/resize.h"
 
 namespace vkf {
 
 namespace {
 
-std::size_t image_elements(const ImageSet& set) {
-    return set.channels * set.side * set.side;
+std::size_t image_elements(const ImageSet& set, std::size_t side) {
+    return set.channels * side * side;
 }
 
-Augmenter::Options augmenter_options(const ImageSet& set, const ImageBatchOptions& options) {
-    const int side = static_cast<int>(set.side);
+/// Planes of an image of side `side`, from those of one of another side.
+std::vector<std::uint8_t> resized_planes(std::span<const std::uint8_t> planes, int old_side, int side) {
+    Picture picture{old_side, old_side, std::vector<std::uint8_t>(planes.size())};
+    const std::size_t old_plane = planes.size() / CHANNELS;
+    for (std::size_t i = 0; i < planes.size(); ++i) picture.rgb[i] = planes[i % CHANNELS * old_plane + i / CHANNELS];
+    picture = resized(picture, side, side, ResizeFilter::bicubic, {0, 0, side, side});
+    std::vector<std::uint8_t> made(picture.rgb.size());
+    const std::size_t plane = made.size() / CHANNELS;
+    for (std::size_t i = 0; i < made.size(); ++i) made[i % CHANNELS * plane + i / CHANNELS] = picture.rgb[i];
+    return made;
+}
+
+Augmenter::Options augmenter_options(const ImageBatchOptions& options, int side) {
     return {options.augmentation, options.statistics, options.seed, side, side, options.noise_erasing};
 }
 
@@ -41,12 +54,10 @@ ImageBatches::ImageBatches(const ImageSet& set, const Images& images, const Imag
       sampler_({images.size(), options.batch, options.passes, options.drop_last, options.seed, options.repeats}) {
     require(options.workers > 0, "0 workers cannot prepare images, wanted at least 1");
     require(set.channels == 3, "images have ", set.channels, " channels, wanted 3");
-    const Augmenter augmenter(augmenter_options(set, options));
-    for (std::size_t i = 0; i <= options.workers; ++i) {
-        ImageBatch& batch = slots_.emplace_back(augmenter).batch;
-        batch.images.resize(options.batch * image_elements(set));
-        batch.targets.resize(options.batch * set.classes());
-    }
+    const int side = static_cast<int>(set.side);
+    const Augmenter augmenter(augmenter_options(options, side));
+    for (std::size_t i = 0; i <= options.workers; ++i)
+        slots_.emplace_back(augmenter, side).batch.targets.resize(options.batch * set.classes());
 }
 
 const ImageBatch& ImageBatches::at(std::uint64_t number) {
@@ -79,8 +90,10 @@ void ImageBatches::prepare(std::uint64_t number) {
 void ImageBatches::make(Slot& slot) const {
     const std::uint64_t epoch = slot.number / sampler_.batches();
     const std::size_t in_epoch = slot.number % sampler_.batches(), rows = slot.chosen.size();
-    const std::size_t elements = image_elements(*set_), used = rows * elements;
-    const int side = static_cast<int>(set_->side);
+    const int held = static_cast<int>(set_->side), side = side_ ? static_cast<int>(side_(slot.number)) : held;
+    if (std::exchange(slot.side, side) != side) slot.augmenter = Augmenter(augmenter_options(options_, side));
+    const std::size_t elements = image_elements(*set_, static_cast<std::size_t>(side)), used = rows * elements;
+    slot.batch.images.resize(options_.batch * elements);
     const MixPlan plan = plan_mix(options_.seed, epoch, in_epoch, rows, side, side, options_.mix_probability);
     const bool mixed = plan.kind != MixPlan::Kind::none;
     if (mixed) slot.unmixed.resize(slot.batch.images.size());
@@ -90,7 +103,10 @@ void ImageBatches::make(Slot& slot) const {
     for (std::size_t row = 0; row < rows; ++row) {
         const std::size_t image = slot.chosen[row];
         labels[row] = images_->label(image);
-        slot.augmenter.train(images_->pixels(image), epoch, sampler_.first_place(in_epoch) + row,
+        std::span<const std::uint8_t> planes = images_->pixels(image);
+        std::vector<std::uint8_t> other;
+        if (side != held) planes = other = resized_planes(planes, held, side);
+        slot.augmenter.train(planes, epoch, sampler_.first_place(in_epoch) + row,
                              images.subspan(row * elements, elements));
     }
     if (mixed) mix(plan, images, side, side, std::span(slot.batch.images).first(used));
@@ -106,10 +122,10 @@ void ImageBatches::make(Slot& slot) const {
 
 ImageBatch plain_batch(const ImageSet& set, const Images& images, const Statistics& statistics, std::size_t batch,
                        std::size_t number, double label_smoothing) {
-    const std::size_t elements = image_elements(set), first = number * batch;
+    const std::size_t elements = image_elements(set, set.side), first = number * batch;
     const std::size_t rows = std::min(batch, images.size() - first);
     ImageBatch made{std::vector<float>(batch * elements), std::vector<float>(batch * set.classes())};
-    Augmenter augmenter(augmenter_options(set, {.statistics = statistics}));
+    Augmenter augmenter(augmenter_options({.statistics = statistics}, static_cast<int>(set.side)));
     for (std::size_t row = 0; row < rows; ++row)
         augmenter.evaluate(images.pixels(first + row), std::span(made.images).subspan(row * elements, elements));
     weigh(made, images.labels().subspan(first, rows), set.classes(), 1, label_smoothing);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "models/data/images/image_set.h"
@@ -41,6 +43,10 @@ public:
     ImageBatches(const ImageSet& set, const Images& images, const ImageBatchOptions& options);
     ImageBatches(const ImageBatches&) = delete;  // threads use the object
 
+    /// Brings the images of each batch to the side that `side` returns for its number, by PIL's bicubic filter, before
+    /// they are augmented. To be called before the first batch.
+    void resize(std::function<std::int64_t(std::uint64_t number)> side) { side_ = std::move(side); }
+
     std::int64_t per_epoch() const { return static_cast<std::int64_t>(sampler_.batches()); }
     /// Batch of this number, valid until the next call. Fastest for consecutive numbers; any number is possible.
     const ImageBatch& at(std::uint64_t number);
@@ -49,9 +55,10 @@ public:
 private:
     /// Place in which a batch is prepared; its memory is reused.
     struct Slot {
-        explicit Slot(const Augmenter& like) : augmenter(like) {}
+        Slot(const Augmenter& like, int width) : augmenter(like), side(width) {}
 
         Augmenter augmenter;
+        int side;  // of the augmenter's images
         std::vector<std::size_t> chosen;
         std::vector<float> unmixed;
         ImageBatch batch;
@@ -67,7 +74,8 @@ private:
     const Images* images_;
     ImageBatchOptions options_;
     Sampler sampler_;
-    std::vector<Slot> slots_;  // a ring by number: one in use and one per worker
+    std::function<std::int64_t(std::uint64_t number)> side_;  // empty: the data's
+    std::vector<Slot> slots_;                                 // a ring by number: one in use and one per worker
 };
 
 /// Batch `number` of all images in order, only normalised. Rows past the end have weight 0. Weights are those of

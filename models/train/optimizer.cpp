@@ -1,5 +1,6 @@
 #include "models/train/optimizer.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"
@@ -57,6 +58,13 @@ std::vector<std::string> update_states(std::span<const Parameter> parameters, co
     return list;
 }
 
+void require_known_decay(std::span<const Parameter> parameters, const OptimizerConfig& config) {
+    for (const std::string& name : config.no_decay)
+        require(std::ranges::find(parameters, name, &Parameter::name) != parameters.end(), "--no-decay names '", name,
+                "', but the model has no such parameter: wanted names as in model.safetensors, for example ",
+                parameters.front().name);
+}
+
 Tensor loss_scale_state(Graph& graph) {
     return graph.state("loss_scale", {DType::f32, {2}});
 }
@@ -83,7 +91,8 @@ AppendedUpdate append_update(std::span<const Parameter> parameters, std::span<co
     std::vector<Slot> slots;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const Parameter& parameter = parameters[i];
-        const bool decays = config.decay_all || parameter.shape.rank() >= 2;
+        const bool decays = (config.decay_all || parameter.shape.rank() >= 2) &&
+                            std::ranges::find(config.no_decay, parameter.name) == config.no_decay.end();
         Slot slot{graph.state(parameter.name, {DType::f32, parameter.shape}),
                   gradients[i],
                   {},

@@ -26,10 +26,11 @@ struct OptimizerConfig {
     double eps = 1e-8;
     double momentum = 0.9;  // sgd only
     double weight_decay = 0.1;
-    bool decay_all = false;    // else only tensors of two or more dimensions decay, as in nanoGPT
-    double grad_clip = 1.0;    // global norm; 0: none
-    double skip_outliers = 0;  // z-score of the gradients' norm above which a step is skipped; 0: never
-    double ema_decay = 0;      // decay of the parameters' exponential moving averages; 0: no averages
+    bool decay_all = false;                  // else only tensors of two or more dimensions decay, as in nanoGPT
+    std::vector<std::string> no_decay = {};  // names of parameters that do not decay in either case
+    double grad_clip = 1.0;                  // global norm; 0: none
+    double skip_outliers = 0;                // z-score of the gradients' norm above which a step is skipped; 0: never
+    double ema_decay = 0;                    // decay of the parameters' exponential moving averages; 0: no averages
 };
 
 /// Dynamic loss scaling, which gradients in fp16 need: see unscale(). The defaults are those of PyTorch's GradScaler.
@@ -50,6 +51,9 @@ struct AppendedUpdate {
 /// outliers are skipped, are the state "grad_norms" of skip_outliers().
 AppendedUpdate append_update(std::span<const Parameter> parameters, std::span<const Tensor> gradients, Tensor rates,
                              const OptimizerConfig& config, const std::optional<LossScaling>& scaling = {});
+
+/// Throws InputError naming the first name in OptimizerConfig::no_decay that none of the parameters has.
+void require_known_decay(std::span<const Parameter> parameters, const OptimizerConfig& config);
 
 /// The state "loss_scale".
 Tensor loss_scale_state(Graph& graph);

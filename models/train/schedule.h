@@ -43,9 +43,22 @@ struct Schedule {
     }
 };
 
+/// Sides of training images over a run: `first` in the first `epochs` epochs, `step` more after every `epochs` epochs,
+/// and `last` as soon as that is reached.
+struct SideSchedule {
+    std::int64_t first = 224, step = 32, epochs = 5, last = 224;
+
+    /// Number of different sides.
+    std::int64_t count() const { return 1 + (last - first + step - 1) / step; }
+    /// Index of an epoch's side among them, from 0. Epochs count from 0.
+    std::int64_t index(std::int64_t epoch) const { return std::min(epoch / epochs, count() - 1); }
+    std::int64_t side(std::int64_t index) const { return std::min(first + index * step, last); }
+    std::int64_t at(std::int64_t epoch) const { return side(index(epoch)); }
+};
+
 /// The schedules of the published image recipes, over a run of `epochs` epochs.
 struct EpochSchedule {
-    enum class Kind { by_step, by_epoch } kind = Kind::by_step;
+    enum class Kind { by_step, by_epoch, deit } kind = Kind::by_step;
     double learning_rate = 1e-3;
     double min_lr = 1e-6;
     bool decay_lr = true;
@@ -53,7 +66,9 @@ struct EpochSchedule {
 
     /// by_step: from min_lr linearly to learning_rate over the warm-up, then a cosine back. by_epoch: a cosine to 0 in
     /// steps of an epoch, two epochs late as its authors ran it: epoch e ≥ 1 has ½·lr·(1 + cos(π·(e − 2)/epochs)),
-    /// epoch 0 has lr.
+    /// epoch 0 has lr. deit: a cosine to min_lr in steps of an epoch, one epoch late as DeiT's main program sets timm's
+    /// CosineLRScheduler: with t = max(e − 1, 0), epoch e has min_lr + ½·(lr − min_lr)·(1 + cos(π·t/epochs)), but
+    /// min_lr + (lr − min_lr)·t/warmup while t is less than the epochs of the warm-up.
     double at(std::int64_t step) const {
         if (!decay_lr) return learning_rate;
         if (kind == Kind::by_epoch) {
@@ -61,9 +76,20 @@ struct EpochSchedule {
             if (epoch < 1) return learning_rate;
             return 0.5 * learning_rate * (1 + std::cos(std::numbers::pi * (epoch - 2) / static_cast<double>(epochs)));
         }
+        if (kind == Kind::deit) {
+            const auto t = static_cast<double>(std::max<std::int64_t>(step / steps_per_epoch - 1, 0));
+            if (t < static_cast<double>(warmup_epochs))
+                return min_lr + (learning_rate - min_lr) * t / static_cast<double>(warmup_epochs);
+            return cosine(t / static_cast<double>(epochs));
+        }
         const auto k = static_cast<double>(step), warmup = static_cast<double>(warmup_epochs * steps_per_epoch);
         if (k < warmup) return min_lr + (learning_rate - min_lr) * k / warmup;
-        const double done = (k - warmup) / (static_cast<double>(epochs * steps_per_epoch) - warmup);
+        return cosine((k - warmup) / (static_cast<double>(epochs * steps_per_epoch) - warmup));
+    }
+
+private:
+    /// Half a cosine from learning_rate to min_lr, of which the share `done` has passed.
+    double cosine(double done) const {
         return min_lr + 0.5 * (1 + std::cos(std::numbers::pi * std::min(done, 1.0))) * (learning_rate - min_lr);
     }
 };

@@ -112,6 +112,7 @@ StepGraphs::StepGraphs(const LossGraph& loss, const TrainerConfig& config)
     step.activations = config.activations;
     step.half_factors = config.half_factors;
     const std::vector<Tensor> d = append_gradients(step, parameters, loss, config);
+    require_known_decay(parameters.list(), config.optimizer);
     narrow_frozen(step, parameters, config.frozen);
     if (config.half_factors) cast_weights(step);
     buckets = buckets_of(parameters.trained(), config.bucket_bytes);

@@ -20,10 +20,6 @@ std::string average_of(const Parameter& parameter) {
 
 }  // namespace
 
-Trainer::Step::Step(Device& device, State& state, const LossGraph& loss, const TrainerConfig& config,
-                    const Program* shares)
-    : graphs(loss, config), program(device, graphs.step, state, ProgramOptions{.shares = shares}) {}
-
 Trainer::Trainer(Device& device, const LossGraph& training, const LossGraph& evaluation, const TrainerConfig& config)
     : Trainer(device, LossGraphs{.shapes = {training}}, LossGraphs{.shapes = {evaluation}}, config) {}
 
@@ -32,23 +28,63 @@ Trainer::Trainer(Device& device, const LossGraphs& training, const LossGraphs& e
       config_(with_device_defaults(config, device)),
       state_(device),
       training_(training),
-      evaluation_(evaluation) {
-    for (const LossGraph& loss : training.shapes)
-        steps_.push_back(std::make_unique<Step>(device_, state_, loss, config_, largest()));
-    if (std::optional<Graph>& update = steps_.front()->graphs.update)
-        update_.emplace(device_, *update, state_, ProgramOptions{.shares = largest()});
-    for (const LossGraph& loss : evaluation.shapes) evaluations_.push_back(compile_evaluation(loss));
+      evaluation_(evaluation),
+      steps_(training.shapes.size()) {
+    if (training.one_at_a_time) {
+        const StepGraphs& graphs = described(0).graphs;
+        state_.reserve(graphs.step);
+        if (graphs.update) state_.reserve(*graphs.update);
+    } else {
+        for (std::size_t shape = 0; shape < steps_.size(); ++shape) prepared(shape);
+        make_shared_programs();
+    }
     for (const Parameter& parameter : parameters().list())
         state_.write(parameter.name, initial_values(parameter, config.seed));
     if (config.scales_loss()) state_.write("loss_scale", std::array{config.loss_scaling.initial, 0.0f});
     begin_averages();
 }
 
+Trainer::Step& Trainer::described(std::size_t shape) {
+    std::unique_ptr<Step>& step = steps_.at(shape);
+    if (!step) step = std::make_unique<Step>(training_.shapes[shape], config_);
+    return *step;
+}
+
+/// The program of a shape's step. With one shape at a time, replaces those of another shape.
+Program& Trainer::prepared(std::size_t shape) {
+    Step& step = described(shape);
+    if (step.program) return *step.program;
+    if (training_.one_at_a_time) release();
+    step.program = std::make_unique<Program>(device_, step.graphs.step, state_, ProgramOptions{.shares = largest()});
+    step.flops = step.program->flops();
+    if (training_.one_at_a_time) make_shared_programs();
+    return *step.program;
+}
+
+/// Ends the updates under way, whose results are kept, and releases all programs.
+void Trainer::release() {
+    for (Update& update : updates_) conclude(update);
+    for (const auto& step : steps_)
+        if (step) step->program.reset();
+    update_.reset();
+    evaluations_.clear();
+}
+
+/// Makes the programs that use the arena of a step's program, and lets all have the hook and the timestamps.
+void Trainer::make_shared_programs() {
+    if (std::optional<Graph>& update = steps_.front()->graphs.update)
+        update_.emplace(device_, *update, state_, ProgramOptions{.shares = largest()});
+    for (const LossGraph& loss : evaluation_.shapes) evaluations_.push_back(compile_evaluation(loss));
+    if (hook_) set_gradient_hook(hook_);
+    if (trace_) set_stamps();
+}
+
 /// The step's program with the largest arena, which others share; null if there is none yet.
 const Program* Trainer::largest() const {
     const Program* found = nullptr;
     for (const auto& step : steps_)
-        if (!found || step->program.memory().arena > found->memory().arena) found = &step->program;
+        if (step && step->program && (!found || step->program->memory().arena > found->memory().arena))
+            found = step->program.get();
     return found;
 }
 
@@ -72,17 +108,19 @@ void Trainer::begin_averages() {
 std::vector<Program*> Trainer::programs_with_update() {
     if (update_) return {&*update_};
     std::vector<Program*> list;
-    for (const auto& step : steps_) list.push_back(&step->program);
+    for (const auto& step : steps_)
+        if (step && step->program) list.push_back(step->program.get());
     return list;
 }
 
 void Trainer::set_gradient_hook(GradientHook hook) {
+    hook_ = std::move(hook);
     for (Program* program : programs_with_update()) {
-        if (!hook)
+        if (!hook_)
             program->set_hook({});
         else
-            program->set_hook([this, hook](std::span<HookedTensor> memory) {
-                for (std::size_t k = 0; k < memory.size(); ++k) hook(buckets()[k], memory[k]);
+            program->set_hook([this](std::span<HookedTensor> memory) {
+                for (std::size_t k = 0; k < memory.size(); ++k) hook_(buckets()[k], memory[k]);
             });
     }
 }
@@ -90,14 +128,20 @@ void Trainer::set_gradient_hook(GradientHook hook) {
 void Trainer::set_trace(Trace trace) {
     require(updates_.empty(), "an update is under way");
     trace_ = std::move(trace);
-    for (const auto& step : steps_) step->program.set_stamps(static_cast<bool>(trace_));
+    set_stamps();
+}
+
+void Trainer::set_stamps() {
+    for (const auto& step : steps_)
+        if (step && step->program) step->program->set_stamps(static_cast<bool>(trace_));
     if (update_) update_->set_stamps(static_cast<bool>(trace_));
 }
 
 void Trainer::start(std::int64_t it, double learning_rate, const Feed& feed) {
     const std::int64_t micro_steps = config_.gradient_accumulation_steps;
     const auto first = static_cast<std::uint64_t>(it * micro_steps);
-    Program& last = update_ ? *update_ : step_of(first);
+    Program& first_step = step_of(first);
+    Program& last = update_ ? *update_ : first_step;
     last.write("rates", step_rates(learning_rate, config_.optimizer.beta1, config_.optimizer.beta2, it + 1));
     updates_.push_back({{}, micro_steps, &last});
     std::int64_t started = 0;
@@ -105,7 +149,7 @@ void Trainer::start(std::int64_t it, double learning_rate, const Feed& feed) {
         for (; started < micro_steps; ++started) {
             if (running_.size() == 2) finish_micro_batch();
             const std::uint64_t number = first + static_cast<std::uint64_t>(started);
-            Program& step = step_of(number);
+            Program& step = training_.one_at_a_time ? first_step : step_of(number);
             const auto began = TracedRun::Clock::now();
             write_micro_batch(step, number, feed);
             const auto submitting = TracedRun::Clock::now();
@@ -151,13 +195,21 @@ void Trainer::finish_micro_batch() {
 
 StepResult Trainer::finish() {
     require(!updates_.empty(), "no update is under way");
-    while (updates_.front().left > 0) finish_micro_batch();
+    conclude(updates_.front());
+    const StepResult result = updates_.front().result;
+    updates_.pop_front();
+    return result;
+}
+
+/// Waits for an update, the first whose result is not complete, and completes its result.
+void Trainer::conclude(Update& update) {
+    if (!update.last) return;
+    while (update.left > 0) finish_micro_batch();
     const auto waiting = TracedRun::Clock::now();
     if (update_) update_->finish();
     if (update_ && trace_) trace_({*update_, waiting, waiting, waiting, TracedRun::Clock::now()});
-    StepResult result = updates_.front().result;
-    Program& last = *updates_.front().last;
-    updates_.pop_front();
+    StepResult& result = update.result;
+    const Program& last = *std::exchange(update.last, nullptr);
     result.loss /= static_cast<double>(config_.gradient_accumulation_steps);
     result.grad_norm = static_cast<double>(last.read_scalar("grad_norm"));
     if (config_.scales_loss()) {
@@ -169,7 +221,6 @@ StepResult Trainer::finish() {
         result.norm_z_score = static_cast<double>(z_score);
         result.outlier = z_score > static_cast<float>(config_.optimizer.skip_outliers);
     }
-    return result;
 }
 
 StepResult Trainer::step(std::int64_t it, double learning_rate, const Feed& feed) {
@@ -180,6 +231,7 @@ StepResult Trainer::step(std::int64_t it, double learning_rate, const Feed& feed
 
 double Trainer::evaluate(const Feed& feed, std::uint64_t first, std::int64_t count,
                          const std::function<void(Program&)>& look) {
+    if (evaluations_.empty()) prepared(0);
     double sum = 0, weights = 0;
     for (std::int64_t i = 0; i < count; ++i) {
         const std::uint64_t number = first + static_cast<std::uint64_t>(i);
@@ -219,13 +271,14 @@ double Trainer::flops(std::int64_t it) const {
     const std::int64_t micro_steps = config_.gradient_accumulation_steps;
     double sum = update_ ? update_->flops() : 0;
     for (std::int64_t i = it * micro_steps; i < (it + 1) * micro_steps; ++i)
-        sum += step_of(static_cast<std::uint64_t>(i)).flops();
+        sum += steps_.at(training_.shape_of(static_cast<std::uint64_t>(i)))->flops;
     return sum;
 }
 
 std::vector<const Program*> Trainer::programs() const {
     std::vector<const Program*> list;
-    for (const auto& step : steps_) list.push_back(&step->program);
+    for (const auto& step : steps_)
+        if (step && step->program) list.push_back(step->program.get());
     if (update_) list.push_back(&*update_);
     return list;
 }

@@ -47,6 +47,10 @@ struct StepResult {
 /// Losses of one model for micro-batches of several shapes.
 struct LossGraphs {
     std::vector<LossGraph> shapes;
+    /// True if a run has many updates of one shape before those of another one, as with images that grow. A trainer
+    /// then makes the programs of a shape when an update first needs them, and releases those of the shape before. All
+    /// micro-batches of an update have one shape.
+    bool one_at_a_time = false;
     /// Index in `shapes` of the shape that a micro-batch has.
     std::function<std::size_t(std::uint64_t number)> shape_of = [](std::uint64_t) { return std::size_t{0}; };
     /// Weight of a micro-batch's loss in the mean of an evaluation.
@@ -113,9 +117,10 @@ public:
     std::vector<std::string> kept_states() const;
     /// States that evaluation uses as the parameters that training changes, in their order.
     std::vector<std::string> evaluated_states() const;
-    /// Floating-point operations that the device computes in an update.
+    /// Floating-point operations that the device computes in an update. With one shape at a time, the update must have
+    /// been started.
     double flops(std::int64_t it) const;
-    /// The step's programs, for reports: one for each shape, and one more with accumulation.
+    /// The step's programs, for reports: one for each shape that has one now, and one more with accumulation.
     std::vector<const Program*> programs() const;
     /// Source of the first number in update `it` that is not finite; empty if it does not happen again.
     std::string find_non_finite(std::int64_t it, const Feed& feed);
@@ -124,11 +129,13 @@ private:
     /// Step of micro-batches of one shape.
     struct Step {
         StepGraphs graphs;
-        Program program;
+        std::unique_ptr<Program> program = {};  // null while another shape has the only program
+        double flops = 0;                       // of the program, also after its release
 
-        Step(Device& device, State& state, const LossGraph& loss, const TrainerConfig& config, const Program* shares);
+        Step(const LossGraph& loss, const TrainerConfig& config) : graphs(loss, config) {}
     };
-    /// An update under way: the number of its unfinished micro-batches, and the program that changes the parameters.
+    /// An update under way: the number of its unfinished micro-batches, and the program that changes the parameters,
+    /// null once the result is complete.
     struct Update {
         StepResult result;
         std::int64_t left;
@@ -137,8 +144,14 @@ private:
 
     bool averaged() const { return config_.optimizer.ema_decay > 0; }
     const std::vector<GradientBucket>& buckets() const { return steps_.front()->graphs.buckets; }
-    Program& step_of(std::uint64_t number) const { return steps_.at(training_.shape_of(number))->program; }
+    Program& step_of(std::uint64_t number) { return prepared(training_.shape_of(number)); }
+    Step& described(std::size_t shape);
+    Program& prepared(std::size_t shape);
+    void release();
+    void make_shared_programs();
+    void conclude(Update& update);
     std::vector<Program*> programs_with_update();
+    void set_stamps();
     const Program* largest() const;
     void take_back(bool begun);
     void write_micro_batch(Program& program, std::uint64_t number, const Feed& feed);
@@ -148,12 +161,13 @@ private:
     TrainerConfig config_;
     State state_;
     LossGraphs training_, evaluation_;
-    std::vector<std::unique_ptr<Step>> steps_;  // by shape
+    std::vector<std::unique_ptr<Step>> steps_;  // by shape; all but the first may be null with one shape at a time
     std::optional<Program> update_;             // with accumulation only
     Parameters averages_{ema_prefix};
     std::vector<std::unique_ptr<CompiledGraph>> evaluations_;  // by shape
     std::deque<Program*> running_;                             // programs of the micro-batches under way
     std::deque<Update> updates_;
+    GradientHook hook_;
     Trace trace_;
 };
 

@@ -25,6 +25,10 @@ inline const Rows plain_vit{
     {"locality-self-attention", "none", "is_LSA off"},
     {"depthwise-kernel-size", "0", "nn.Linear alone"},
     {"init", "xavier", "xavier_normal_"},
+    {"frozen-embeddings", "none", "nn.Parameter"},
+    {"first-image-size", "0", "ours"},
+    {"image-size-step", "32", "varsize_1gpu_best.sh: --patch-step 2 patches of 16"},
+    {"image-size-epochs", "5", "varsize_1gpu_best.sh: --epoch-step"},
     {"drop-path", "0", "ours"},
     {"drop-path-ramp", "false", "ours; SL's rate is the same in every block"},
     {"dropout", "0", "dropout"},
@@ -108,6 +112,8 @@ inline const Rows localvit_s_rows{
     {"layer-norm-eps", "1e-6", "norm_layer"},
     {"depthwise-kernel-size", "3", "Conv2d(hidden_dim, hidden_dim, 3, groups=hidden_dim)"},
     {"init", "localvit", "_init_weights"},
+    {"frozen-embeddings", "positions", "a new nn.Parameter at every resize"},
+    {"first-image-size", "32", "--init-size"},
     {"drop-path", "0.1", "--drop-path"},
     {"drop-path-ramp", "true", "linspace(0, drop_path_rate, depth)"},
     {"augment", "randaugment", "ours for rand-m9-mstd0.5-inc1"},
@@ -119,10 +125,27 @@ inline const Rows localvit_s_rows{
     {"batch-size", "64", "--batch-size"},
     {"epochs", "300", "--epochs"},
     {"warmup-epochs", "0", "none"},
+    {"schedule", "deit", "lr_scheduler.step(epoch)"},
+    {"no-decay", "cls_token,pos_embed", "no_weight_decay"},
     {"learning-rate", "1.25e-4", "--lr 1e-3, times 64 / 512"},
     {"min-lr", "1e-5", "--min-lr"},
     {"precision", "mixed", "torch.cuda.amp.autocast"},
     {"half", "float16", "NativeScaler"},
+};
+/// Not published, our own; the layers are those of localvit_s_rows.
+inline const Rows localvit_cpu_rows{
+    {"image-size", "64", "Tiny ImageNet's"}, {"patch-size", "8", "ours"},
+    {"hidden-size", "96", "ours"},           {"num-hidden-layers", "4", "ours"},
+    {"num-attention-heads", "4", "ours"},    {"intermediate-size", "192", "ours"},
+    {"hidden-act", "hardswish", "h_swish"},  {"layer-norm-eps", "1e-6", "norm_layer"},
+    {"depthwise-kernel-size", "3", "Conv2d"}, {"init", "localvit", "_init_weights"},
+    {"first-image-size", "32", "ours"},      {"image-size-step", "16", "ours"},
+    {"augment", "crop-flip", "ours"},        {"statistics", "imagenet", "IMAGENET_DEFAULT_MEAN"},
+    {"mix", "0", "ours"},                    {"drop-last", "true", "ours"},
+    {"batch-size", "64", "ours"},            {"epochs", "15", "ours"},
+    {"warmup-epochs", "1", "ours"},          {"no-decay", "cls_token,pos_embed", "no_weight_decay"},
+    {"learning-rate", "2e-3", "ours"},       {"min-lr", "1e-5", "ours"},
+    {"grad-clip", "1", "ours"},
 };
 /// Not published, our own.
 inline const Rows cifar_tiny{

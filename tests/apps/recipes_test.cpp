@@ -258,6 +258,7 @@ const std::vector<Recipe> recipes{
     {"vit", "kk-cifar10", {self_attention, ours, plain_vit, kk_cifar10_rows}},
     {"vit", "kk-cifar100", {self_attention, ours, plain_vit, kk_cifar10_rows, kk_cifar100_rows}},
     {"vit", "localvit-s", {self_attention, ours, plain_vit, localvit_s_rows}},
+    {"vit", "localvit-cpu", {self_attention, ours, plain_vit, localvit_cpu_rows}},
 };
 
 /// Options of train.toml, without those that name data and weights, and without gamma, which has a separate test.

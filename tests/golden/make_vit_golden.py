@@ -77,7 +77,7 @@ def forward(config, p, images, noise, scales):
         """Branch output for the residual stream: after dropout, stochastic depth drops whole samples."""
         return dropped(x, place) * torch.tensor(noise.samples(place, B, depth)).view(B, 1, 1)
 
-    B, D = len(images), config["head_dim"]
+    B, C, D = len(images), config["hidden_size"], config["head_dim"]
     shift = config.get("shifted_patch_tokenization")
     if shift:
         images = torch.cat([images] + [moved(images, *by) for by in MOVES[shift]], 1)
@@ -123,7 +123,8 @@ def forward(config, p, images, noise, scales):
 
 
 def shapes(config):
-    inner, channels = M * config["head_dim"], CHANNELS * (5 if "shifted_patch_tokenization" in config else 1)
+    C, inner = config["hidden_size"], M * config["head_dim"]
+    channels = CHANNELS * (5 if "shifted_patch_tokenization" in config else 1)
     side, kernel = config["patch_size"], config.get("depthwise_kernel_size", 0)
     yield "cls_token", (1, 1, C)
     yield "pos_embed", (1, (config["image_size"] // side) ** 2 + 1, C)

@@ -5,8 +5,11 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "device_fixture.h"
@@ -193,6 +196,45 @@ TEST(HostSchedule, FollowsThePublishedRecipes) {
     EXPECT_DOUBLE_EQ(epoch.at(97), 1e-4);
     EXPECT_DOUBLE_EQ(epoch.at(2 * 98), 1e-4);
     EXPECT_NEAR(epoch.at(199 * 98 + 97), 5.55e-8, 5e-11);
+}
+
+// DeiT's main program: lr_scheduler.step(epoch) after each epoch, of timm's CosineLRScheduler.
+TEST(HostSchedule, FollowsDeiTsAnEpochLate) {
+    EpochSchedule deit{.kind = EpochSchedule::Kind::deit,
+                       .learning_rate = 1.25e-4,
+                       .min_lr = 1e-5,
+                       .epochs = 300,
+                       .warmup_epochs = 0,
+                       .steps_per_epoch = 20016};
+    const auto epoch = [&](std::int64_t e) { return deit.at(e * 20016); };
+    EXPECT_DOUBLE_EQ(epoch(0), 1.25e-4);
+    EXPECT_DOUBLE_EQ(epoch(1), 1.25e-4);
+    EXPECT_EQ(deit.at(2 * 20016 - 1), epoch(1));
+    EXPECT_NEAR(epoch(2), 1e-5 + 0.5 * 1.15e-4 * (1 + std::cos(std::numbers::pi / 300)), 1e-18);
+    EXPECT_LT(epoch(2), epoch(1));
+    EXPECT_NEAR(epoch(30), 1.22e-4, 5e-7);
+    EXPECT_NEAR(epoch(151), (1.25e-4 + 1e-5) / 2, 1e-18);
+    EXPECT_NEAR(epoch(301), 1e-5, 1e-18);
+    EXPECT_NEAR(epoch(1000), 1e-5, 1e-18);
+    deit.warmup_epochs = 5;
+    EXPECT_DOUBLE_EQ(epoch(0), 1e-5);
+    EXPECT_DOUBLE_EQ(epoch(1), 1e-5);
+    EXPECT_DOUBLE_EQ(epoch(3), 1e-5 + 1.15e-4 * 2 / 5);
+    EXPECT_NEAR(epoch(6), 1e-5 + 0.5 * 1.15e-4 * (1 + std::cos(std::numbers::pi * 5 / 300)), 1e-18);
+}
+
+// BeliefFormer's varsize_1gpu_best.sh: --init-size 32 --epoch-step 5 --patch-step 2, patches of 16 pixels.
+TEST(HostSchedule, ImagesGrowAsPublished) {
+    const SideSchedule published{.first = 32, .step = 32, .epochs = 5, .last = 224};
+    EXPECT_EQ(published.count(), 7);
+    for (const auto& [epoch, side] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+             {0, 32}, {4, 32}, {5, 64}, {10, 96}, {15, 128}, {20, 160}, {25, 192}, {29, 192}, {30, 224}, {299, 224}})
+        EXPECT_EQ(published.at(epoch), side) << epoch;
+    const SideSchedule uneven{.first = 16, .step = 24, .epochs = 2, .last = 48};
+    EXPECT_EQ(uneven.count(), 3);
+    EXPECT_EQ(uneven.side(1), 40);
+    EXPECT_EQ(uneven.at(4), 48);
+    EXPECT_EQ((SideSchedule{.first = 48, .step = 24, .epochs = 2, .last = 48}.count()), 1);
 }
 
 class DeviceVit : public ::testing::TestWithParam<std::string> {};

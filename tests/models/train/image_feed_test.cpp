@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
 #include "models/data/images/synthetic_images.h"
 #include "models/images/augmentation/mix.h"
+#include "models/images/resize.h"
 #include "tests/scratch.h"
 
 namespace vkf {
@@ -104,6 +106,58 @@ TEST(HostImageBatches, StayAsTheyAreWhileInUse) {
     // By the time the second object's batch is ready, the batches that the first object began are ready too.
     ImageBatches(set(), set().train, with_workers(1)).at(9);
     EXPECT_EQ(held.images, copy);
+}
+
+/// Image i, brought to a side by PIL's filter and normalised.
+std::vector<float> normalised(std::size_t i, int side) {
+    const std::span<const std::uint8_t> planes = set().train.pixels(i);
+    Picture picture{32, 32, {}};
+    for (std::size_t pixel = 0; pixel < 32 * 32; ++pixel)
+        for (std::size_t c = 0; c < 3; ++c) picture.rgb.push_back(planes[c * 32 * 32 + pixel]);
+    picture = resized(picture, side, side, ResizeFilter::bicubic, {0, 0, side, side});
+    std::vector<float> made;
+    for (std::size_t c = 0; c < 3; ++c)
+        for (std::size_t at = c; at < picture.rgb.size(); at += 3) {
+            const double value = static_cast<double>(picture.rgb[at]) / 255;
+            made.push_back(static_cast<float>((value - sl_cifar10.mean[c]) / sl_cifar10.deviation[c]));
+        }
+    return made;
+}
+
+/// Batches of the first epoch have images of 16 pixels, those of the second of 24, later ones of 32.
+std::int64_t growing_side(std::uint64_t number) {
+    return std::min<std::int64_t>(16 + 8 * static_cast<std::int64_t>(number / 8), 32);
+}
+
+TEST(HostImageBatches, HaveImagesOfTheSideThatTheirNumberSays) {
+    ImageBatchOptions options = with_workers(3);
+    options.augmentation = Augmentation::none;
+    options.mix_probability = 0;
+    ImageBatches batches(set(), set().train, options);
+    batches.resize(growing_side);
+    Sampler sampler({30, options.batch, options.passes, false, options.seed});
+    for (const std::uint64_t number : {0u, 6u, 7u, 8u, 9u, 15u, 16u, 3u}) {
+        const auto side = static_cast<int>(growing_side(number));
+        const ImageBatch& found = batches.at(number);
+        const auto elements = static_cast<std::size_t>(3 * side * side);
+        ASSERT_EQ(found.images.size(), options.batch * elements) << number;
+        const auto chosen = sampler.batch(number / 8, number % 8);
+        for (std::size_t row = 0; row < chosen.size(); ++row) {
+            const std::vector<float> wanted = normalised(chosen[row], side);
+            for (std::size_t i = 0; i < elements; ++i)  // one rounding of the mean and one of the quotient
+                ASSERT_NEAR(found.images[row * elements + i], wanted[i], 1e-5) << number << ' ' << row << ' ' << i;
+        }
+    }
+}
+
+TEST(HostImageBatches, OfAnySideAreAugmentedTheSameByAllWorkers) {
+    ImageBatches one(set(), set().train, with_workers(1)), three(set(), set().train, with_workers(3));
+    one.resize(growing_side);
+    three.resize(growing_side);
+    for (std::uint64_t number = 0; number < 20; ++number)
+        ASSERT_EQ(one.at(number).images, three.at(number).images) << number;
+    ImageBatches plain(set(), set().train, with_workers(1));
+    EXPECT_EQ(one.at(17).images, plain.at(17).images);  // 32 pixels, as the data has them
 }
 
 TEST(HostImageBatches, RefuseWhatCannotBePrepared) {

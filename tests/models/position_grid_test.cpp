@@ -1,4 +1,4 @@
-#include "models/files/resized_positions.h"
+#include "models/families/position_grid.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ std::vector<float> table_of(std::span<const double> first_channel) {
 
 // torch.nn.functional.interpolate(x, size=(side, side), mode="bicubic", align_corners=False) in float64, of n·n numbers
 // x_i = (7i² + 3i) mod 11 − 4.
-TEST(HostResizedPositions, EqualPyTorchsBicubicInterpolation) {
+TEST(HostPositionGrid, EqualPyTorchsBicubicInterpolation) {
     struct Case {
         int n, side;
         std::vector<double> wanted;
@@ -45,7 +45,7 @@ TEST(HostResizedPositions, EqualPyTorchsBicubicInterpolation) {
     }
 }
 
-TEST(HostResizedPositions, RefusesTablesOfOtherGrids) {
+TEST(HostPositionGrid, RefusesTablesOfOtherGrids) {
     EXPECT_THROW(resized_positions(std::vector<float>(2 * 7), 2, 3), InputError);
     EXPECT_THROW(resized_positions(std::vector<float>(2), 2, 3), InputError);
     EXPECT_THROW(resized_positions(std::vector<float>(2 * 5), 2, 0), InputError);
