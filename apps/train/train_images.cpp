@@ -45,7 +45,7 @@ Evaluation evaluate(Trainer& trainer, const std::vector<ImageEvalSet>& sets, con
                     const Watch& watch) {
     Evaluation made;
     for (const auto& [name, set, images] : sets) {
-        ImageEvaluation found(*set, *images, o.processor().statistics, o.batch_size, o.label_smoothing);
+        ImageEvaluation found(*set, *images, o.plain_batches());
         trainer.evaluate(watch([&](Program& program, std::uint64_t number) { found.feed(program, number); }), 0,
                          found.batches(), [&](Program& program) { found.update(program); });
         const double accuracy = found.confusions().accuracy();
@@ -155,7 +155,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
             .probe_interval = o.probe_interval,
             .probe =
                 [&] {
-                    ImageEvaluation probed(set, set.test, o.processor().statistics, o.batch_size, o.label_smoothing);
+                    ImageEvaluation probed(set, set.test, o.plain_batches());
                     const auto feed = [&](Program& program, std::uint64_t number) { probed.feed(program, number); };
                     return probe_document(probe->read(feed));
                 }};
