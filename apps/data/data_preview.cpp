@@ -95,11 +95,8 @@ private:
     /// Chooses the images that training shows first in the first epoch of the sheet.
     void choose() {
         const auto order = epoch_order({.images = set_.train.size(), .seed = o_.training.seed}, first_epoch());
-        chosen_ = Images(set_.train.pixels(0).size());
-        for (int row = 0; row < rows_; ++row) {
-            const std::size_t image = order[static_cast<std::size_t>(row)];
-            chosen_.add(set_.train.pixels(image).data(), set_.train.label(image));
-        }
+        chosen_ = set_.train.none();
+        for (int row = 0; row < rows_; ++row) chosen_.add(set_.train, order[static_cast<std::size_t>(row)]);
     }
 
     void draw_heading() {
@@ -119,8 +116,10 @@ private:
     void draw_original(int row) {
         const auto place = static_cast<std::size_t>(row);
         const int side = static_cast<int>(set_.side);
+        Picture picture;
+        chosen_.read_square(place, picture);
         Image original(side, side);
-        read_planes(chosen_.pixels(place), side, side, original);
+        std::ranges::copy(picture.rgb, original.bytes().begin());
         draw(original, 0, row);
         caption(0, row, 0, set_.class_names[static_cast<std::size_t>(chosen_.label(place))], "");
     }
@@ -132,8 +131,8 @@ private:
         training.batch = static_cast<std::size_t>(rows_);
         ImageBatches batches(set_, chosen_, training);
         const int side = static_cast<int>(set_.side);
-        const std::size_t elements = chosen_.pixels(0).size(), classes = set_.classes();
         Image seen(side, side);
+        const std::size_t elements = seen.bytes().size(), classes = set_.classes();
         for (int view = 1; view <= o_.views; ++view) {
             const std::uint64_t epoch = first_epoch() + static_cast<std::uint64_t>(view) - 1;
             const ImageBatch batch = batches.at(epoch);

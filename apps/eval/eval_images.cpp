@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "apps/cli/common.h"
 #include "apps/cli/interrupts.h"
@@ -23,6 +24,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr unsigned most_workers = 16;  // each holds a batch
+
 /// Opens the data scaled to the model's size. Throws InputError if its images or classes are not the model's.
 ImageSet open_set(const Common& common, const EvalOptions& o, const ImageModel& model, const ImageFit& fit) {
     const std::int64_t side = model.config.size(Dimension::image_size);
@@ -40,7 +43,7 @@ Images images_of(const ImageSet& set, const std::string& split) {
     if (split == "test") return set.test_is_val ? set.held_out : set.test;
     Images all = set.train;
     for (const Images* more : {&set.test, &set.held_out})
-        for (std::size_t i = 0; i < more->size(); ++i) all.add(more->pixels(i).data(), more->label(i));
+        for (std::size_t i = 0; i < more->size(); ++i) all.add(*more, i);
     return all;
 }
 
@@ -53,8 +56,11 @@ struct ImageSubject {
                 : set.split      ? "val"
                                  : "all"),
           images(images_of(set, split)),
-          batch(std::min<std::int64_t>(o.batch_size ? o.batch_size : 128, std::ssize(images.labels()))),
-          evaluation(set, images, processor.statistics, batch) {
+          batch(std::clamp<std::int64_t>(std::ssize(images.labels()), 1, o.batch_size ? o.batch_size : 128)),
+          evaluation(set, images,
+                     {.batch = static_cast<std::size_t>(batch),
+                      .statistics = processor.statistics,
+                      .workers = std::clamp(std::thread::hardware_concurrency(), 1u, most_workers)}) {
         require(images.size() > 0, "data ", o.data, ": the split '", split, "' has no images");
     }
     ImageSubject(const ImageSubject&) = delete;

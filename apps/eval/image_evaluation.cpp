@@ -23,29 +23,19 @@ void require_fit(const ImageSet& set, const std::string& data, const ModelConfig
                 "', to the model it is '", names[i], "' (", config, ")");
 }
 
-ImageEvaluation::ImageEvaluation(const ImageSet& set, const Images& images, const Statistics& statistics,
-                                 std::int64_t batch, double label_smoothing)
-    : set_(&set),
-      images_(&images),
-      statistics_(statistics),
-      batch_(static_cast<std::size_t>(batch)),
-      label_smoothing_(label_smoothing),
-      confusions_(set.classes()) {}
-
-std::int64_t ImageEvaluation::batches() const {
-    return static_cast<std::int64_t>((images_->size() + batch_ - 1) / batch_);
-}
+ImageEvaluation::ImageEvaluation(const ImageSet& set, const Images& images, const PlainBatchOptions& options)
+    : images_(&images), batches_(set, images, options), batch_(options.batch), confusions_(set.classes()) {}
 
 void ImageEvaluation::feed(Program& program, std::uint64_t number) {
     number_ = static_cast<std::size_t>(number);
-    const ImageBatch made = plain_batch(*set_, *images_, statistics_, batch_, number_, label_smoothing_);
-    program.write("images", made.images);
-    program.write("targets", made.targets);
+    const ImageBatch& batch = batches_.at(number);
+    program.write("images", batch.images);
+    program.write("targets", batch.targets);
 }
 
 void ImageEvaluation::update(Program& program) {
     const std::vector<float> logits = program.read("logits");
-    const std::size_t classes = set_->classes(), first = number_ * batch_;
+    const std::size_t classes = confusions_.classes(), first = number_ * batch_;
     const std::size_t rows = std::min(batch_, images_->size() - first);
     for (std::size_t row = 0; row < rows; ++row) {
         const auto begin = logits.begin() + static_cast<std::ptrdiff_t>(row * classes);

@@ -16,13 +16,12 @@ namespace vkf {
 void require_fit(const ImageSet& set, const std::string& data, const ModelConfig& model, const std::string& config);
 
 /// Feeds all images of a split in order to a program with the inputs of image_loss, and collects its outputs `logits`
-/// and `loss`. With `label_smoothing`, labels in the loss are smoothed as in training.
+/// and `loss`.
 class ImageEvaluation {
 public:
-    ImageEvaluation(const ImageSet& set, const Images& images, const Statistics& statistics, std::int64_t batch,
-                    double label_smoothing = 0);
+    ImageEvaluation(const ImageSet& set, const Images& images, const PlainBatchOptions& options);
 
-    std::int64_t batches() const;
+    std::int64_t batches() const { return static_cast<std::int64_t>(batches_.count()); }
     std::int64_t images() const { return static_cast<std::int64_t>(images_->size()); }
     /// Writes batch `number`.
     void feed(Program& program, std::uint64_t number);
@@ -34,11 +33,10 @@ public:
     const ConfusionMatrix& confusions() const { return confusions_; }
 
 private:
-    const ImageSet* set_;
     const Images* images_;
-    Statistics statistics_;
+    PlainBatches batches_;
     std::size_t batch_, number_ = 0;
-    double label_smoothing_, loss_ = 0;
+    double loss_ = 0;
     ConfusionMatrix confusions_;
 };
 

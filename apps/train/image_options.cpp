@@ -24,6 +24,37 @@ const std::pair<const char*, Statistics> all_statistics[] = {{"sl-cifar10", sl_c
                                                              {"kk-cifar100", kk_cifar100},
                                                              {"imagenet", imagenet}};
 
+/// Two numbers with a comma between them; nothing unless both are in the range and the first is not the larger one.
+std::optional<std::pair<double, double>> read_bounds(const std::string& word, double least, double most) {
+    const std::size_t comma = word.find(',');
+    if (comma == std::string::npos) return std::nullopt;
+    const auto low = read_number(word.substr(0, comma)), high = read_number(word.substr(comma + 1));
+    if (!low || !high || *low < least || *high > most || *low > *high) return std::nullopt;
+    return std::pair(*low, *high);
+}
+
+cli::Check bounds(double least, double most) {
+    return {.complaint = [=](const std::string& word) {
+        return read_bounds(word, least, most)
+                   ? ""
+                   : text("found ", word, ", wanted LOW,HIGH, two numbers from ", least, " to ", most);
+    }};
+}
+
+cli::Check timm_policy() {
+    return {.complaint = [](const std::string& word) -> std::string {
+        if (word.empty()) return "";
+        try {
+            timm_randaugment_named(word);
+            return "";
+        } catch (const InputError& fault) {
+            return fault.what();
+        }
+    }};
+}
+
+constexpr double least_scale = 1e-6, most_ratio = 1000;
+
 }  // namespace
 
 const Statistics& statistics_named(const std::string& name) {
@@ -65,11 +96,39 @@ void ImageRunOptions::declare_images(cli::Command& app) {
     path(app, "--data", data, "CIFAR's binary files, or a directory with a folder of images per class");
     option(app, "--image-size", image_size, "side that images of folders are brought to; 0: as they are",
            whole(0, 65'536));
+    option(app, "--crop-pct", crop_pct,
+           "timm's: share of a picture's shorter side that is cut out of its middle, but not for resized crops",
+           number({.least = 0.1, .most = 1}));
+    effective_if([this] { return image_size > 0; }, "without --image-size");
     option(app, "--max-pixels", max_pixels, "most pixels of an image's file; larger ones are refused", whole(1));
     flag(app, "--coarse-labels", coarse_labels, "CIFAR-100's 20 coarse labels");
     option(app, "--num-labels", num_labels, "classes that the data must have; 0: any", whole(0, 10'000'000));
+    option(app, "--images-in-memory", images_in_memory,
+           "MiB of a folder's images that are decoded once; a folder that has more is decoded batch by batch",
+           whole(0, 1 << 30));
     choice(app, "--augment", augment, "what becomes of training images",
-           {"none", "crop-flip", "randaugment", "autoaugment"});
+           {"none", "crop-flip", "resized-crop-flip", "randaugment", "autoaugment"});
+    const auto resized = [this] { return augment == "resized-crop-flip"; };
+    const auto not_resized = [this] {
+        return text("on --augment ", augment, ", wanted --augment resized-crop-flip with it");
+    };
+    option(app, "--crop-scale", crop_scale, "bounds of the part of a picture's area that resized-crop-flip cuts out",
+           bounds(least_scale, 1));
+    keep_if(resized);
+    effective_if(resized, not_resized);
+    option(app, "--crop-ratio", crop_ratio, "bounds of that part's width by its height",
+           bounds(1 / most_ratio, most_ratio));
+    keep_if(resized);
+    effective_if(resized, not_resized);
+    option(app, "--auto-augment", auto_augment,
+           "timm's RandAugment after the crop and flip, as in rand-m9-mstd0.5-inc1; '': none", timm_policy());
+    const auto operated = [this] {
+        return auto_augment.empty() || augment == "crop-flip" || augment == "resized-crop-flip";
+    };
+    keep_if(operated);
+    effective_if(operated, [this] {
+        return text("on --augment ", augment, ", wanted --augment resized-crop-flip or crop-flip with it");
+    });
     std::vector<std::string> known = names_of(all_statistics);
     known.emplace_back("model");
     choice(app, "--statistics", statistics,
@@ -154,7 +213,9 @@ ImageSet ImageRunOptions::images(const Common& common, const std::string& path) 
                              {.side = static_cast<std::size_t>(image_size),
                               .coarse = coarse_labels,
                               .max_pixels = max_pixels,
-                              .fit = processor().fit});
+                              .fit = processor().fit,
+                              .whole = augment == "resized-crop-flip",
+                              .memory = images_in_memory << 20});
 }
 
 ModelConfig ImageRunOptions::fresh_model(std::int64_t side, std::int64_t classes) const {
@@ -167,6 +228,9 @@ ModelConfig ImageRunOptions::fresh_model(std::int64_t side, std::int64_t classes
 
 ImageProcessor ImageRunOptions::processor() const {
     ImageProcessor made = origin_processor_.value_or(ImageProcessor());
+    // torchvision's Resize and CenterCrop, as timm calls them
+    if (crop_pct && image_size > 0)
+        made.fit = {.shorter = static_cast<int>(static_cast<double>(image_size) / *crop_pct), .even = true};
     if (statistics != "model") {
         made.statistics = statistics_named(statistics);
         return made;
@@ -177,16 +241,29 @@ ImageProcessor ImageRunOptions::processor() const {
 }
 
 ImageBatchOptions ImageRunOptions::batches() const {
+    const auto scale = read_bounds(crop_scale, least_scale, 1).value();
+    const auto ratio = read_bounds(crop_ratio, 1 / most_ratio, most_ratio).value();
+    std::optional<TimmRandAugment> operations;
+    if (!auto_augment.empty()) operations = timm_randaugment_named(auto_augment);
     return {.batch = static_cast<std::size_t>(batch_size),
             .passes = static_cast<std::size_t>(passes),
             .repeats = static_cast<std::size_t>(repeats),
             .drop_last = drop_last,
             .augmentation = augmentation_named(augment),
+            .crop = {scale.first, scale.second, ratio.first, ratio.second},
+            .operations = operations,
             .statistics = processor().statistics,
             .noise_erasing = random_erasing,
             .mix_probability = mix,
             .label_smoothing = label_smoothing,
             .seed = seed,
+            .workers = static_cast<std::size_t>(workers)};
+}
+
+PlainBatchOptions ImageRunOptions::plain_batches() const {
+    return {.batch = static_cast<std::size_t>(batch_size),
+            .statistics = processor().statistics,
+            .label_smoothing = label_smoothing,
             .workers = static_cast<std::size_t>(workers)};
 }
 

@@ -18,11 +18,16 @@ struct ImageRunOptions : RunOptions {
     std::int64_t first_image_size = 0;  // 0: image_size in all epochs
     std::int64_t image_size_step = 32;
     std::int64_t image_size_epochs = 5;
-    std::int64_t resized_from = 0;  // that of --init-from, if it is another one; 0: the positions are as they were
+    std::int64_t resized_from = 0;   // that of --init-from, if it is another one; 0: the positions are as they were
+    std::optional<double> crop_pct;  // if not given, that of --init-from's model, else 1
     std::int64_t max_pixels = DEFAULT_MAX_PIXELS;
     bool coarse_labels = false;
-    std::int64_t num_labels = 0;  // 0: the data's
+    std::int64_t num_labels = 0;                                 // 0: the data's
+    std::int64_t images_in_memory = DEFAULT_IMAGE_MEMORY >> 20;  // MiB
     std::string augment = "autoaugment";
+    std::string crop_scale = "0.08,1";
+    std::string crop_ratio = "0.75,1.3333333333333333";
+    std::string auto_augment;               // "": none
     std::string statistics = "sl-cifar10";  // with --init-from "model": the initial model's
     double mix = 0.5;
     double label_smoothing = 0.1;
@@ -54,6 +59,8 @@ struct ImageRunOptions : RunOptions {
     /// --statistics names. Throws InputError if --statistics is model and there is no such model.
     ImageProcessor processor() const;
     ImageBatchOptions batches() const;
+    /// Batches of evaluations; labels are smoothed as in training.
+    PlainBatchOptions plain_batches() const;
     EpochSchedule epoch_schedule(std::int64_t steps_per_epoch) const;
     /// Sides of training images for this model. Throws InputError naming the option and the value unless the model can
     /// take images of every side.

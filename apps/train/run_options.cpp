@@ -132,7 +132,7 @@ void RunOptions::declare_run(cli::Command& app) {
     option(app, "--weight-decay", trainer.optimizer.weight_decay, "weight decay", at_least(0));
     flag(app, "--decay-all", trainer.optimizer.decay_all,
          "decay every tensor, not only those of two or more dimensions");
-    option(app, "--no-decay", no_decay, "parameters that do not decay, as cls_token,pos_embed", words());
+    option(app, "--no-decay", undecayed, "parameters that do not decay, as cls_token,pos_embed", words());
     option(app, "--beta1", trainer.optimizer.beta1, "decay of the mean gradient", number(below_one));
     effective_if(adaptive, not_sgd);
     option(app, "--beta2", trainer.optimizer.beta2, "decay of the mean squared gradient", number(below_one));
@@ -193,7 +193,7 @@ void RunOptions::check_run(std::int64_t evaluations) {
         eps.reset();
     }
     choose_attention();
-    std::istringstream names(no_decay);
+    std::istringstream names(undecayed);
     for (std::string name; std::getline(names, name, ',');) trainer.optimizer.no_decay.push_back(name);
     trainer.seed = seed;
     trainer.optimizer.kind = optimizer_named(optimizer);

@@ -47,7 +47,7 @@ public:
     } batch_option;
     TrainerConfig trainer;
     std::string optimizer = "adamw";
-    std::string no_decay;       // parameters that do not decay, separated by commas
+    std::string undecayed;      // parameters that do not decay, separated by commas
     std::optional<double> eps;  // else 1e-8, and 1e-18 for setadam
     Schedule schedule;
     std::uint64_t seed = 1337;

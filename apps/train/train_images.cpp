@@ -45,7 +45,7 @@ Evaluation evaluate(Trainer& trainer, const std::vector<ImageEvalSet>& sets, con
                     const Watch& watch) {
     Evaluation made;
     for (const auto& [name, set, images] : sets) {
-        ImageEvaluation found(*set, *images, o.processor().statistics, o.batch_size, o.label_smoothing);
+        ImageEvaluation found(*set, *images, o.plain_batches());
         trainer.evaluate(watch([&](Program& program, std::uint64_t number) { found.feed(program, number); }), 0,
                          found.batches(), [&](Program& program) { found.update(program); });
         const double accuracy = found.confusions().accuracy();
@@ -136,7 +136,8 @@ void train_images(const ImageRunOptions& o, const Common& common) {
         const auto batch = static_cast<std::int64_t>(number);
         return sides.index((o.overfit_one_batch ? batch % micro_steps : batch) / micro_steps / steps_per_epoch);
     };
-    if (grows) batches.resize([&](std::uint64_t number) { return sides.side(phase_of(number)); });
+    if (grows)
+        batches.resize([&](std::uint64_t number) { return static_cast<std::size_t>(sides.side(phase_of(number))); });
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool evaluation) {
             return [&, rows, evaluation](const Scope& scope) { return image_loss(scope, model, rows, evaluation); };
@@ -174,7 +175,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
             .change_interval = grows ? steps_per_epoch : 0,
             .change =
                 [&](std::int64_t step) {
-                    const std::int64_t side = sides.at(step / steps_per_epoch);
+                    const std::int64_t side = sides.side(phase_of(static_cast<std::uint64_t>(step * micro_steps)));
                     if (side < sides.last) reduce_frozen_positions(trainer.parameters(), model, side, trainer.state());
                 },
             .eval_batches = batches_of(sets, o.batch_size),
@@ -182,7 +183,7 @@ void train_images(const ImageRunOptions& o, const Common& common) {
             .probe_interval = o.probe_interval,
             .probe =
                 [&] {
-                    ImageEvaluation probed(set, set.test, o.processor().statistics, o.batch_size, o.label_smoothing);
+                    ImageEvaluation probed(set, set.test, o.plain_batches());
                     const auto feed = [&](Program& program, std::uint64_t number) { probed.feed(program, number); };
                     return probe_document(probe->read(feed));
                 }};

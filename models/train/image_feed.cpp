@@ -1,34 +1,32 @@
 #include "models/train/image_feed.h"
 
 #include <algorithm>
-#include <utility>
+#include <limits>
 
 #include "base/error.h"
 #include "models/images/augmentation/mix.h"
-#include "models/images/resize.h"
 
 namespace vkf {
 
 namespace {
 
-std::size_t image_elements(const ImageSet& set, std::size_t side) {
+std::size_t elements_of(const ImageSet& set, std::size_t side) {
     return set.channels * side * side;
 }
 
-/// Planes of an image of side `side`, from those of one of another side.
-std::vector<std::uint8_t> resized_planes(std::span<const std::uint8_t> planes, int old_side, int side) {
-    Picture picture{old_side, old_side, std::vector<std::uint8_t>(planes.size())};
-    const std::size_t old_plane = planes.size() / CHANNELS;
-    for (std::size_t i = 0; i < planes.size(); ++i) picture.rgb[i] = planes[i % CHANNELS * old_plane + i / CHANNELS];
-    picture = resized(picture, side, side, ResizeFilter::bicubic, {0, 0, side, side});
-    std::vector<std::uint8_t> made(picture.rgb.size());
-    const std::size_t plane = made.size() / CHANNELS;
-    for (std::size_t i = 0; i < made.size(); ++i) made[i % CHANNELS * plane + i / CHANNELS] = picture.rgb[i];
-    return made;
+std::size_t checked_workers(std::size_t workers) {
+    require(workers > 0, "0 workers cannot prepare images, wanted at least 1");
+    return workers;
 }
 
-Augmenter::Options augmenter_options(const ImageBatchOptions& options, int side) {
-    return {options.augmentation, options.statistics, options.seed, side, side, options.noise_erasing};
+Augmenter augmenter_for(const ImageSet& set, const ImageBatchOptions& options) {
+    require(set.channels == 3, "images have ", set.channels, " channels, wanted 3");
+    return Augmenter({.augmentation = options.augmentation,
+                      .statistics = options.statistics,
+                      .seed = options.seed,
+                      .noise_erasing = options.noise_erasing,
+                      .crop = options.crop,
+                      .operations = options.operations});
 }
 
 /// Adds `share` of each row's label to its weights, with `smoothing` of it spread evenly over the classes. The loss is
@@ -51,21 +49,12 @@ ImageBatches::ImageBatches(const ImageSet& set, const Images& images, const Imag
     : set_(&set),
       images_(&images),
       options_(options),
-      sampler_({images.size(), options.batch, options.passes, options.drop_last, options.seed, options.repeats}) {
-    require(options.workers > 0, "0 workers cannot prepare images, wanted at least 1");
-    require(set.channels == 3, "images have ", set.channels, " channels, wanted 3");
-    const int side = static_cast<int>(set.side);
-    const Augmenter augmenter(augmenter_options(options, side));
-    for (std::size_t i = 0; i <= options.workers; ++i)
-        slots_.emplace_back(augmenter, side).batch.targets.resize(options.batch * set.classes());
-}
-
-const ImageBatch& ImageBatches::at(std::uint64_t number) {
-    for (std::size_t ahead = 0; ahead + 1 < slots_.size(); ++ahead) prepare(number + ahead);
-    slot_of(number).made.get();
-    prepare(number + slots_.size() - 1);  // in the slot of the batch before, by the free worker
-    return slot_of(number).batch;
-}
+      sampler_({images.size(), options.batch, options.passes, options.drop_last, options.seed, options.repeats}),
+      ring_(
+          checked_workers(options.workers), Draft{augmenter_for(set, options)},
+          std::numeric_limits<std::uint64_t>::max(),
+          [this](Draft& draft, std::uint64_t number) { choose(draft, number); },
+          [this](Draft& draft, std::uint64_t number) { make(draft, number); }) {}
 
 Feed ImageBatches::feed() {
     return [this](Program& program, std::uint64_t number) {
@@ -75,61 +64,68 @@ Feed ImageBatches::feed() {
     };
 }
 
-/// Starts to prepare a batch, unless its slot has started already.
-void ImageBatches::prepare(std::uint64_t number) {
-    Slot& slot = slot_of(number);
-    if (slot.made.valid() && slot.number == number) return;
-    if (slot.made.valid()) slot.made.wait();
-    const std::span<const std::size_t> chosen =
-        sampler_.batch(number / sampler_.batches(), number % sampler_.batches());
-    slot.chosen.assign(chosen.begin(), chosen.end());
-    slot.number = number;
-    slot.made = std::async(std::launch::async, [this, &slot] { make(slot); });
+std::size_t ImageBatches::side(std::uint64_t number) const {
+    return side_ ? side_(number) : set_->side;
 }
 
-void ImageBatches::make(Slot& slot) const {
-    const std::uint64_t epoch = slot.number / sampler_.batches();
-    const std::size_t in_epoch = slot.number % sampler_.batches(), rows = slot.chosen.size();
-    const int held = static_cast<int>(set_->side), side = side_ ? static_cast<int>(side_(slot.number)) : held;
-    if (std::exchange(slot.side, side) != side) slot.augmenter = Augmenter(augmenter_options(options_, side));
-    const std::size_t elements = image_elements(*set_, static_cast<std::size_t>(side)), used = rows * elements;
-    slot.batch.images.resize(options_.batch * elements);
-    const MixPlan plan = plan_mix(options_.seed, epoch, in_epoch, rows, side, side, options_.mix_probability);
-    const bool mixed = plan.kind != MixPlan::Kind::none;
-    if (mixed) slot.unmixed.resize(slot.batch.images.size());
+void ImageBatches::choose(Draft& draft, std::uint64_t number) {
+    const std::span<const std::size_t> chosen =
+        sampler_.batch(number / sampler_.batches(), number % sampler_.batches());
+    draft.chosen.assign(chosen.begin(), chosen.end());
+}
 
-    const std::span<float> images = std::span(mixed ? slot.unmixed : slot.batch.images).first(used);
+void ImageBatches::make(Draft& draft, std::uint64_t number) const {
+    const std::uint64_t epoch = number / sampler_.batches();
+    const std::size_t in_epoch = number % sampler_.batches(), rows = draft.chosen.size();
+    const std::size_t elements = elements_of(*set_, side(number)), used = rows * elements;
+    const int pixels = static_cast<int>(side(number));
+    const bool whole = options_.augmentation == Augmentation::resized_crop_flip;
+    const MixPlan plan = plan_mix(options_.seed, epoch, in_epoch, rows, pixels, pixels, options_.mix_probability);
+    const bool mixed = plan.kind != MixPlan::Kind::none;
+    draft.batch.images.resize(options_.batch * elements);
+    if (mixed) draft.unmixed.resize(draft.batch.images.size());
+
+    const std::span<float> images = std::span(mixed ? draft.unmixed : draft.batch.images).first(used);
     std::vector<std::int32_t> labels(rows);
     for (std::size_t row = 0; row < rows; ++row) {
-        const std::size_t image = slot.chosen[row];
+        const std::size_t image = draft.chosen[row];
+        // An image that follows itself is decoded once.
+        if (row == 0 || image != draft.chosen[row - 1])
+            whole ? images_->read_whole(image, draft.picture) : images_->read_square(image, draft.picture);
         labels[row] = images_->label(image);
-        std::span<const std::uint8_t> planes = images_->pixels(image);
-        std::vector<std::uint8_t> other;
-        if (side != held) planes = other = resized_planes(planes, held, side);
-        slot.augmenter.train(planes, epoch, sampler_.first_place(in_epoch) + row,
-                             images.subspan(row * elements, elements));
+        draft.augmenter.train(draft.picture, pixels, epoch, sampler_.first_place(in_epoch) + row,
+                              images.subspan(row * elements, elements));
     }
-    if (mixed) mix(plan, images, side, side, std::span(slot.batch.images).first(used));
-    std::fill(slot.batch.images.begin() + static_cast<std::ptrdiff_t>(used), slot.batch.images.end(), 0.0f);
+    if (mixed) mix(plan, images, pixels, pixels, std::span(draft.batch.images).first(used));
+    std::fill(draft.batch.images.begin() + static_cast<std::ptrdiff_t>(used), draft.batch.images.end(), 0.0f);
 
-    std::ranges::fill(slot.batch.targets, 0.0f);
+    draft.batch.targets.assign(options_.batch * set_->classes(), 0.0f);
     const auto add = [&](std::span<const std::int32_t> added, double share) {
-        weigh(slot.batch, added, set_->classes(), share, options_.label_smoothing);
+        weigh(draft.batch, added, set_->classes(), share, options_.label_smoothing);
     };
     add(labels, plan.lambda);
     if (mixed) add(partner_labels(plan, labels), 1 - plan.lambda);
 }
 
-ImageBatch plain_batch(const ImageSet& set, const Images& images, const Statistics& statistics, std::size_t batch,
-                       std::size_t number, double label_smoothing) {
-    const std::size_t elements = image_elements(set, set.side), first = number * batch;
-    const std::size_t rows = std::min(batch, images.size() - first);
-    ImageBatch made{std::vector<float>(batch * elements), std::vector<float>(batch * set.classes())};
-    Augmenter augmenter(augmenter_options({.statistics = statistics}, static_cast<int>(set.side)));
-    for (std::size_t row = 0; row < rows; ++row)
-        augmenter.evaluate(images.pixels(first + row), std::span(made.images).subspan(row * elements, elements));
-    weigh(made, images.labels().subspan(first, rows), set.classes(), 1, label_smoothing);
-    return made;
+PlainBatches::PlainBatches(const ImageSet& set, const Images& images, const PlainBatchOptions& options)
+    : set_(&set),
+      images_(&images),
+      options_(options),
+      ring_(
+          checked_workers(options.workers), Draft{augmenter_for(set, {.statistics = options.statistics})}, count(),
+          [](Draft&, std::uint64_t) {}, [this](Draft& draft, std::uint64_t number) { make(draft, number); }) {}
+
+void PlainBatches::make(Draft& draft, std::uint64_t number) const {
+    const std::size_t elements = elements_of(*set_, set_->side), first = number * options_.batch;
+    const std::size_t rows = std::min(options_.batch, images_->size() - first);
+    draft.batch.images.assign(options_.batch * elements, 0.0f);
+    draft.batch.targets.assign(options_.batch * set_->classes(), 0.0f);
+    for (std::size_t row = 0; row < rows; ++row) {
+        images_->read_square(first + row, draft.picture);
+        draft.augmenter.evaluate(draft.picture, static_cast<int>(set_->side),
+                                 std::span(draft.batch.images).subspan(row * elements, elements));
+    }
+    weigh(draft.batch, images_->labels().subspan(first, rows), set_->classes(), 1, options_.label_smoothing);
 }
 
 }  // namespace vkf

@@ -265,6 +265,61 @@ TEST(HostImageFolder, ResizingAveragesAndKeepsTheOrder) {
         EXPECT_NEAR(set.test.pixels(0)[at], 100, 12) << "stripes, not samples of them";
 }
 
+TEST(HostImageFolder, MemoryHoldsAllImagesOrNone) {
+    const Scratch scratch;
+    for (const char* name :
+         {"train/a/0.png", "train/b/0.png", "val/a/0.png", "val/b/0.png", "test/a/0.png", "test/b/0.png"})
+        scratch.file(name, png(9, 6, 3, place));
+    Picture oblong{9, 6, {}};
+    for (int y = 0; y < 6; ++y)
+        for (int x = 0; x < 9; ++x) {
+            const auto [red, green, blue] = place(x, y);
+            oblong.rgb.insert(oblong.rgb.end(), {red, green, blue});
+        }
+    const std::vector<std::uint8_t> square = fitted(oblong, 4, {}, "").rgb;
+    const auto open = [&](bool whole, std::int64_t images) {
+        return open_images(scratch.path(), {.side = 4, .whole = whole, .memory = images * 48});
+    };
+    for (const auto& [whole, images, train, others] : std::vector<std::tuple<bool, std::int64_t, bool, bool>>{
+             {false, 6, true, true}, {false, 5, false, false}, {true, 4, false, true}, {true, 3, false, false}}) {
+        SCOPED_TRACE(text(whole, ' ', images));
+        const ImageSet set = open(whole, images);
+        EXPECT_EQ(set.side, 4u);
+        EXPECT_EQ(set.train.in_memory(), train);
+        EXPECT_EQ(set.test.in_memory(), others);
+        EXPECT_EQ(set.held_out.in_memory(), others);
+        Picture picture;
+        for (const Images* split : {&set.train, &set.test, &set.held_out}) {
+            ASSERT_EQ(split->size(), 2u);
+            EXPECT_EQ(split->label(1), 1);
+            split->read_square(1, picture);
+            EXPECT_EQ(picture.width, 4);
+            EXPECT_EQ(picture.rgb, square);
+        }
+        set.train.read_whole(0, picture);
+        EXPECT_EQ(picture.width, train ? 4 : 9);
+        EXPECT_EQ(picture.height, train ? 4 : 6);
+    }
+}
+
+TEST(HostImageFolder, SquaresInFilesHaveTheSideOfTheFirst) {
+    const Scratch scratch;
+    scratch.file("a/0.png", plain(4, 1));
+    scratch.file("a/1.png", plain(5, 1));
+    scratch.file("a/2.png", plain(4, 3));
+    const ImageSet set = open_images(scratch.path(), {.whole = true, .memory = 0});
+    EXPECT_EQ(set.side, 4u);
+    Picture picture;
+    set.test.read_square(0, picture);
+    EXPECT_EQ(picture.rgb, std::vector<std::uint8_t>(48, 3));
+    expect_holds(complaint([&] { set.train.read_square(1, picture); }), "a/1.png: is 5x5, wanted 4x4");
+    Images mixed = set.train.none();
+    mixed.add(set.test, 0);
+    mixed.read_whole(0, picture);
+    EXPECT_EQ(picture.rgb, std::vector<std::uint8_t>(48, 3));
+    EXPECT_THROW(Images(4).add(set.test, 0), Error);
+}
+
 TEST(HostImageFolder, BadFoldersAreRefused) {
     const std::string good = plain(4, 1), photo = jpeg(16, {9, 9, 9});
     std::string odd_chunk = good;

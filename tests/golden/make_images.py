@@ -87,6 +87,18 @@ def cutout(image, x, y, side):
     return result
 
 
+def brighten_dark(image, addition):
+    """timm's solarize_add."""
+    return image.point([min(255, v + addition) if v < 128 else v for v in range(256)] * 3)
+
+
+def resized_crop(image, left, top, width, height, side):
+    """Cuts out a part, in sixteenths of the sides, and makes it square."""
+    (x, right), (y, bottom) = ((size * first // 16, max(size * (first + length) // 16, size * first // 16 + 1))
+                               for size, first, length in zip(image.size, (left, top), (width, height)))
+    return image.crop((x, y, right, bottom)).resize((side, side), Image.BICUBIC)
+
+
 def crop(image, left, top, padding):
     padded = ImageOps.expand(image, border=padding, fill=0)
     return padded.crop((left, top, left + image.width, top + image.height))
@@ -104,6 +116,7 @@ def fit(image, side, shorter, resample, stretched, even):
 OPERATIONS = {
     "resize": lambda i, width, height, resample: i.resize((width, height), resample),
     "fit": fit,
+    "resized_crop": resized_crop,
     "flip": ImageOps.mirror,
     "crop": crop,
     "shear_x": lambda i, v: affine(i, (1, v, 0, 0, 1, 0)),
@@ -114,6 +127,10 @@ OPERATIONS = {
     "translate_y": lambda i, v: affine(i, (1, 0, 0, 0, 1, v)),
     "translate_x_grey": lambda i, v: affine(i, (1, 0, v, 0, 1, 0), fill=GREY),
     "translate_y_colour": lambda i, v: affine(i, (1, 0, 0, 0, 1, v), fill=(10, 200, 90)),
+    "translate_x_bicubic": lambda i, v: affine(i, (1, 0, v, 0, 1, 0), Image.BICUBIC, GREY),
+    "translate_y_bicubic": lambda i, v: affine(i, (1, 0, 0, 0, 1, v), Image.BICUBIC, GREY),
+    "rotate_bicubic": lambda i, v: i.rotate(v, resample=Image.BICUBIC, fillcolor=GREY),
+    "brighten_dark": brighten_dark,
     "rotate": lambda i, v: i.rotate(v),
     "rotate_grey": rotate_on_grey,
     "posterize": lambda i, v: ImageOps.posterize(i, int(v)),
@@ -134,6 +151,7 @@ ARGUMENTS = {
                for resample in range(6)],
     "fit": [(8, 8, 3, 0, 0), (24, 24, 2, 0, 0), (24, 27, 3, 0, 0), (20, 41, 1, 0, 0), (16, 16, 2, 1, 0),
             (40, 40, 3, 1, 0), (24, 27, 3, 0, 1), (24, 29, 3, 0, 1), (24, 30, 2, 1, 1), (20, 37, 3, 1, 0)],
+    "resized_crop": [(0, 0, 16, 16, 24), (3, 5, 9, 7, 32), (11, 0, 5, 16, 17), (7, 9, 1, 2, 8), (0, 6, 16, 4, 40)],
     "flip": [()],
     "crop": [(left, top, 4) for left, top in [(0, 0), (4, 4), (8, 8), (0, 8), (3, 5), (7, 2)]],
     **{name: [(v,) for v in [0.0, 0.14, -0.14, 0.3, -0.3, 1.5]] for name in ["shear_x", "shear_y"]},
@@ -141,9 +159,12 @@ ARGUMENTS = {
        for name in ["shear_x_bicubic", "shear_y_bicubic"]},
     **{name: [(v,) for v in [0.0, 0.5, -0.5, 3.2, -3.7, 14.5, -14.5, 46.67, -46.67]]
        for name in ["translate_x", "translate_y", "translate_x_grey", "translate_y_colour"]},
+    **{name: [(v,) for v in [0.0, 0.5, -3.7, 12.96, -6.48]] for name in ["translate_x_bicubic", "translate_y_bicubic"]},
+    "rotate_bicubic": [(v,) for v in [0.0, 27.0, -27.0, 1.5, -13.37, 90.0, 180.0]],
+    "brighten_dark": [(v,) for v in [0, 1, 99, 110]],
     "rotate": [(v,) for v in [0.0, 14.0, -14.0, 30.0, -30.0, 45.0, 90.0, 180.0, 270.0, 360.0, 133.7, -0.001]],
     "rotate_grey": [(v,) for v in [20 / 3, 30.0, -6.0, 90.0]],
-    "posterize": [(v,) for v in range(1, 9)],
+    "posterize": [(v,) for v in range(9)],
     "solarize": [(v,) for v in [0, 28.5, 128, 119.46666666666667, 199.11, 256]],
     "solarize_add": [(v,) for v in [0.0, 51.333333333333336, 110.0]],
     "invert": [()], "autocontrast": [()], "equalize": [()],
@@ -217,6 +238,30 @@ def randaugment(image, name, magnitude, sign):
     return OPERATIONS[name](image, v * sign if name.startswith(("shear", "translate", "rotate")) else v)
 
 
+def timm(image, name, magnitude, sign, increasing):
+    """An operation of timm 0.3.2's rand-m9-mstd0.5-inc1, or of the same without inc1, after its noise and sign."""
+    level, style = magnitude / 10, {"resample": Image.BICUBIC, "fillcolor": (124, 116, 104)}
+    if name in ("autocontrast", "equalize", "invert"):
+        return OPERATIONS[name](image)
+    if name == "rotate":
+        return image.rotate(level * 30 * sign, **style)
+    if name == "posterize":
+        return ImageOps.posterize(image, 4 - int(level * 4) if increasing else int(level * 4))
+    if name == "solarize":
+        return ImageOps.solarize(image, 256 - int(level * 256) if increasing else int(level * 256))
+    if name == "brighten_dark":
+        return brighten_dark(image, int(level * 110))
+    if name in ("color", "contrast", "brightness", "sharpness"):
+        return OPERATIONS[name](image, 1.0 + level * .9 * sign if increasing else level * 1.8 + 0.1)
+    v = level * (0.3 if name.startswith("shear") else 0.45) * sign
+    numbers = {"shear_x": (1, v, 0, 0, 1, 0), "shear_y": (1, 0, 0, v, 1, 0),
+               "translate_x": (1, 0, v * image.width, 0, 1, 0), "translate_y": (1, 0, 0, 0, 1, v * image.height)}[name]
+    return image.transform(image.size, Image.AFFINE, numbers, **style)
+
+
+TIMM = ["autocontrast", "equalize", "invert", "rotate", "posterize", "solarize", "brighten_dark", "color", "contrast",
+        "brightness", "sharpness", "shear_x", "shear_y", "translate_x", "translate_y"]
+TIMM_SIGNED = ("rotate",) + ("color", "contrast", "brightness", "sharpness", "shear", "translate")
 SIGNED = ("shear", "translate", "color", "contrast", "brightness", "sharpness")
 STATISTICS = {
     "kk-cifar10": ((.4914, .4822, .4465), (.2023, .1994, .2010)),
@@ -254,13 +299,12 @@ def main():
                 label = " ".join([name] + [repr(float(v)) for v in arguments])
                 file.write(line(label, (function(image, *arguments) for image in images)))
         for name in OPERATIONS:
-            if name in ("flip", "crop", "cutout", "solarize_add") or "_grey" in name or "_bicubic" in name:
+            if name not in RANDAUGMENT or name in ("cutout", "solarize_add"):
                 continue
-            if name in RANDAUGMENT:
-                for level in (1, 4):
-                    for sign in (1, -1) if name.startswith(SIGNED) else (1,):
-                        label = f"autoaugment {name} {level} {sign}"
-                        file.write(line(label, (autoaugment(image, name, level, sign) for image in images)))
+            for level in (1, 4):
+                for sign in (1, -1) if name.startswith(SIGNED) else (1,):
+                    label = f"autoaugment {name} {level} {sign}"
+                    file.write(line(label, (autoaugment(image, name, level, sign) for image in images)))
         for number, pair in enumerate(PAIRS):
             probabilities = " ".join(probability for _, probability, _ in pair)
             for signs in ((1, -1), (-1, 1)):
@@ -270,6 +314,11 @@ def main():
             for sign in (1, -1) if name.startswith(("shear", "translate", "rotate")) else (1,):
                 file.write(line(f"randaugment {name} 14 {sign}",
                                 (randaugment(image, name, 14, sign) for image in images)))
+        for name in TIMM:
+            for magnitude, increasing in ((9.0, 1), (10.0, 1), (6.37, 1), (9.0, 0)):
+                for sign in (1, -1) if name.startswith(TIMM_SIGNED) and magnitude == 9 else (1,):
+                    file.write(line(f"timm {name} {magnitude} {sign} {increasing}",
+                                    (timm(image, name, magnitude, sign, increasing) for image in images)))
         for name in STATISTICS:
             file.write(line(f"normalise {name}", (normalised(image, name) for image in images)))
 

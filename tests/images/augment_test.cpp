@@ -1,4 +1,4 @@
-// Tests whole augmentation recipes, from planes of bytes to planes of floats.
+// Tests whole augmentation recipes, from pictures to planes of floats.
 #include "models/images/augmentation/augment.h"
 
 #include <gtest/gtest.h>
@@ -25,17 +25,14 @@ using test::expect_holds;
 using test::expect_share;
 
 constexpr std::size_t size = 3 * 32 * 32;
-using Bytes = std::vector<std::uint8_t>;
 using Floats = std::vector<float>;
 
-Bytes planes_of(const Image& image) {
-    Bytes planes(image.bytes().size());
-    write_planes(image, planes);
-    return planes;
+Picture picture_of(const Image& image) {
+    return {image.width(), image.height(), {image.bytes().begin(), image.bytes().end()}};
 }
 
 Augmenter::Options options_for(Augmentation augmentation, const Statistics& statistics = sl_cifar10) {
-    return {augmentation, statistics, 42, 32, 32};
+    return {.augmentation = augmentation, .statistics = statistics, .seed = 42};
 }
 
 /// Statistics with which normalising a byte gives its value, up to rounding.
@@ -49,7 +46,7 @@ TEST(HostAugment, CropAndFlipMovePixelsByAllOffsetsAlike) {
             places.at(x, y) = {x, y, 200};
         }
     }
-    const Bytes planes = planes_of(places);
+    const Picture picture = picture_of(places);
     Augmenter augmenter(options_for(Augmentation::crop_flip, plain));
     Floats out(size);
     const auto at = [&](std::size_t c, int x, int y) {
@@ -59,7 +56,7 @@ TEST(HostAugment, CropAndFlipMovePixelsByAllOffsetsAlike) {
     std::map<std::pair<int, int>, int> offsets;
     int flips = 0;
     for (int place = 0; place < n; ++place) {
-        augmenter.train(planes, 3, static_cast<std::uint64_t>(place), out);
+        augmenter.train(picture, 32, 3, static_cast<std::uint64_t>(place), out);
         ASSERT_EQ(at(2, 16, 16), 200);  // the middle always comes from the image
         const bool flipped = at(0, 15, 16) > at(0, 16, 16);
         const int left = at(0, flipped ? 15 : 16, 16) - 16, top = at(1, 16, 16) - 16;
@@ -124,20 +121,97 @@ TEST(HostAugment, TheRecipesAreTheirStepsInOrder) {
             const Image image = test::sample(number);
             if (image.width() != 32 || image.height() != 32) continue;
             const auto place = static_cast<std::uint64_t>(number);
-            augmenter.train(planes_of(image), 9, place, out);
+            augmenter.train(picture_of(image), 32, 9, place, out);
             ASSERT_EQ(out, by_hand(augmentation, image, 9, place)) << number;
         }
     }
 }
 
+/// DeiT's recipe for ImageNet, step by step: a resized crop, a flip, two operations, normalisation, erasing by noise.
+TEST(HostAugment, ResizedCropsComeBeforeFlipsAndOperations) {
+    const TimmRandAugment operations = timm_randaugment_named("rand-m9-mstd0.5-inc1");
+    for (const int side : {24, 40}) {
+        const auto values = static_cast<std::size_t>(3 * side * side);
+        Augmenter augmenter({.augmentation = Augmentation::resized_crop_flip,
+                             .seed = 42,
+                             .noise_erasing = 0.5,
+                             .crop = {.least_area = 0.3},
+                             .operations = operations});
+        const Normaliser normalise(sl_cifar10);
+        Floats out(values), wanted(values);
+        for (int number = 0; number < test::sample_count; ++number) {
+            const Picture picture = picture_of(test::sample(number));  // of any size
+            const auto place = static_cast<std::uint64_t>(number);
+            augmenter.train(picture, side, 9, place, out);
+            Random random = epoch_stream(42, "augment", 9, place);
+            const Box box = choose_resized_crop(random, picture.width, picture.height, {.least_area = 0.3});
+            Image image(side, side);
+            std::ranges::copy(resized_crop(picture, box, side).rgb, image.bytes().begin());
+            if (random.uniform() < 0.5f) flip(image);
+            for (int i = 0; i < 2; ++i)
+                if (const auto op = choose_timm_randaugment(random, operations, side, side))
+                    apply(image, *op, timm_randaugment_style(sl_cifar10));
+            normalise(image, wanted);
+            const auto erased = choose_erasing(random, side, side, timm_erasing(0.5));
+            for (int i = 0; erased && i < static_cast<int>(values); ++i) {
+                const int x = i % side - erased->left, y = i / side % side - erased->top;
+                if (x >= 0 && y >= 0 && x < erased->width && y < erased->height)
+                    wanted[static_cast<std::size_t>(i)] = static_cast<float>(random.normal());
+            }
+            ASSERT_EQ(out, wanted) << number;
+        }
+    }
+}
+
+/// The side is a batch's, not the data's: a square of another side is resized first.
+TEST(HostAugment, SquaresOfAnotherSideAreResized) {
+    const Picture picture = picture_of(test::sample(8));
+    const Picture smaller = resized(picture, 20, 20, ResizeFilter::bicubic, {0, 0, 20, 20});
+    const TimmRandAugment operations = timm_randaugment_named("rand-m9-n1");
+    for (const Augmentation augmentation : {Augmentation::none, Augmentation::crop_flip, Augmentation::autoaugment}) {
+        Augmenter::Options options = options_for(augmentation);
+        options.operations = operations;
+        Augmenter augmenter(options);
+        Floats out(3 * 20 * 20), wanted(out.size());
+        for (std::uint64_t place = 0; place < 20; ++place) {
+            augmenter.train(picture, 20, 1, place, out);
+            augmenter.train(smaller, 20, 1, place, wanted);
+            ASSERT_EQ(out, wanted) << place;
+        }
+        augmenter.evaluate(picture, 20, out);
+        augmenter.evaluate(smaller, 20, wanted);
+        EXPECT_EQ(out, wanted);
+    }
+}
+
+TEST(HostAugment, OperationsFollowCropAndFlip) {
+    const Picture picture = picture_of(test::sample(8));
+    const TimmRandAugment operations = timm_randaugment_named("rand-m9-n3");
+    Augmenter::Options options = options_for(Augmentation::crop_flip);
+    options.operations = operations;
+    Augmenter augmenter(options);
+    Floats out(size), wanted(size);
+    for (std::uint64_t place = 0; place < 50; ++place) {
+        augmenter.train(picture, 32, 1, place, out);
+        Image image = test::sample(8);
+        Random random = epoch_stream(42, "augment", 1, place);
+        const int left = static_cast<int>(random.below(9)), top = static_cast<int>(random.below(9));
+        crop(image, left - 4, top - 4, 32, 32);
+        if (random.uniform() < 0.5f) flip(image);
+        timm_randaugment(image, random, operations, timm_randaugment_style(sl_cifar10));
+        Normaliser{sl_cifar10}(image, wanted);
+        ASSERT_EQ(out, wanted) << place;
+    }
+}
+
 TEST(HostAugment, AQuarterOfTheImagesHasARectangleOfTheDatasMeans) {
-    const Bytes planes = planes_of(test::sample(8));
+    const Picture picture = picture_of(test::sample(8));
     Augmenter augmenter(options_for(Augmentation::autoaugment));
     Floats out(size);
     constexpr int n = 4000;
     int erased = 0;
     for (std::uint64_t place = 0; place < n; ++place) {
-        augmenter.train(planes, 0, place, out);
+        augmenter.train(picture, 32, 0, place, out);
         int left = 32, right = -1, top = 32, bottom = -1, pixels = 0;
         for (int i = 0; i < 1024; ++i) {
             const auto p = static_cast<std::size_t>(i);
@@ -157,7 +231,7 @@ TEST(HostAugment, AQuarterOfTheImagesHasARectangleOfTheDatasMeans) {
 }
 
 TEST(HostAugment, NoiseReplacesARectangleAfterAllElse) {
-    const Bytes planes = planes_of(test::sample(8));
+    const Picture picture = picture_of(test::sample(8));
     for (const Augmentation augmentation : {Augmentation::none, Augmentation::crop_flip, Augmentation::autoaugment}) {
         Augmenter::Options options = options_for(augmentation);
         Augmenter plain_augmenter(options);
@@ -168,8 +242,8 @@ TEST(HostAugment, NoiseReplacesARectangleAfterAllElse) {
         int erased = 0;
         double count = 0, sum = 0, squares = 0, fourths = 0;
         for (std::uint64_t place = 0; place < n; ++place) {
-            plain_augmenter.train(planes, 3, place, before);
-            augmenter.train(planes, 3, place, out);
+            plain_augmenter.train(picture, 32, 3, place, before);
+            augmenter.train(picture, 32, 3, place, out);
             int left = 32, right = -1, top = 32, bottom = -1, values = 0;
             for (int i = 0; i < static_cast<int>(size); ++i) {
                 const auto at = static_cast<std::size_t>(i);
@@ -194,28 +268,28 @@ TEST(HostAugment, NoiseReplacesARectangleAfterAllElse) {
 
 TEST(HostAugment, AnImagesRandomnessKnowsNeitherOrderNorThreads) {
     constexpr std::size_t n = 64;
-    std::vector<Bytes> images;
+    std::vector<Picture> images;
     for (int number = 0; images.size() < n; ++number) {
-        if (number % 5 != 4) images.push_back(planes_of(test::sample(number)));
+        if (number % 5 != 4) images.push_back(picture_of(test::sample(number)));
     }
     for (const Augmentation augmentation :
          {Augmentation::crop_flip, Augmentation::randaugment, Augmentation::autoaugment}) {
         const auto work = [&](std::vector<Floats>& out, std::size_t first, std::size_t stride) {
             Augmenter augmenter(options_for(augmentation));
-            for (std::size_t i = first; i < n; i += stride) augmenter.train(images[i], 5, i, out[i]);
+            for (std::size_t i = first; i < n; i += stride) augmenter.train(images[i], 32, 5, i, out[i]);
         };
         std::vector<Floats> once(n, Floats(size)), threaded = once, backwards = once, later = once;
         work(once, 0, 1);
         std::thread odd(work, std::ref(threaded), 1, 2);
         work(threaded, 0, 2);
         odd.join();
-        Augmenter augmenter(options_for(augmentation)), other_seed({augmentation, sl_cifar10, 43, 32, 32});
+        Augmenter augmenter(options_for(augmentation)), other_seed({.augmentation = augmentation, .seed = 43});
         int same_epoch = 0, same_seed = 0;
         for (std::size_t i = n; i-- > 0;) {
-            augmenter.train(images[i], 5, i, backwards[i]);
-            augmenter.train(images[i], 6, i, later[i]);
+            augmenter.train(images[i], 32, 5, i, backwards[i]);
+            augmenter.train(images[i], 32, 6, i, later[i]);
             same_epoch += later[i] == once[i];
-            other_seed.train(images[i], 5, i, later[i]);
+            other_seed.train(images[i], 32, 5, i, later[i]);
             same_seed += later[i] == once[i];
         }
         EXPECT_EQ(once, threaded);
@@ -226,18 +300,19 @@ TEST(HostAugment, AnImagesRandomnessKnowsNeitherOrderNorThreads) {
 }
 
 TEST(HostAugment, EvaluationOnlyNormalises) {
-    const Bytes planes = planes_of(test::sample(0));
+    const Picture picture = picture_of(test::sample(0));
     Floats evaluated(size), trained(size);
     Augmenter augmenter(options_for(Augmentation::autoaugment, kk_cifar100));
-    augmenter.evaluate(planes, evaluated);
+    augmenter.evaluate(picture, 32, evaluated);
     for (std::size_t i = 0; i < size; ++i) {
         const std::size_t c = i / 1024;
         const auto mean = static_cast<float>(kk_cifar100.mean[c]),
                    deviation = static_cast<float>(kk_cifar100.deviation[c]);
-        ASSERT_EQ(evaluated[i], (static_cast<float>(planes[i]) / 255.0f - mean) / deviation);
+        const float value = static_cast<float>(picture.rgb[i % 1024 * 3 + c]);
+        ASSERT_EQ(evaluated[i], (value / 255.0f - mean) / deviation);
     }
     Augmenter none(options_for(Augmentation::none, kk_cifar100));
-    none.train(planes, 1, 2, trained);
+    none.train(picture, 32, 1, 2, trained);
     EXPECT_EQ(trained, evaluated);
 }
 
@@ -258,14 +333,15 @@ TEST(HostAugment, NormalisingCanBeUndone) {
 TEST(HostAugment, NamesAndSizesAreChecked) {
     EXPECT_EQ(augmentation_named("none"), Augmentation::none);
     EXPECT_EQ(augmentation_named("crop-flip"), Augmentation::crop_flip);
+    EXPECT_EQ(augmentation_named("resized-crop-flip"), Augmentation::resized_crop_flip);
     EXPECT_EQ(augmentation_named("randaugment"), Augmentation::randaugment);
     EXPECT_EQ(augmentation_named("autoaugment"), Augmentation::autoaugment);
     expect_holds(complaint([] { augmentation_named("mixup"); }), "mixup is not known, wanted none, crop-flip,");
     Augmenter augmenter(options_for(Augmentation::crop_flip));
-    Bytes planes(size);
+    const Picture square{32, 32, std::vector<std::uint8_t>(size)}, oblong{32, 16, std::vector<std::uint8_t>(size / 2)};
     Floats out(size), narrow(7);
-    expect_holds(complaint([&] { augmenter.train({planes.data(), 9}, 0, 0, out); }), "9 bytes in three planes");
-    expect_holds(complaint([&] { augmenter.evaluate(planes, narrow); }), "room for 7 values, wanted 3072");
+    expect_holds(complaint([&] { augmenter.train(oblong, 32, 0, 0, out); }), "32 x 16 pixels, wanted a square");
+    expect_holds(complaint([&] { augmenter.evaluate(square, 32, narrow); }), "room for 7 values, wanted 3072");
     expect_holds(complaint([] { Normaliser({{0, 0, 0}, {1, 0, 1}}); }), "deviation 0 of channel 1");
 }
 

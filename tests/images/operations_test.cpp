@@ -16,6 +16,8 @@
 #include "base/error.h"
 #include "models/images/augmentation/autoaugment.h"
 #include "models/images/augmentation/randaugment.h"
+#include "models/images/augmentation/resized_crop.h"
+#include "models/images/augmentation/timm_randaugment.h"
 #include "models/images/normalise.h"
 #include "models/images/resize.h"
 #include "tests/images/samples.h"
@@ -53,6 +55,18 @@ void edit_fit(Image& image, const Numbers& v) {
     become(image, fitted(as_picture(image), static_cast<int>(v[0]), fit, "sample"));
 }
 
+/// Part of a size that begins at a number of sixteenths and is `length` sixteenths long, at least one pixel.
+std::pair<int, int> sixteenths(int size, double first, double length) {
+    const int begin = size * static_cast<int>(first) / 16;
+    return {begin, std::max(size * static_cast<int>(first + length) / 16, begin + 1) - begin};
+}
+
+void edit_part(Image& image, const Numbers& v) {
+    const auto [left, width] = sixteenths(image.width(), v[0], v[2]);
+    const auto [top, height] = sixteenths(image.height(), v[1], v[3]);
+    become(image, resized_crop(as_picture(image), {left, top, width, height}, static_cast<int>(v[4])));
+}
+
 /// Operations, by their names in the golden file.
 const std::map<std::string, Edit>& edits() {
     constexpr Resampling nearest = Resampling::nearest, bicubic = Resampling::bicubic;
@@ -60,6 +74,7 @@ const std::map<std::string, Edit>& edits() {
         {"image", [](Image&, const Numbers&) {}},
         {"resize", edit_size},
         {"fit", edit_fit},
+        {"resized_crop", edit_part},
         {"flip", [](Image& i, const Numbers&) { flip(i); }},
         {"crop",
          [](Image& i, const Numbers& v) {
@@ -69,15 +84,19 @@ const std::map<std::string, Edit>& edits() {
         {"shear_y", [](Image& i, const Numbers& v) { shear_y(i, v[0], nearest); }},
         {"shear_x_bicubic", [](Image& i, const Numbers& v) { shear_x(i, v[0], bicubic, grey); }},
         {"shear_y_bicubic", [](Image& i, const Numbers& v) { shear_y(i, v[0], bicubic, grey); }},
-        {"translate_x", [](Image& i, const Numbers& v) { translate_x(i, v[0]); }},
-        {"translate_y", [](Image& i, const Numbers& v) { translate_y(i, v[0]); }},
-        {"translate_x_grey", [](Image& i, const Numbers& v) { translate_x(i, v[0], grey); }},
-        {"translate_y_colour", [](Image& i, const Numbers& v) { translate_y(i, v[0], green); }},
-        {"rotate", [](Image& i, const Numbers& v) { rotate(i, v[0]); }},
-        {"rotate_grey", [](Image& i, const Numbers& v) { rotate(i, v[0], grey); }},
+        {"translate_x", [](Image& i, const Numbers& v) { translate_x(i, v[0], nearest); }},
+        {"translate_y", [](Image& i, const Numbers& v) { translate_y(i, v[0], nearest); }},
+        {"translate_x_grey", [](Image& i, const Numbers& v) { translate_x(i, v[0], nearest, grey); }},
+        {"translate_y_colour", [](Image& i, const Numbers& v) { translate_y(i, v[0], nearest, green); }},
+        {"translate_x_bicubic", [](Image& i, const Numbers& v) { translate_x(i, v[0], bicubic, grey); }},
+        {"translate_y_bicubic", [](Image& i, const Numbers& v) { translate_y(i, v[0], bicubic, grey); }},
+        {"rotate", [](Image& i, const Numbers& v) { rotate(i, v[0], nearest); }},
+        {"rotate_bicubic", [](Image& i, const Numbers& v) { rotate(i, v[0], bicubic, grey); }},
+        {"rotate_grey", [](Image& i, const Numbers& v) { rotate(i, v[0], nearest, grey); }},
         {"posterize", [](Image& i, const Numbers& v) { posterize(i, static_cast<int>(v[0])); }},
         {"solarize", [](Image& i, const Numbers& v) { solarize(i, v[0]); }},
         {"solarize_add", [](Image& i, const Numbers& v) { solarize_add(i, v[0]); }},
+        {"brighten_dark", [](Image& i, const Numbers& v) { brighten_dark(i, static_cast<int>(v[0])); }},
         {"invert", [](Image& i, const Numbers&) { invert(i); }},
         {"autocontrast", [](Image& i, const Numbers&) { autocontrast(i); }},
         {"equalize", [](Image& i, const Numbers&) { equalize(i); }},
@@ -188,6 +207,29 @@ TEST(HostImages, TheRecipesStepsGiveTheBytesOfTheirPublishedCode) {
     EXPECT_EQ(seen["randaugment"], 16 + 5);        // five of 16 have two signs
 }
 
+TEST(HostImages, TimmsRandAugmentGivesTheBytesOfItsDefinition) {
+    const AugmentStyle style = timm_randaugment_style({{.485, .456, .406}, {.229, .224, .225}});
+    EXPECT_EQ(style.fill, Rgb(124, 116, 104));
+    std::map<std::string, int> seen;
+    for (const Golden& line : golden_lines()) {
+        if (line.name != "timm") continue;
+        SCOPED_TRACE(label(line));
+        ++seen[line.arguments.at(0)];
+        const Operation operation = operation_named(line.arguments.at(0));
+        const double magnitude = std::stod(line.arguments.at(1));
+        const int sign = std::stoi(line.arguments.at(2));
+        const bool increasing = line.arguments.at(3) == "1";
+        expect_golden(line, [&](Image& image) {
+            apply(image, timm_randaugment_op(operation, magnitude, increasing, sign, image.width(), image.height()),
+                  style);
+            return bytes_of(image);
+        });
+    }
+    for (const Operation operation : timm_randaugment_operations)
+        EXPECT_GE(seen[std::string(name_of(operation))], 4) << name_of(operation);
+    EXPECT_EQ(seen.size(), timm_randaugment_operations.size());
+}
+
 TEST(HostImages, ThePolicysPairsGiveTheBytesOfItsPublishedTable) {
     std::size_t lines = 0;
     for (const Golden& line : golden_lines()) {
@@ -275,11 +317,12 @@ TEST(HostImages, NonsenseIsRefusedInOneLine) {
     expect_holds(complaint([&] { Image(0, 4); }), "image: 0 x 4 pixels, wanted sides of 1 to 4096");
     expect_holds(complaint([&] { read_planes(planes, 32, 32, image); }), "5 bytes in three planes, wanted 3072");
     expect_holds(complaint([&] { write_planes(image, planes); }), "room for 5 bytes");
-    expect_holds(complaint([&] { posterize(image, 0); }), "posterize to 0 bits, wanted 1 to 8");
+    expect_holds(complaint([&] { posterize(image, -1); }), "posterize to -1 bits, wanted 0 to 8");
+    expect_holds(complaint([&] { brighten_dark(image, 256); }), "brightening by 256, wanted 0 to 255");
     expect_holds(complaint([&] { shear_x(image, 5, Resampling::nearest); }), "shear by 5");
     expect_holds(complaint([&] { shear_y(image, nan, Resampling::bicubic); }), "shear by nan");
-    expect_holds(complaint([&] { translate_x(image, nan); }), "translation by nan");
-    expect_holds(complaint([&] { rotate(image, nan); }), "rotation by nan");
+    expect_holds(complaint([&] { translate_x(image, nan, Resampling::nearest); }), "translation by nan");
+    expect_holds(complaint([&] { rotate(image, nan, Resampling::bicubic); }), "rotation by nan");
     expect_holds(complaint([&] { color(image, nan); }), "enhancement by nan");
     expect_holds(complaint([&] { solarize_add(image, nan); }), "adding nan");
     expect_holds(complaint([&] { cutout(image, -1, 0, 3, grey); }), "cutout of side 3 at (-1, 0)");
@@ -287,6 +330,8 @@ TEST(HostImages, NonsenseIsRefusedInOneLine) {
     expect_holds(complaint([&] { autoaugment_op(Operation::rotate, 10, 1, 32, 32); }), "level 10, wanted 0 to 9");
     expect_holds(complaint([&] { autoaugment_op(Operation::cutout, 1, 1, 32, 32); }), "cutout is no operation");
     expect_holds(complaint([&] { randaugment_amount(Operation::rotate, 31); }), "magnitude 31, wanted 0 to 30");
+    expect_holds(complaint([&] { timm_randaugment_op(Operation::rotate, 10.5, true, 1, 32, 32); }), "magnitude 10.5");
+    expect_holds(complaint([&] { timm_randaugment_op(Operation::cutout, 9, true, 1, 32, 32); }), "cutout is no operat");
 }
 
 }  // namespace

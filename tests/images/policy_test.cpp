@@ -1,16 +1,21 @@
 // Operations that the recipes choose, and their frequencies.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
+#include <numbers>
+#include <optional>
 #include <set>
 
 #include "models/images/augmentation/augment.h"
 #include "models/images/augmentation/autoaugment.h"
 #include "models/images/augmentation/randaugment.h"
+#include "models/images/augmentation/timm_randaugment.h"
 #include "models/images/drawing/draw.h"
 #include "tests/images/chance.h"
+#include "tests/scratch.h"
 
 namespace vkf {
 namespace {
@@ -105,7 +110,7 @@ TEST(HostImagePolicy, LevelsMeanWhatTheTableSays) {
 
 TEST(HostImagePolicy, RandAugmentChoosesAllSixteenAlike) {
     constexpr int n = 100'000;
-    std::array<int, operation_count> chosen = {}, upwards = {};
+    std::array<int, randaugment_operations> chosen = {}, upwards = {};
     double cutout_x = 0, cutout_y = 0;
     Random random(3, "policy");
     for (int i = 0; i < n; ++i) {
@@ -120,7 +125,7 @@ TEST(HostImagePolicy, RandAugmentChoosesAllSixteenAlike) {
         cutout_x += op.x;
         cutout_y += op.y;
     }
-    for (std::size_t which = 0; which < operation_count; ++which) {
+    for (std::size_t which = 0; which < randaugment_operations; ++which) {
         const auto operation = static_cast<Operation>(which);
         SCOPED_TRACE(name_of(operation));
         const std::set<Operation> turning = {Operation::shear_x, Operation::shear_y, Operation::translate_x,
@@ -134,14 +139,115 @@ TEST(HostImagePolicy, RandAugmentChoosesAllSixteenAlike) {
 }
 
 TEST(HostImagePolicy, RandAugmentDrawsWithReplacementAndForgetsWhatItDrew) {
-    std::array<int, operation_count* operation_count> pairs = {};
+    std::array<int, randaugment_operations* randaugment_operations> pairs = {};
     for (std::uint64_t place = 0; place < 100'000; ++place) {
         Random random = epoch_stream(3, "augment", 2, place);
         const auto first = static_cast<std::size_t>(choose_randaugment(random, 14, 32, 32).operation);
         const auto second = static_cast<std::size_t>(choose_randaugment(random, 14, 32, 32).operation);
-        ++pairs.at(first * operation_count + second);
+        ++pairs.at(first * randaugment_operations + second);
     }
     expect_even(pairs, "two operations of one image");
+}
+
+/// timm 0.3.2's rand-m9-mstd0.5-inc1: an operation is applied with probability 1/2, and its magnitude is normal with
+/// mean 9 and deviation 1/2, clipped at 10. Rotations are by 3 degrees times the magnitude.
+TEST(HostImagePolicy, TimmsRandAugmentDrawsOperationsMagnitudesAndSigns) {
+    constexpr int n = 300'000;
+    const TimmRandAugment options = timm_randaugment_named("rand-m9-mstd0.5-inc1");
+    std::array<int, operation_count> chosen = {}, upwards = {};
+    int applied = 0, clipped = 0;
+    double sum = 0, squares = 0;
+    Random random(3, "policy");
+    for (int i = 0; i < n; ++i) {
+        const auto op = choose_timm_randaugment(random, options, 32, 24);
+        if (!op) continue;
+        ++applied;
+        const auto which = static_cast<std::size_t>(op->operation);
+        ++chosen.at(which);
+        if (op->amount > 0) ++upwards[which];
+        if (op->operation != Operation::rotate) continue;
+        const double magnitude = std::abs(op->amount) / 3;
+        ASSERT_TRUE(magnitude > 6 && magnitude <= 10);
+        clipped += magnitude == 10;
+        sum += magnitude;
+        squares += (magnitude - 9) * (magnitude - 9);
+    }
+    expect_share(applied, n, 0.5, "applied");
+    for (const Operation operation : timm_randaugment_operations) {
+        SCOPED_TRACE(name_of(operation));
+        expect_share(chosen[static_cast<std::size_t>(operation)], applied, 1.0 / 15, "operation");
+    }
+    for (const Operation operation :
+         {Operation::rotate, Operation::shear_x, Operation::shear_y, Operation::translate_x, Operation::translate_y})
+        expect_share(upwards[static_cast<std::size_t>(operation)], chosen[static_cast<std::size_t>(operation)], 0.5,
+                     name_of(operation));
+
+    double mean = 0, second = 0, fourth = 0;  // of the clipped magnitude less 9, by integration
+    constexpr double step = 1e-3;
+    for (double z = -8; z < 8; z += step) {
+        const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi) * step;
+        const double past = std::min(0.5 * z, 1.0);
+        mean += density * past;
+        second += density * past * past;
+        fourth += density * past * past * past * past;
+    }
+    const int rotations = chosen[static_cast<std::size_t>(Operation::rotate)];
+    expect_share(clipped, rotations, std::erfc(std::numbers::sqrt2) / 2, "clipped");
+    expect_mean(sum, rotations, 9 + mean, second - mean * mean, "magnitude");
+    expect_mean(squares, rotations, second, fourth - second * second, "variance of the magnitude");
+}
+
+TEST(HostImagePolicy, TimmsRandAugmentDrawsWithReplacementAndSignsOfEnhancements) {
+    std::array<int, 16 * 16> pairs = {};  // 15: not applied
+    std::array<int, 2> signs = {};
+    const auto place_of = [](const std::optional<AugmentOp>& op) {
+        if (!op) return std::size_t{15};
+        const auto found = std::ranges::find(timm_randaugment_operations, op->operation);
+        return static_cast<std::size_t>(found - timm_randaugment_operations.begin());
+    };
+    constexpr int n = 200'000;
+    for (std::uint64_t place = 0; place < n; ++place) {
+        Random random = epoch_stream(3, "augment", 2, place);
+        const auto first = choose_timm_randaugment(random, {.magnitude = 9, .increasing = true}, 32, 32);
+        const auto second = choose_timm_randaugment(random, {.magnitude = 9, .increasing = true}, 32, 32);
+        ++pairs.at(place_of(first) * 16 + place_of(second));
+        if (first && first->operation == Operation::color) ++signs.at(first->amount > 1 ? 1 : 0);
+    }
+    for (std::size_t a = 0; a < 16; ++a)
+        for (std::size_t b = 0; b < 16; ++b) {
+            const auto share = [](std::size_t which) { return which == 15 ? 0.5 : 0.5 / 15; };
+            expect_share(pairs[a * 16 + b], n, share(a) * share(b), "two operations of one image");
+        }
+    expect_even(signs, "signs of color");
+}
+
+TEST(HostImagePolicy, TimmsNotationIsReadOrRefused) {
+    const auto expect_read = [](std::string_view words, const TimmRandAugment& wanted) {
+        const TimmRandAugment found = timm_randaugment_named(words);
+        EXPECT_EQ(found.magnitude, wanted.magnitude) << words;
+        EXPECT_EQ(found.deviation, wanted.deviation) << words;
+        EXPECT_EQ(found.operations, wanted.operations) << words;
+        EXPECT_EQ(found.increasing, wanted.increasing) << words;
+    };
+    expect_read("rand", {10, 0, 2, false});
+    expect_read("rand-m9-mstd0.5-inc1", {9, 0.5, 2, true});
+    expect_read("rand-inc1-mstd0.5-n3-m0", {0, 0.5, 3, true});
+    const auto expect_refused = [](std::string_view words, std::string_view part) {
+        test::expect_holds(test::complaint([&] { timm_randaugment_named(words); }), part);
+    };
+    expect_refused("augmix-m3", "augmix is no known policy, wanted rand");
+    expect_refused("original", "original is no known policy");
+    expect_refused("", "is no known policy");
+    expect_refused("rand-w0", "w0 is no known section");
+    expect_refused("rand-p0.5", "p0.5 is no known section");
+    expect_refused("rand-", " is no known section");
+    expect_refused("rand-m11", "m11, wanted m and a number from 0 to 10");
+    expect_refused("rand-m9.5", "m9.5, wanted m");
+    expect_refused("rand-m", "m, wanted m and a number");
+    expect_refused("rand-n0", "n0, wanted n and a number from 1 to");
+    expect_refused("rand-mstd-1", "mstd, wanted mstd and a number");
+    expect_refused("rand-inc0", "inc0, wanted inc and a number from 1 to 1");
+    expect_refused("rand-m9-m8", "has m twice");
 }
 
 /// Neighbours in place and in epoch draw from separate streams.

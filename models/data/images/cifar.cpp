@@ -112,7 +112,7 @@ ImageSet open_cifar(const CifarFormat& format, const fs::path& directory, bool c
     ImageSet set;
     set.side = CIFAR_SIDE;
     set.class_names = class_names(format, directory, coarse);
-    set.train = set.test = Images(CIFAR_PIXELS);
+    set.train = set.test = Images(CIFAR_SIDE);
     const std::size_t label_at = coarse ? 0 : format.label_bytes - 1;
     for (const CifarFile& file : format.files) {
         require_there(directory / file.name, format);

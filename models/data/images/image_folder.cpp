@@ -17,51 +17,48 @@ namespace vkf {
 namespace fs = std::filesystem;
 namespace {
 
-// Decodes the files of one split into one block of bytes.
-class Decoder {
-public:
-    Decoder(ImageSet& set, const ImageOptions& options) : set_(set), options_(options) { set_.side = options.side; }
+// Files with their classes.
+using Labelled = std::vector<std::pair<std::string, std::int32_t>>;
 
-    using Labelled = std::vector<std::pair<fs::path, std::int32_t>>;
+// Side of the first picture, which must be a square.
+std::size_t side_of(const std::string& file, const ImageOptions& options) {
+    const Image image = read_image(file, options.max_pixels);
+    require(image.width() == image.height(), file, ": is ", image.width(), 'x', image.height(),
+            ", wanted a square, or a side to resize to");
+    return static_cast<std::size_t>(image.width());
+}
 
-    Images decode_all(const Labelled& files) {
-        std::vector<std::uint8_t> bytes;
-        for (std::size_t i = 0; i < files.size(); ++i) {
-            const Image image = read(files[i].first);
-            const std::size_t at = bytes.size();
-            bytes.resize(at + image.bytes().size());
-            write_planes(image, std::span(bytes).subspan(at));
-            if (i == 0) bytes.reserve(bytes.size() * files.size());
-        }
-        const std::size_t image_bytes = files.empty() ? 0 : bytes.size() / files.size();
-        const std::uint8_t* at = set_.decoded.emplace_back(std::move(bytes)).data();
-        Images images(image_bytes);
-        for (std::size_t i = 0; i < files.size(); ++i) images.add(at + i * image_bytes, files[i].second);
-        return images;
+Image read_square(const std::string& file, const ImageOptions& options, std::size_t side) {
+    if (options.side > 0) return read_square_image(file, static_cast<int>(side), options.max_pixels, options.fit);
+    Image image = read_image(file, options.max_pixels);
+    require_square(image.width(), image.height(), side, file);
+    return image;
+}
+
+std::size_t image_bytes(const ImageSet& set) {
+    return set.channels * set.side * set.side;
+}
+
+// Decodes the pictures of one split into one block of bytes.
+Images decode_all(const Labelled& files, const ImageOptions& options, ImageSet& set) {
+    std::vector<std::uint8_t> bytes;
+    bytes.reserve(files.size() * image_bytes(set));
+    for (const auto& [file, label] : files) {
+        bytes.resize(bytes.size() + image_bytes(set));
+        write_planes(read_square(file, options, set.side), std::span(bytes).last(image_bytes(set)));
     }
+    const std::uint8_t* at = set.decoded.emplace_back(std::move(bytes)).data();
+    Images images(set.side);
+    for (std::size_t i = 0; i < files.size(); ++i) images.add(at + i * image_bytes(set), files[i].second);
+    return images;
+}
 
-private:
-    Image read(const fs::path& path) {
-        if (options_.side > 0)
-            return read_square_image(path, static_cast<int>(options_.side), options_.max_pixels, options_.fit);
-        Image image = read_image(path, options_.max_pixels);
-        const bool square = image.width() == image.height();
-        if (set_.side == 0) {
-            require(square, path.string(), ": is ", image.width(), 'x', image.height(),
-                    ", wanted a square, or a side to resize to");
-            set_.side = static_cast<std::size_t>(image.width());
-            first_ = path;
-        }
-        require(square && set_.side == static_cast<std::size_t>(image.width()), path.string(), ": is ", image.width(),
-                'x', image.height(), ", wanted ", set_.side, 'x', set_.side, " as ", first_.string(),
-                ", or a side to resize to");
-        return image;
-    }
-
-    ImageSet& set_;
-    ImageOptions options_;
-    fs::path first_;
-};
+Images leave_in_files(Labelled files, const ImageOptions& options, const ImageSet& set) {
+    Images images(set.side, {.pixels = options.max_pixels},
+                  options.side > 0 ? std::optional(options.fit) : std::nullopt);
+    for (auto& [file, label] : files) images.add(std::move(file), label);
+    return images;
+}
 
 std::vector<fs::path> images_of_class(const fs::path& folder, PassedOver& passed_over) {
     PassedOver here;
@@ -80,8 +77,8 @@ std::optional<std::int32_t> class_of(const std::vector<std::string>& names, cons
 }
 
 // Pictures of Tiny-ImageNet's validation split with their classes, in the order of the annotations file.
-Decoder::Labelled list_annotated(const fs::path& annotations, ImageSet& set) {
-    Decoder::Labelled files;
+Labelled list_annotated(const fs::path& annotations, ImageSet& set) {
+    Labelled files;
     std::istringstream lines(read_small_text(annotations));
     std::size_t number = 0;
     for (std::string line; std::getline(lines, line);) {
@@ -95,7 +92,7 @@ Decoder::Labelled list_annotated(const fs::path& annotations, ImageSet& set) {
                 "' is no class of the training images");
         require(fs::path(name).filename() == name, annotations.string(), ": line ", number, ": '", name,
                 "' is no name of a file");
-        files.emplace_back(annotations.parent_path() / "images" / name, *found);
+        files.emplace_back((annotations.parent_path() / "images" / name).string(), *found);
     }
     require(!files.empty(), annotations.string(), ": has no lines");
     const auto all = picture_files(annotations.parent_path() / "images", set.passed_over);
@@ -112,8 +109,8 @@ bool has_labels(const fs::path& directory, const std::vector<std::string>& names
 }
 
 // Lists a split that has its own folder. Its classes must be those of the set, unless these are still unknown.
-Decoder::Labelled list_split(const fs::path& directory, ImageSet& set) {
-    Decoder::Labelled files;
+Labelled list_split(const fs::path& directory, ImageSet& set) {
+    Labelled files;
     std::vector<std::string>& names = set.class_names;
     const fs::path annotations = directory / "val_annotations.txt";
     std::error_code error;
@@ -125,7 +122,7 @@ Decoder::Labelled list_split(const fs::path& directory, ImageSet& set) {
     for (const fs::path& folder : folders) {
         const auto label = class_of(names, folder.filename().string());
         require(label.has_value(), folder.string(), ": is no class of the training images");
-        for (const fs::path& file : images_of_class(folder, set.passed_over)) files.emplace_back(file, *label);
+        for (const fs::path& file : images_of_class(folder, set.passed_over)) files.emplace_back(file.string(), *label);
     }
     require(folders.size() == names.size(), directory.string(), ": has ", folders.size(), " classes, wanted the ",
             names.size(), " of the training images");
@@ -138,8 +135,7 @@ ImageSet open_image_folder(const fs::path& directory, const ImageOptions& option
     require(options.side <= Image::longest_side, "side ", options.side, " is too large for images, wanted at most ",
             Image::longest_side);
     ImageSet set;
-    Decoder decoder(set, options);
-    Decoder::Labelled train, test, held_out;
+    Labelled train, test, held_out;
     const ImageLayout layout = image_layout(directory, set.passed_over);
     if (layout.split) {
         const bool both = !layout.val.empty() && !layout.test.empty();
@@ -154,7 +150,7 @@ ImageSet open_image_folder(const fs::path& directory, const ImageOptions& option
             ++set.passed_over[layout.test.filename().string() + "/ without classes"];
     } else {
         set.split = false;
-        const Decoder::Labelled all = list_split(layout.train, set);
+        const Labelled all = list_split(layout.train, set);
         for (auto from = all.begin(); from != all.end();) {
             const auto to =
                 std::find_if(from, all.end(), [&](const auto& file) { return file.second != from->second; });
@@ -166,9 +162,17 @@ ImageSet open_image_folder(const fs::path& directory, const ImageOptions& option
         }
         require(!test.empty(), directory.string(), ": has one image per class, wanted at least two of one for testing");
     }
-    set.train = decoder.decode_all(train);
-    set.test = decoder.decode_all(test);
-    set.held_out = decoder.decode_all(held_out);
+    set.side = options.side > 0 ? options.side : side_of(train.front().first, options);
+    const bool whole = options.whole && options.side > 0;
+    const std::size_t fitted = (whole ? 0 : train.size()) + test.size() + held_out.size();
+    const bool fit_in_memory = fitted <= static_cast<std::size_t>(options.memory) / image_bytes(set);
+    const auto images = [&](Labelled& files, bool decode) {
+        if (files.empty()) return Images();
+        return decode ? decode_all(files, options, set) : leave_in_files(std::move(files), options, set);
+    };
+    set.train = images(train, fit_in_memory && !whole);
+    set.test = images(test, fit_in_memory);
+    set.held_out = images(held_out, fit_in_memory);
     return set;
 }
 

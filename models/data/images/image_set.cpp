@@ -1,9 +1,13 @@
 #include "models/data/images/image_set.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "base/files/published.h"
 #include "models/data/images/cifar.h"
 #include "models/data/images/image_folder.h"
+#include "models/images/codecs/decode.h"
+#include "models/images/image.h"
 
 namespace vkf {
 namespace fs = std::filesystem;
@@ -33,15 +37,71 @@ bool holds_cifar100(const fs::path& directory) {
 
 }  // namespace
 
+Images::Images(std::size_t side) : side_(side) {
+    require(side >= 1 && side <= std::size_t{Image::longest_side}, "images of side ", side, ", wanted 1 to ",
+            Image::longest_side);
+}
+
+Images::Images(std::size_t side, const PictureLimits& limits, const std::optional<ImageFit>& fit) : Images(side) {
+    in_memory_ = false;
+    limits_ = limits;
+    fit_ = fit;
+}
+
+void Images::read_whole(std::size_t i, Picture& picture) const {
+    if (!in_memory()) {
+        picture = decode_picture(MappedFile(files_[i]).bytes(), files_[i], limits_);
+        if (!fit_) require_square(picture.width, picture.height, side_, files_[i]);
+        return;
+    }
+    const std::span<const std::uint8_t> planes = pixels(i);
+    const std::size_t plane = side_ * side_;
+    picture.width = picture.height = static_cast<int>(side_);
+    picture.rgb.resize(planes.size());
+    for (std::size_t at = 0; at < plane; ++at)
+        for (std::size_t c = 0; c < CHANNELS; ++c) picture.rgb[CHANNELS * at + c] = planes[c * plane + at];
+}
+
+void Images::read_square(std::size_t i, Picture& picture) const {
+    read_whole(i, picture);
+    if (fit_) picture = fitted(picture, static_cast<int>(side_), *fit_, files_[i]);
+}
+
 std::vector<std::size_t> Images::per_class(std::size_t classes) const {
     std::vector<std::size_t> counts(classes);
     for (const std::int32_t label : labels_) ++counts.at(static_cast<std::size_t>(label));
     return counts;
 }
 
+Images Images::none() const {
+    Images made = *this;
+    made.pixels_.clear();
+    made.files_.clear();
+    made.labels_.clear();
+    return made;
+}
+
 void Images::add(const std::uint8_t* pixels, std::int32_t label) {
     pixels_.push_back(pixels);
     labels_.push_back(label);
+}
+
+void Images::add(std::string file, std::int32_t label) {
+    files_.push_back(std::move(file));
+    labels_.push_back(label);
+}
+
+void Images::add(const Images& others, std::size_t i) {
+    if (others.in_memory() != in_memory()) throw Error("images in memory cannot be added to images in files");
+    if (others.in_memory())
+        add(others.pixels_[i], others.label(i));
+    else
+        add(others.files_[i], others.label(i));
+}
+
+void require_square(int width, int height, std::size_t side, const std::string& name) {
+    require(std::cmp_equal(width, side) && std::cmp_equal(height, side), name, ": is ", width, 'x', height, ", wanted ",
+            side, 'x', side, " as the first image, or a side to resize to");
 }
 
 ImageSet open_images(const fs::path& path, const ImageOptions& options) {

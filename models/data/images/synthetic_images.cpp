@@ -121,7 +121,7 @@ ImageSet synthetic_images(std::uint64_t seed, std::size_t count) {
     ImageSet set;
     set.side = CIFAR_SIDE;
     set.class_names.assign(SYNTHETIC_NAMES.begin(), SYNTHETIC_NAMES.end());
-    set.train = Images(CIFAR_PIXELS);
+    set.train = Images(CIFAR_SIDE);
     std::vector<std::uint8_t>& pixels = set.decoded.emplace_back(count * CIFAR_PIXELS);
     for (std::size_t i = 0; i < count; ++i) {
         const auto record = synthetic_record(seed, "train", i);

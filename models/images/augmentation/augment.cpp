@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "models/images/augmentation/autoaugment.h"
-#include "models/images/augmentation/operations.h"
 #include "models/images/augmentation/randaugment.h"
 #include "models/images/drawing/draw.h"
 
@@ -42,9 +41,11 @@ void erase(const std::optional<Box>& box, std::span<float> planes, int width, co
 Augmentation augmentation_named(std::string_view word) {
     if (word == "none") return Augmentation::none;
     if (word == "crop-flip") return Augmentation::crop_flip;
+    if (word == "resized-crop-flip") return Augmentation::resized_crop_flip;
     if (word == "randaugment") return Augmentation::randaugment;
     if (word == "autoaugment") return Augmentation::autoaugment;
-    throw InputError("augmentation: ", word, " is not known, wanted none, crop-flip, randaugment or autoaugment");
+    throw InputError("augmentation: ", word,
+                     " is not known, wanted none, crop-flip, resized-crop-flip, randaugment or autoaugment");
 }
 
 std::optional<Box> choose_erasing(Random& random, int width, int height, const Erasing& erasing) {
@@ -65,18 +66,45 @@ std::optional<Box> choose_erasing(Random& random, int width, int height, const E
 }
 
 Augmenter::Augmenter(const Options& options)
-    : options_(options), normalise_(options.statistics), image_(options.width, options.height) {}
+    : options_(options),
+      normalise_(options.statistics),
+      style_(timm_randaugment_style(options.statistics)),
+      image_(1, 1) {}
 
-void Augmenter::train(std::span<const std::uint8_t> planes, std::uint64_t epoch, std::uint64_t place,
+void Augmenter::take(const Picture& square) {
+    if (image_.width() != square.width || image_.height() != square.height) {
+        image_.prepare_spare(square.width, square.height);
+        image_.take_spare();
+    }
+    std::ranges::copy(square.rgb, image_.bytes().begin());
+}
+
+void Augmenter::take_resized(const Picture& square, int side) {
+    require(square.width == square.height, "image: ", square.width, " x ", square.height, " pixels, wanted a square");
+    square.width == side ? take(square) : take(resized(square, side, side, ResizeFilter::bicubic, {0, 0, side, side}));
+}
+
+void Augmenter::train(const Picture& picture, int side, std::uint64_t epoch, std::uint64_t place,
                       std::span<float> out) {
     Random random = epoch_stream(options_.seed, "augment", epoch, place);
-    read_planes(planes, options_.width, options_.height, image_);
+    const auto operations = [&] {
+        if (options_.operations) timm_randaugment(image_, random, *options_.operations, style_);
+    };
+    if (options_.augmentation == Augmentation::resized_crop_flip)
+        take(resized_crop(picture, choose_resized_crop(random, picture.width, picture.height, options_.crop), side));
+    else
+        take_resized(picture, side);
     switch (options_.augmentation) {
         case Augmentation::none:
             break;
         case Augmentation::crop_flip:
             random_crop(image_, random);
             random_flip(image_, random);
+            operations();
+            break;
+        case Augmentation::resized_crop_flip:
+            random_flip(image_, random);
+            operations();
             break;
         case Augmentation::randaugment:
             randaugment(image_, random);
@@ -90,19 +118,17 @@ void Augmenter::train(std::span<const std::uint8_t> planes, std::uint64_t epoch,
             break;
     }
     normalise_(image_, out);
-    const auto box = [&](const Erasing& erasing) {
-        return choose_erasing(random, options_.width, options_.height, erasing);
-    };
+    const auto box = [&](const Erasing& erasing) { return choose_erasing(random, side, side, erasing); };
     // The recipe fills with the means of the data although the values are already normalised.
     if (options_.augmentation == Augmentation::autoaugment)
-        erase(box({}), out, options_.width, [&](std::size_t c) { return normalise_.mean()[c]; });
+        erase(box({}), out, side, [&](std::size_t c) { return normalise_.mean()[c]; });
     if (options_.noise_erasing > 0)
-        erase(box(timm_erasing(options_.noise_erasing)), out, options_.width,
+        erase(box(timm_erasing(options_.noise_erasing)), out, side,
               [&](std::size_t) { return static_cast<float>(random.normal()); });
 }
 
-void Augmenter::evaluate(std::span<const std::uint8_t> planes, std::span<float> out) {
-    read_planes(planes, options_.width, options_.height, image_);
+void Augmenter::evaluate(const Picture& square, int side, std::span<float> out) {
+    take_resized(square, side);
     normalise_(image_, out);
 }
 

@@ -32,7 +32,7 @@ std::span<const SubPolicy> cifar10_policy();
 AugmentOp autoaugment_op(Operation operation, int level, int sign, int width, int height);
 
 /// Bicubic shear; grey for points outside of the image.
-inline constexpr AugmentStyle autoaugment_style = {Resampling::bicubic, {128, 128, 128}, {}};
+inline constexpr AugmentStyle autoaugment_style = {.shear = Resampling::bicubic, .fill = {128, 128, 128}};
 
 /// Operations that the policy chooses for one image.
 struct AutoAugmentChoice {

@@ -72,7 +72,7 @@ void invert(Image& image) {
 }
 
 void posterize(Image& image, int bits) {
-    require(bits >= 1 && bits <= 8, "image: posterize to ", bits, " bits, wanted 1 to 8");
+    require(bits >= 0 && bits <= 8, "image: posterize to ", bits, " bits, wanted 0 to 8");
     const auto mask = static_cast<std::uint8_t>(0xff00 >> bits);
     for (std::uint8_t& v : image.bytes()) v = static_cast<std::uint8_t>(v & mask);
 }
@@ -87,6 +87,11 @@ void solarize_add(Image& image, double addition, double threshold) {
         const int sum = static_cast<int>(std::clamp(v + addition, 0.0, 255.0));
         return byte(sum < threshold ? sum : 255 - sum);
     });
+}
+
+void brighten_dark(Image& image, int addition, int threshold) {
+    require(addition >= 0 && addition <= 255, "image: brightening by ", addition, ", wanted 0 to 255");
+    map_values(image, [&](int v) { return byte(v < threshold ? std::min(v + addition, 255) : v); });
 }
 
 void autocontrast(Image& image) {

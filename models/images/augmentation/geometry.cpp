@@ -74,18 +74,24 @@ Taps taps_at(double from) {
     return {whole - 1, corner - whole};
 }
 
-/// The cubic through four neighbouring bytes; truncated as PIL does, so 254.99 is 254.
-std::uint8_t cubic(int a, int b, int c, int d, double past) {
-    const double p2 = c - a;
+/// The cubic through four neighbouring values, summed in PIL's order.
+template <class Value>
+double cubic(Value a, Value b, Value c, Value d, double past) {
+    const double p2 = -a + c;
     const double p3 = 2 * (a - b) + c - d;
-    const double p4 = b - a + d - c;
-    return static_cast<std::uint8_t>(std::clamp(b + past * (p2 + past * (p3 + past * p4)), 0.0, 255.0));
+    const double p4 = -a + b - c + d;
+    return b + past * (p2 + past * (p3 + past * p4));
 }
 
-/// Bicubic shear along an axis, 0 for x. Along the other axis points are pixel centres, at which the cubic is the pixel
-/// itself.
+/// Truncated as PIL does, so 254.99 is 254.
+std::uint8_t truncated(double v) {
+    return static_cast<std::uint8_t>(std::clamp(v, 0.0, 255.0));
+}
+
+/// Bicubic resampling along an axis, 0 for x. Along the other axis points are pixel centres, at which the cubic is the
+/// pixel itself.
 template <int axis>
-void shear_bicubic(Image& image, const Affine& map, Rgb fill) {
+void resample_bicubic_along(Image& image, const Affine& map, Rgb fill) {
     const int size = axis == 0 ? image.width() : image.height();
     image.prepare_spare(fill);
     for (int y = 0; y < image.height(); ++y) {
@@ -99,11 +105,45 @@ void shear_bicubic(Image& image, const Affine& map, Rgb fill) {
                 return image.at(pixel.x, pixel.y);
             };
             const Rgb a = tap(0), b = tap(1), c = tap(2), d = tap(3);
-            image.spare_at(x, y) = {cubic(a.r, b.r, c.r, d.r, taps.past), cubic(a.g, b.g, c.g, d.g, taps.past),
-                                    cubic(a.b, b.b, c.b, d.b, taps.past)};
+            const auto channel = [&](int i) { return truncated(cubic<int>(a[i], b[i], c[i], d[i], taps.past)); };
+            image.spare_at(x, y) = {channel(0), channel(1), channel(2)};
         }
     }
     image.take_spare();
+}
+
+/// Bicubic resampling along both axes: cubics of four rows, then the cubic of these.
+void resample_bicubic(Image& image, const Affine& map, Rgb fill) {
+    image.prepare_spare(fill);
+    for (int y = 0; y < image.height(); ++y) {
+        for (int x = 0; x < image.width(); ++x) {
+            const dvec2 from = map * dvec3(x + 0.5, y + 0.5, 1);
+            if (from.x < 0 || from.x >= image.width() || from.y < 0 || from.y >= image.height()) continue;
+            const Taps across = taps_at(from.x), down = taps_at(from.y);
+            std::array<int, 4> columns;
+            std::array<dvec3, 4> rows;
+            for (int i = 0; i < 4; ++i)
+                columns[static_cast<std::size_t>(i)] = std::clamp(across.first + i, 0, image.width() - 1);
+            for (int i = 0; i < 4; ++i) {
+                const int row = std::clamp(down.first + i, 0, image.height() - 1);
+                const auto [a, b, c, d] = columns;
+                for (int k = 0; k < CHANNELS; ++k)
+                    rows[static_cast<std::size_t>(i)][k] =
+                        cubic<int>(image.at(a, row)[k], image.at(b, row)[k], image.at(c, row)[k], image.at(d, row)[k],
+                                   across.past);
+            }
+            for (int k = 0; k < CHANNELS; ++k)
+                image.spare_at(x, y)[k] = truncated(cubic(rows[0][k], rows[1][k], rows[2][k], rows[3][k], down.past));
+        }
+    }
+    image.take_spare();
+}
+
+/// Resamples by a map that moves points along one axis only.
+template <int axis>
+void resample_along(Image& image, const Affine& map, Resampling resampling, Rgb fill) {
+    if (resampling == Resampling::bicubic) return resample_bicubic_along<axis>(image, map, fill);
+    resample_nearest(image, map, fill);
 }
 
 void check_distance(double pixels) {
@@ -165,29 +205,25 @@ void crop(Image& image, int left, int top, int width, int height, Rgb fill) {
 
 void shear_x(Image& image, double amount, Resampling resampling, Rgb fill) {
     check_shear(amount);
-    const Affine map = {{1, 0}, {amount, 1}, {0, 0}};
-    if (resampling == Resampling::bicubic) return shear_bicubic<0>(image, map, fill);
-    resample_nearest(image, map, fill);
+    resample_along<0>(image, {{1, 0}, {amount, 1}, {0, 0}}, resampling, fill);
 }
 
 void shear_y(Image& image, double amount, Resampling resampling, Rgb fill) {
     check_shear(amount);
-    const Affine map = {{1, amount}, {0, 1}, {0, 0}};
-    if (resampling == Resampling::bicubic) return shear_bicubic<1>(image, map, fill);
-    resample_nearest(image, map, fill);
+    resample_along<1>(image, {{1, amount}, {0, 1}, {0, 0}}, resampling, fill);
 }
 
-void translate_x(Image& image, double pixels, Rgb fill) {
+void translate_x(Image& image, double pixels, Resampling resampling, Rgb fill) {
     check_distance(pixels);
-    resample_nearest(image, {{1, 0}, {0, 1}, {pixels, 0}}, fill);
+    resample_along<0>(image, {{1, 0}, {0, 1}, {pixels, 0}}, resampling, fill);
 }
 
-void translate_y(Image& image, double pixels, Rgb fill) {
+void translate_y(Image& image, double pixels, Resampling resampling, Rgb fill) {
     check_distance(pixels);
-    resample_nearest(image, {{1, 0}, {0, 1}, {0, pixels}}, fill);
+    resample_along<1>(image, {{1, 0}, {0, 1}, {0, pixels}}, resampling, fill);
 }
 
-void rotate(Image& image, double degrees, Rgb fill) {
+void rotate(Image& image, double degrees, Resampling resampling, Rgb fill) {
     require(std::isfinite(degrees), "image: rotation by ", degrees, " degrees, wanted a number");
     double turn = std::fmod(degrees, 360.0);
     if (turn < 0) turn += 360.0;
@@ -200,7 +236,8 @@ void rotate(Image& image, double degrees, Rgb fill) {
     const double cosine = rounded(std::cos(angle));
     const dmat2 rotation = {{cosine, rounded(-std::sin(angle))}, {rounded(std::sin(angle)), cosine}};
     const dvec2 middle = dvec2(image.width(), image.height()) / 2.0;
-    resample_nearest(image, Affine(rotation[0], rotation[1], rotation * -middle + middle), fill);
+    const Affine map(rotation[0], rotation[1], rotation * -middle + middle);
+    resampling == Resampling::bicubic ? resample_bicubic(image, map, fill) : resample_nearest(image, map, fill);
 }
 
 void cutout(Image& image, double x, double y, double side, Rgb colour) {

@@ -38,6 +38,8 @@ std::string_view name_of(Operation operation) {
             return "sharpness";
         case Operation::cutout:
             return "cutout";
+        case Operation::brighten_dark:
+            return "brighten_dark";
     }
     throw Error("image: there is no operation ", static_cast<int>(operation));
 }
@@ -49,11 +51,11 @@ void apply(Image& image, const AugmentOp& op, const AugmentStyle& style) {
         case Operation::shear_y:
             return shear_y(image, op.amount, style.shear, style.fill);
         case Operation::translate_x:
-            return translate_x(image, op.amount, style.fill);
+            return translate_x(image, op.amount, style.motion, style.fill);
         case Operation::translate_y:
-            return translate_y(image, op.amount, style.fill);
+            return translate_y(image, op.amount, style.motion, style.fill);
         case Operation::rotate:
-            return rotate(image, op.amount, style.fill);
+            return rotate(image, op.amount, style.motion, style.fill);
         case Operation::posterize:
             return posterize(image, static_cast<int>(op.amount));
         case Operation::solarize:
@@ -76,6 +78,8 @@ void apply(Image& image, const AugmentOp& op, const AugmentStyle& style) {
             return sharpness(image, op.amount);
         case Operation::cutout:
             return cutout(image, op.x, op.y, op.amount, style.cutout);
+        case Operation::brighten_dark:
+            return brighten_dark(image, static_cast<int>(op.amount));
     }
     throw Error("image: there is no operation ", static_cast<int>(op.operation));
 }

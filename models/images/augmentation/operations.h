@@ -7,8 +7,8 @@
 
 namespace vkf {
 
-/// Reading between pixels. nearest: the pixel that contains the point, in 16.16 fixed point as PIL. bicubic: 4 taps of
-/// the cubic kernel with a = -1 in double precision, the image's border pixels repeated outside.
+/// Reading between pixels. nearest: the pixel that contains the point, in 16.16 fixed point as PIL. bicubic: 4 x 4 taps
+/// of the cubic kernel with a = -1 in double precision, the image's border pixels repeated outside.
 enum class Resampling { nearest, bicubic };
 
 // --- Geometry. A point outside of the image takes the colour `fill`.
@@ -25,15 +25,15 @@ void crop(Image& image, int left, int top, int width, int height, Rgb fill = {})
 void shear_x(Image& image, double amount, Resampling resampling, Rgb fill = {});
 void shear_y(Image& image, double amount, Resampling resampling, Rgb fill = {});
 
-/// Pixel (x, y) is read at (x + pixels, y), or at (x, y + pixels), nearest: the image moves left, or up.
+/// Pixel (x, y) is read at (x + pixels, y), or at (x, y + pixels): the image moves left, or up.
 /// Throws: InputError unless the distance is finite.
-void translate_x(Image& image, double pixels, Rgb fill = {});
-void translate_y(Image& image, double pixels, Rgb fill = {});
+void translate_x(Image& image, double pixels, Resampling resampling, Rgb fill = {});
+void translate_y(Image& image, double pixels, Resampling resampling, Rgb fill = {});
 
-/// Rotates about the middle, counter-clockwise, nearest, and keeps the size. Quarter turns (of a square) and half turns
-/// move pixels without resampling. The matrix is rounded to 15 decimal places as in PIL.
+/// Rotates about the middle, counter-clockwise, and keeps the size. Quarter turns (of a square) and half turns move
+/// pixels without resampling. The matrix is rounded to 15 decimal places as in PIL.
 /// Throws: InputError unless the angle is finite.
-void rotate(Image& image, double degrees, Rgb fill = {});
+void rotate(Image& image, double degrees, Resampling resampling, Rgb fill = {});
 
 /// Fills a rectangle about (x, y): from x0 = int(max(0, x - side/2)) to int(min(width, x0 + side)), the last pixel
 /// included, as PIL draws; likewise in y.
@@ -45,7 +45,7 @@ void cutout(Image& image, double x, double y, double side, Rgb colour);
 /// Replaces each value by 255 - value.
 void invert(Image& image);
 
-/// Keeps the `bits` upper bits. Throws: InputError unless 1 ≤ bits ≤ 8.
+/// Keeps the `bits` upper bits; 0 leaves black. Throws: InputError unless 0 ≤ bits ≤ 8.
 void posterize(Image& image, int bits);
 
 /// Inverts values at or above the threshold.
@@ -53,6 +53,10 @@ void solarize(Image& image, double threshold);
 
 /// Solarizes int(value + addition) within 0 … 255. Throws: InputError unless the addition is finite.
 void solarize_add(Image& image, double addition, double threshold = 128);
+
+/// Values below the threshold become min(value + addition, 255), others stay: SolarizeAdd of EfficientNet's published
+/// code and of timm. Throws: InputError unless 0 ≤ addition ≤ 255.
+void brighten_dark(Image& image, int addition, int threshold = 128);
 
 /// Stretches values linearly: the least becomes 0, the greatest 255; a channel of one value stays.
 void autocontrast(Image& image);
@@ -95,8 +99,9 @@ enum class Operation {
     brightness,
     sharpness,
     cutout,
+    brighten_dark,
 };
-inline constexpr int operation_count = 16;
+inline constexpr int operation_count = 17;
 
 /// The function's name.
 std::string_view name_of(Operation operation);
@@ -111,8 +116,9 @@ struct AugmentOp {
 /// Settings shared by a recipe's operations.
 struct AugmentStyle {
     Resampling shear = Resampling::nearest;
-    Rgb fill = {};    // colour of points outside of the image
-    Rgb cutout = {};  // colour of the rectangle
+    Resampling motion = Resampling::nearest;  // of translations and rotations
+    Rgb fill = {};                            // colour of points outside of the image
+    Rgb cutout = {};                          // colour of the rectangle
 };
 
 void apply(Image& image, const AugmentOp& op, const AugmentStyle& style);

@@ -41,12 +41,14 @@ double randaugment_amount(Operation operation, int magnitude) {
         case Do::translate_x:
         case Do::translate_y:
             return within(0, 100);
+        case Do::brighten_dark:
+            break;
     }
-    throw Error("randaugment: there is no operation ", static_cast<int>(operation));
+    throw Error("randaugment: ", name_of(operation), " is no operation of the recipe");
 }
 
 AugmentOp choose_randaugment(Random& random, int magnitude, int width, int height) {
-    const auto operation = static_cast<Operation>(index_below(random, operation_count));
+    const auto operation = static_cast<Operation>(index_below(random, randaugment_operations));
     AugmentOp op{operation, randaugment_amount(operation, magnitude)};
     switch (operation) {
         case Do::shear_x:

@@ -24,7 +24,10 @@ struct RandAugment {
 double randaugment_amount(Operation operation, int magnitude);
 
 /// Nearest pixels; black for points outside of the image.
-inline constexpr AugmentStyle randaugment_style = {Resampling::nearest, {}, {125, 123, 114}};
+inline constexpr AugmentStyle randaugment_style = {.cutout = {125, 123, 114}};
+
+/// Operations of the recipe: the first so many of all.
+inline constexpr int randaugment_operations = 16;
 
 /// Chooses one of the 16 operations, all equally likely. Shear, translation and rotation take a random sign; cutout's
 /// middle is uniform between pixel 1 and the far side.
