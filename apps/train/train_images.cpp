@@ -132,12 +132,12 @@ void train_images(const ImageRunOptions& o, const Common& common) {
     const std::int64_t steps_per_epoch = batches.per_epoch() / micro_steps;
     const SideSchedule sides = o.side_schedule(model);
     const bool grows = sides.count() > 1;
-    const auto phase_of = [&](std::uint64_t number) {
+    const auto phase_of = [=, one_batch = o.overfit_one_batch](std::uint64_t number) {
         const auto batch = static_cast<std::int64_t>(number);
-        return sides.index((o.overfit_one_batch ? batch % micro_steps : batch) / micro_steps / steps_per_epoch);
+        return sides.index((one_batch ? batch % micro_steps : batch) / micro_steps / steps_per_epoch);
     };
     if (grows)
-        batches.resize([&](std::uint64_t number) { return static_cast<std::size_t>(sides.side(phase_of(number))); });
+        batches.resize([=](std::uint64_t number) { return static_cast<std::size_t>(sides.side(phase_of(number))); });
     with_device(common, [&](Device& device) {
         const auto loss = [&](std::int64_t rows, bool evaluation) {
             return [&, rows, evaluation](const Scope& scope) { return image_loss(scope, model, rows, evaluation); };
