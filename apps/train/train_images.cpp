@@ -168,7 +168,9 @@ void train_images(const ImageRunOptions& o, const Common& common) {
             note(common, text(o.origin(), ": positions of images of ", o.resized_from, " pixels become those of ",
                               model.size(Dimension::image_size).value));
         note(common, text(trainer.parameters().count(), " parameters, ", model.attention().title(), " attention, on ",
-                          device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));
+                          device.info().name, "; ", set.train.size(),
+                          set.train.in_memory() ? " images, " : " images in their files, ", steps_per_epoch,
+                          " steps an epoch"));
         run->introduce(run_part(common, device.info(), trainer.parameters().count()));
         at = run_training(trainer, *run, loop, at, common);
         if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", at.step}, {"best_val_accuracy", 1 - at.best}});
