@@ -107,7 +107,7 @@ void bench_images(const Common& common, const BenchImagesOptions& o) {
                                      .drop_last = true,
                                      .augmentation = policy.augmentation,
                                      .operations = policy.operations,
-                                     .mix_probability = policy.mix_probability,
+                                     .mixing = {.probability = policy.mix_probability},
                                      .label_smoothing = 0.1,
                                      .seed = common.seed,
                                      .workers = static_cast<std::size_t>(threads)},

@@ -101,8 +101,8 @@ private:
 
     void draw_heading() {
         const ImageRunOptions& t = o_.training;
-        const std::string title =
-            text(t.augment, ", mix ", t.mix, ", label smoothing ", t.label_smoothing, ", seed ", t.seed);
+        const std::string title = text(t.augment, t.auto_augment.empty() ? "" : ", " + t.auto_augment, ", mix ", t.mix,
+                                       ", label smoothing ", t.label_smoothing, ", seed ", t.seed);
         draw_text(image_, fit_text(title, image_.width() - 2 * layout_.margin(), layout_.text), layout_.margin(),
                   layout_.margin(), ink, layout_.text);
         for (int view = 0; view <= o_.views; ++view) {

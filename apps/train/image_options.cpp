@@ -136,6 +136,14 @@ void ImageRunOptions::declare_images(cli::Command& app) {
     option(app, "--random-erasing", random_erasing, "probability that noise replaces a box, as timm's RandomErasing",
            number({.least = 0, .most = 1}));
     option(app, "--mix", mix, "probability of MixUp or CutMix", number({.least = 0, .most = 1}));
+    const auto mixed = [this] { return mix > 0; };
+    option(app, "--mixup-alpha", mixup_alpha, "MixUp's lambda is Beta(X, X); 1: uniform",
+           number({.least = 0.1, .most = 4}));
+    effective_if(mixed, "on --mix 0");
+    choice(app, "--mix-partner", mix_partner,
+           "image with which another is mixed: drawn from the batch, or that of the reversed batch, as timm's",
+           {"drawn", "reversed"});
+    effective_if(mixed, "on --mix 0");
     option(app, "--label-smoothing", label_smoothing, "weight spread over all classes",
            number({.least = 0, .most = 1, .most_too = false}));
 }
@@ -254,7 +262,7 @@ ImageBatchOptions ImageRunOptions::batches() const {
             .operations = operations,
             .statistics = processor().statistics,
             .noise_erasing = random_erasing,
-            .mix_probability = mix,
+            .mixing = {.probability = mix, .mixup_alpha = mixup_alpha, .reversed = mix_partner == "reversed"},
             .label_smoothing = label_smoothing,
             .seed = seed,
             .workers = static_cast<std::size_t>(workers)};

@@ -30,6 +30,8 @@ struct ImageRunOptions : RunOptions {
     std::string auto_augment;               // "": none
     std::string statistics = "sl-cifar10";  // with --init-from "model": the initial model's
     double mix = 0.5;
+    double mixup_alpha = 1;
+    std::string mix_partner = "drawn";
     double label_smoothing = 0.1;
     double random_erasing = 0;
     std::int64_t passes = 1;

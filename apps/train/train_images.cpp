@@ -199,7 +199,9 @@ void train_images(const ImageRunOptions& o, const Common& common) {
             note(common, text("training images are ", sides.first, " pixels wide, and ", sides.step,
                               " more after every ", sides.epochs, " epochs, until ", sides.last));
         note(common, text(trainer.parameters().count(), " parameters, ", model.attention().title(), " attention, on ",
-                          device.info().name, "; ", set.train.size(), " images, ", steps_per_epoch, " steps an epoch"));
+                          device.info().name, "; ", set.train.size(),
+                          set.train.in_memory() ? " images, " : " images in their files, ", steps_per_epoch,
+                          " steps an epoch"));
         run->introduce(run_part(common, device.info(), trainer.parameters().count()));
         at = run_training(trainer, *run, loop, at, common);
         if (common.json) print_json({{"out_dir", o.out_dir}, {"steps", at.step}, {"best_val_accuracy", 1 - at.best}});

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "base/error.h"
-#include "models/images/augmentation/mix.h"
 
 namespace vkf {
 
@@ -80,7 +79,7 @@ void ImageBatches::make(Draft& draft, std::uint64_t number) const {
     const std::size_t elements = elements_of(*set_, side(number)), used = rows * elements;
     const int pixels = static_cast<int>(side(number));
     const bool whole = options_.augmentation == Augmentation::resized_crop_flip;
-    const MixPlan plan = plan_mix(options_.seed, epoch, in_epoch, rows, pixels, pixels, options_.mix_probability);
+    const MixPlan plan = plan_mix(options_.seed, epoch, in_epoch, rows, pixels, pixels, options_.mixing);
     const bool mixed = plan.kind != MixPlan::Kind::none;
     draft.batch.images.resize(options_.batch * elements);
     if (mixed) draft.unmixed.resize(draft.batch.images.size());

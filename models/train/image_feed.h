@@ -10,6 +10,7 @@
 
 #include "models/data/images/image_set.h"
 #include "models/images/augmentation/augment.h"
+#include "models/images/augmentation/mix.h"
 #include "models/images/augmentation/sampler.h"
 #include "models/train/batch_ring.h"
 #include "models/train/trainer.h"
@@ -30,8 +31,8 @@ struct ImageBatchOptions {
     ResizedCrop crop = {};                           // of resized-crop-flip
     std::optional<TimmRandAugment> operations = {};  // after either crop and flip
     Statistics statistics = sl_cifar10;
-    double noise_erasing = 0;    // probability of erasing a box by noise
-    double mix_probability = 0;  // probability of MixUp or CutMix, half each
+    double noise_erasing = 0;  // probability of erasing a box by noise
+    Mixing mixing = {.probability = 0};
     double label_smoothing = 0;  // weight spread evenly over the classes
     std::uint64_t seed = 0;
     std::size_t workers = 1;  // threads

@@ -76,11 +76,47 @@ TEST(HostMix, KindsAndLambdasHaveTheRecipesDistribution) {
     expect_mean(share, cutmix, mean, sum_squares / cases - mean * mean, "share of the box");
 }
 
+/// timm's Mixup at mixup 0.8 and cutmix 1: λ of Beta(α, α) has variance 1/(4(2α + 1)) and kurtosis 3 - 6/(2α + 3).
+TEST(HostMix, MixupsLambdaIsBetaAndPartnersTheReversedBatch) {
+    constexpr int n = 100'000;
+    for (const double alpha : {0.2, 0.8, 2.0}) {
+        SCOPED_TRACE(alpha);
+        int mixup = 0, cutmix = 0;
+        double sum = 0, squares = 0;
+        for (std::uint64_t batch = 0; batch < n; ++batch) {
+            const Mixing mixing{.probability = 1, .mixup_alpha = alpha, .reversed = true};
+            const MixPlan plan = plan_mix(1, 2, batch, 4, width, height, mixing);
+            ASSERT_EQ(plan.partner, (std::vector<std::size_t>{3, 2, 1, 0}));
+            ++(plan.kind == Kind::mixup ? mixup : cutmix);
+            if (plan.kind == Kind::cutmix) continue;
+            ASSERT_TRUE(plan.lambda >= 0 && plan.lambda <= 1);
+            sum += plan.lambda;
+            squares += (plan.lambda - 0.5) * (plan.lambda - 0.5);
+        }
+        const double variance = 1 / (4 * (2 * alpha + 1)), kurtosis = 3 - 6 / (2 * alpha + 3);
+        expect_share(mixup, n, 0.5, "mixup");
+        EXPECT_EQ(mixup + cutmix, n);
+        expect_mean(sum, mixup, 0.5, variance, "λ");
+        expect_mean(squares, mixup, variance, variance * variance * (kurtosis - 1), "variance of λ");
+    }
+    const MixPlan odd = plan_mix(1, 2, 3, 5, width, height, {.probability = 1, .reversed = true});
+    EXPECT_EQ(odd.partner, (std::vector<std::size_t>{4, 3, 2, 1, 0}));
+    const MixPlan none = plan_mix(1, 2, 3, 3, width, height, {.probability = 0, .reversed = true});
+    EXPECT_EQ(none.partner, (std::vector<std::size_t>{0, 1, 2}));
+    for (std::uint64_t batch = 0; batch < 20; ++batch) {  // CutMix's λ stays uniform
+        const MixPlan uniform = plan_mix(1, 2, batch, 4, width, height, {.probability = 1});
+        const MixPlan beta = plan_mix(1, 2, batch, 4, width, height, {.probability = 1, .mixup_alpha = 0.8});
+        ASSERT_EQ(uniform.kind, beta.kind);
+        EXPECT_TRUE(uniform.kind == Kind::mixup || uniform.lambda == beta.lambda);
+        EXPECT_TRUE(uniform.kind == Kind::cutmix || uniform.lambda != beta.lambda);
+    }
+}
+
 TEST(HostMix, PartnersAreDrawnFromAllOrders) {
     constexpr int n = 24'000;
     std::array<std::array<int, 4>, 4> partners = {};
     for (std::uint64_t batch = 0; batch < n; ++batch) {
-        const MixPlan plan = plan_mix(1, 0, batch, 4, width, height, 1.0);
+        const MixPlan plan = plan_mix(1, 0, batch, 4, width, height, {.probability = 1});
         ASSERT_NE(plan.kind, Kind::none);
         for (std::size_t row = 0; row < 4; ++row) ++partners[row][plan.partner[row]];
     }
@@ -99,7 +135,7 @@ TEST(HostMix, BatchesChooseApartAndPartnersForgetWhatWasChosen) {
     while (std::ranges::next_permutation(order).found);
     for (std::uint64_t batch = 0; batch < 40'000; ++batch) {
         const auto plan = [&](std::uint64_t after, double probability) {
-            return plan_mix(5, 1, batch + after, 4, width, height, probability);
+            return plan_mix(5, 1, batch + after, 4, width, height, {.probability = probability});
         };
         const MixPlan one = plan(0, 1), next = plan(1, 1);
         ++cutmix[(one.kind == Kind::cutmix ? 2u : 0u) + (next.kind == Kind::cutmix ? 1u : 0u)];
@@ -114,7 +150,7 @@ TEST(HostMix, BatchesChooseApartAndPartnersForgetWhatWasChosen) {
 
 TEST(HostMix, APlanBelongsToItsSeedEpochAndBatch) {
     const auto fingerprint = [](std::uint64_t seed, std::uint64_t epoch, std::uint64_t batch) {
-        const MixPlan plan = plan_mix(seed, epoch, batch, 128, width, height, 1.0);
+        const MixPlan plan = plan_mix(seed, epoch, batch, 128, width, height, {.probability = 1});
         return std::pair(plan.lambda, plan.partner);
     };
     EXPECT_EQ(fingerprint(1, 2, 3), fingerprint(1, 2, 3));
@@ -169,6 +205,11 @@ TEST(HostMix, SizesAreChecked) {
     expect_holds(complaint([&] { mix(plan, images, 4, 4, small); }), "room for 5 values, wanted 96");
     expect_holds(complaint([&] { partner_labels(plan, labels); }), "3 labels, wanted 2");
     expect_holds(complaint([] { plan_mix(0, 0, 0, 0, 4, 4); }), "0 images of 4 x 4 pixels");
+    expect_holds(complaint([] {
+                     for (std::uint64_t batch = 0; batch < 20; ++batch)
+                         plan_mix(0, 0, batch, 2, 4, 4, {.probability = 1, .mixup_alpha = 5});
+                 }),
+                 "Beta(5, 5), wanted 0.1 to 4");
 }
 
 }  // namespace

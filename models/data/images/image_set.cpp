@@ -58,8 +58,12 @@ void Images::read_whole(std::size_t i, Picture& picture) const {
     const std::size_t plane = side_ * side_;
     picture.width = picture.height = static_cast<int>(side_);
     picture.rgb.resize(planes.size());
-    for (std::size_t at = 0; at < plane; ++at)
-        for (std::size_t c = 0; c < CHANNELS; ++c) picture.rgb[CHANNELS * at + c] = planes[c * plane + at];
+    std::uint8_t* rgb = picture.rgb.data();  // not indexed: bytes may alias the vector itself
+    for (std::size_t at = 0; at < plane; ++at, rgb += CHANNELS) {
+        rgb[0] = planes[at];
+        rgb[1] = planes[plane + at];
+        rgb[2] = planes[2 * plane + at];
+    }
 }
 
 void Images::read_square(std::size_t i, Picture& picture) const {

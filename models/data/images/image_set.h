@@ -67,7 +67,7 @@ private:
 /// Labelled images of any size for a model that takes squares of one side, with labels from 0 to classes − 1. Owns the
 /// bytes of images in memory; move-only.
 struct ImageSet {
-    std::size_t side = 0;  // that of images in memory
+    std::size_t side = 0;  // of the squares
     std::size_t channels = 3;
     std::vector<std::string> class_names;  // one per class
     Images train, test;                    // images to learn, and images that choose the best model

@@ -28,23 +28,25 @@ std::ptrdiff_t offset(std::size_t n) {
 }  // namespace
 
 MixPlan plan_mix(std::uint64_t seed, std::uint64_t epoch, std::uint64_t batch, std::size_t rows, int width, int height,
-                 double probability) {
+                 const Mixing& mixing) {
     require(rows > 0 && width > 0 && height > 0, "mix: ", rows, " images of ", width, " x ", height,
             " pixels, wanted at least one of each");
     Random random = epoch_stream(seed, "mix", epoch, batch);
     MixPlan plan;
-    if (!happens(random, probability)) {
-        plan.partner.resize(rows);
-        std::iota(plan.partner.begin(), plan.partner.end(), std::size_t{0});
-        return plan;
-    }
+    plan.partner.resize(rows);
+    std::iota(plan.partner.begin(), plan.partner.end(), std::size_t{0});
+    if (!happens(random, mixing.probability)) return plan;
     plan.kind = happens(random, 0.5) ? MixPlan::Kind::cutmix : MixPlan::Kind::mixup;
-    plan.lambda = static_cast<double>(random.uniform());
-    if (plan.kind == MixPlan::Kind::cutmix) {
+    const bool cutmix = plan.kind == MixPlan::Kind::cutmix;
+    plan.lambda = symmetric_beta(random, cutmix ? 1 : mixing.mixup_alpha);
+    if (cutmix) {
         plan.box = choose_box(random, plan.lambda, width, height);
         plan.lambda = 1.0 - static_cast<double>(plan.box.width * plan.box.height) / (width * height);
     }
-    plan.partner = random.permutation(rows);
+    if (mixing.reversed)
+        std::ranges::reverse(plan.partner);
+    else
+        plan.partner = random.permutation(rows);
     return plan;
 }
 

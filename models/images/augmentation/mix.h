@@ -16,8 +16,8 @@ namespace vkf {
 /// cutmix, 1/4: the pixels of `box` come from the partner. λ ~ U(0, 1) gives the sides int(side·√(1 - λ)); the middle
 /// is a uniform pixel; the box ends half a side (in integers) in either direction, or at the border; λ becomes the
 /// share outside of the box. Yun, Han, Oh, Chun, Choe, Yoo: CutMix (ICCV 2019), algorithm A1.
-/// mixup, 1/4: λ·x_i + (1 - λ)·x_partner(i) with λ ~ U(0, 1), which is Beta(1, 1). Zhang, Cisse, Dauphin, Lopez-Paz:
-/// mixup, Beyond Empirical Risk Minimization (ICLR 2018), equation 2.
+/// mixup, 1/4: λ·x_i + (1 - λ)·x_partner(i) with λ ~ Beta(α, α). Zhang, Cisse, Dauphin, Lopez-Paz: mixup, Beyond
+/// Empirical Risk Minimization (ICLR 2018), equation 2.
 struct MixPlan {
     enum class Kind { none, cutmix, mixup };
     Kind kind = Kind::none;
@@ -26,10 +26,16 @@ struct MixPlan {
     std::vector<std::size_t> partner;  // a permutation of the batch
 };
 
-/// Plan of a batch: a function of (seed, epoch, batch) and the sizes. `probability` is that of any mixing.
+struct Mixing {
+    double probability = 0.5;  // of either kind
+    double mixup_alpha = 1;    // α; with 1, λ is uniform
+    bool reversed = false;     // partners are those of the reversed batch, as timm's; else a random permutation
+};
+
+/// Plan of a batch: a function of (seed, epoch, batch), the sizes and the options.
 /// Throws: InputError if the batch or an image is empty.
 MixPlan plan_mix(std::uint64_t seed, std::uint64_t epoch, std::uint64_t batch, std::size_t rows, int width, int height,
-                 double probability = 0.5);
+                 const Mixing& mixing = {});
 
 /// Writes the mixed batch.
 /// Shapes: images, mixed [B, C, height, width], not overlapping.

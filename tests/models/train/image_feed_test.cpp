@@ -23,7 +23,7 @@ constexpr std::size_t image_values = 3 * 32 * 32, classes = 10;
 constexpr ImageBatchOptions recipe = {.batch = 8,
                                       .passes = 2,
                                       .augmentation = Augmentation::autoaugment,
-                                      .mix_probability = 0.5,
+                                      .mixing = {.probability = 0.5},
                                       .label_smoothing = 0.1,
                                       .seed = 5};
 
@@ -67,7 +67,7 @@ TEST(HostImageBatches, AreWhatSamplerPolicyAndPlanSay) {
         const std::uint64_t epoch = number / 8;
         const std::size_t in_epoch = number % 8;
         const auto chosen = sampler.batch(epoch, in_epoch);
-        const MixPlan plan = plan_mix(recipe.seed, epoch, in_epoch, chosen.size(), 32, 32, recipe.mix_probability);
+        const MixPlan plan = plan_mix(recipe.seed, epoch, in_epoch, chosen.size(), 32, 32, recipe.mixing);
         ++seen.at(static_cast<std::size_t>(plan.kind));
         std::vector<float> images(chosen.size() * image_values), mixed(images.size());
         std::vector<double> targets(recipe.batch * classes);
