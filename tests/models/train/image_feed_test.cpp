@@ -224,7 +224,7 @@ std::size_t growing_side(std::uint64_t number) {
 TEST(HostImageBatches, HaveImagesOfTheSideThatTheirNumberSays) {
     ImageBatchOptions options = with_workers(3);
     options.augmentation = Augmentation::none;
-    options.mix_probability = 0;
+    options.mixing.probability = 0;
     ImageBatches batches(set(), set().train, options);
     batches.resize(growing_side);
     Sampler sampler({30, options.batch, options.passes, false, options.seed});
