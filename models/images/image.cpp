@@ -40,18 +40,6 @@ void Image::take_spare() {
     std::swap(height_, spare_height_);
 }
 
-void read_planes(std::span<const std::uint8_t> planes, int width, int height, Image& image) {
-    const std::size_t plane = checked_pixels(width, height);
-    require(planes.size() == 3 * plane, "image: ", planes.size(), " bytes in three planes, wanted ", 3 * plane, " for ",
-            width, " x ", height, " pixels");
-    if (image.width() != width || image.height() != height) {
-        image.prepare_spare(width, height);
-        image.take_spare();
-    }
-    const std::span<Rgb> pixels = image.pixels();
-    for (std::size_t i = 0; i < plane; ++i) pixels[i] = {planes[i], planes[plane + i], planes[2 * plane + i]};
-}
-
 void write_planes(const Image& image, std::span<std::uint8_t> planes) {
     const std::span<const Rgb> pixels = image.pixels();
     const std::size_t plane = pixels.size();

@@ -60,10 +60,9 @@ private:
     std::vector<Rgb> pixels_, spare_;
 };
 
-/// Convert CIFAR's layout, planes of red, green and blue, into an image and back.
+/// Converts an image to CIFAR's layout, planes of red, green and blue.
 /// Shapes: planes [3, height, width].
 /// Throws: InputError if the planes have another number of bytes than the image.
-void read_planes(std::span<const std::uint8_t> planes, int width, int height, Image& image);
 void write_planes(const Image& image, std::span<std::uint8_t> planes);
 
 }  // namespace vkf

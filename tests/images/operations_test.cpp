@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "models/data/images/image_set.h"
 #include "models/images/augmentation/autoaugment.h"
 #include "models/images/augmentation/randaugment.h"
 #include "models/images/augmentation/resized_crop.h"
@@ -286,9 +287,13 @@ TEST(HostImages, PlanesGoInAndComeOut) {
         const auto plane = planes.size() / 3;
         EXPECT_EQ(planes[0], image.at(0, 0)[0]);
         EXPECT_EQ(planes[2 * plane - 1], image.at(image.width() - 1, image.height() - 1)[1]);
-        Image again(1, 1);
-        read_planes(planes, image.width(), image.height(), again);
-        ASSERT_EQ(bytes_of(again), bytes_of(image)) << number;
+        if (image.width() != image.height()) continue;
+        Images images(static_cast<std::size_t>(image.width()));
+        images.add(planes.data(), 0);
+        Picture again;
+        images.read_square(0, again);
+        ASSERT_EQ(again.width, image.width());
+        ASSERT_EQ(again.rgb, bytes_of(image)) << number;
     }
 }
 
@@ -315,7 +320,7 @@ TEST(HostImages, NonsenseIsRefusedInOneLine) {
     std::vector<std::uint8_t> planes(5);
     const double nan = std::numeric_limits<double>::quiet_NaN();
     expect_holds(complaint([&] { Image(0, 4); }), "image: 0 x 4 pixels, wanted sides of 1 to 4096");
-    expect_holds(complaint([&] { read_planes(planes, 32, 32, image); }), "5 bytes in three planes, wanted 3072");
+    expect_holds(complaint([] { Images(0); }), "images of side 0, wanted 1 to 4096");
     expect_holds(complaint([&] { write_planes(image, planes); }), "room for 5 bytes");
     expect_holds(complaint([&] { posterize(image, -1); }), "posterize to -1 bits, wanted 0 to 8");
     expect_holds(complaint([&] { brighten_dark(image, 256); }), "brightening by 256, wanted 0 to 255");
