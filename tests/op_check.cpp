@@ -5,12 +5,12 @@
 #include <cmath>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
-#include "case_graph.h"
+#include "base/os/os.h"
 #include "device_fixture.h"
 #include "ops/movement/view.h"
-#include "passes/run_passes.h"
 
 namespace vkf::test {
 
@@ -30,7 +30,7 @@ double objective(const Graph& graph, const Arrays& leaves, std::size_t outputs) 
 /// Compares gradients with central differences: for every element of small operands, for 64 spread elements of large
 /// ones.
 void check_finite_differences(const OpCase& c) {
-    CaseGraph made(c, true);
+    CaseGraph made(c, true, format_under_test());
     const Arrays results = interpret(made.graph, made.leaves);
     std::size_t outputs = 0;
     while (results.contains(text('y', outputs))) ++outputs;
@@ -61,7 +61,7 @@ void check_finite_differences(const OpCase& c) {
 }
 
 void check_expansion(const OpCase& c) {
-    const CaseGraph made(c, false);
+    const CaseGraph made(c, false, format_under_test());
     Arrays values = made.leaves;
     for (const Node& node : made.graph.nodes()) {
         std::vector<Array> in;
@@ -104,36 +104,8 @@ std::optional<DeviceTraits> traits_under_test(const Device& device) {
     return traits_of_gpu(device);
 }
 
-void check_lowered(const OpCase& c, CaseGraph& made, const ProgramOptions& lowering) {
-    const Format format = made.graph.activations;
-    const Arrays wanted = interpret(made.graph, made.leaves);
-    const Bits found = run_checked(made, lowering);
-    for (const auto& [name, values] : found) {
-        const Array& want = wanted.at(name);
-        double scale = 0;
-        for (const double w : want.at) scale = std::max(scale, std::abs(w));
-        const double computed =
-            (name[0] == 'd' ? c.gradient_ulps : c.ulps) * std::ldexp(1.0, -24) * std::max(scale, 1e-30);
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            const double error = std::abs(static_cast<double>(values[i]) - want.at[i]);
-            const bool out_of_range = format != Format::f32 && std::isnan(values[i]) && std::isnan(want.at[i]);
-            const double kept =
-                packed_units(format) * (c.rounded_terms ? scale : std::abs(want.at[i])) + packed_least(format);
-            if (error <= computed + kept || out_of_range) continue;
-            ADD_FAILURE() << name << ", element " << i << " of " << want.shape << ": " << values[i] << ", wanted "
-                          << want.at[i] << " (off by " << error / scale * std::ldexp(1.0, 24)
-                          << " ulps of the largest)";
-            break;
-        }
-    }
-}
-
-void check_lowered(const OpCase& c, const ProgramOptions& lowering) {
-    CaseGraph unfused(c, differentiable(c)), fused(c, differentiable(c));
-    run_passes(unfused.graph, {.fuse_elementwise = false});
-    check_lowered(c, unfused, lowering);
-    run_passes(fused.graph);
-    if (fused.graph.nodes().size() < unfused.graph.nodes().size()) check_lowered(c, fused, lowering);
+void expect_right(const KernelCheck& check) {
+    for (const std::string& failure : check.failures()) ADD_FAILURE() << failure;
 }
 
 }  // namespace
@@ -156,11 +128,59 @@ DeviceTraits traits_of_gpu(const Device& device) {
 }
 
 void check_kernels(const OpCase& c) {
-    check_lowered(c, {.traits = traits_under_test(shared_device())});
+    expect_right(
+        check_kernels(shared_device(), c, format_under_test(), {.traits = traits_under_test(shared_device())}));
 }
 
 void check_kernels(const OpCase& c, const DeviceTraits& lowering) {
-    check_lowered(c, {.traits = lowering});
+    expect_right(check_kernels(shared_device(), c, format_under_test(), {.traits = lowering}));
+}
+
+Bits run_checked(CaseGraph& graph, const ProgramOptions& lowering) {
+    CaseRun run = run_case(shared_device(), graph, lowering);
+    for (const std::string& fault : run.faults) ADD_FAILURE() << fault;
+    return std::move(run.outputs);
+}
+
+Format format_under_test() {
+    const std::optional<std::string> word = os::environment("VKFORMER_TEST_FORMAT");
+    if (!word) return Format::f32;
+    return *word == "f16" ? Format::f16 : Format::bf16;
+}
+
+DeviceTraits traits_with_matrices(const Device& device) {
+    Graph inference;
+    inference.activations = format_under_test() == Format::f16 ? Format::f16 : Format::bf16;
+    DeviceTraits made = traits(device, inference);
+    made.cpu = false;
+    return made;
+}
+
+DeviceTraits traits_with_group_matrices(const Device& device) {
+    DeviceTraits made = traits_with_matrices(device);
+    const bool fp16 = made.matrices && made.matrices->element == MatrixElement::fp16;
+    if (made.workgroup_matrices == 0 && fp16 && device.info().flexible_matrices)
+        made.workgroup_matrices = made.subgroup_size;
+    return made;
+}
+
+void check_mixed_kernels(const OpCase& c, double terms) {
+    check_mixed_kernels(c, product_bounds(c, terms, format_under_test()));
+}
+
+void check_mixed_kernels(const OpCase& c, double terms, const DeviceTraits& lowering) {
+    check_mixed_kernels(c, product_bounds(c, terms, format_under_test()), lowering);
+}
+
+void check_mixed_kernels(const OpCase& c, const Bounds& bounds) {
+    const Device& device = shared_device();
+    const DeviceTraits lowering = traits_with_matrices(device);
+    if (!lowering.matrices) GTEST_SKIP() << device.info().name << " has no cooperative matrices that kernels can use";
+    check_mixed_kernels(c, bounds, lowering);
+}
+
+void check_mixed_kernels(const OpCase& c, const Bounds& bounds, const DeviceTraits& lowering) {
+    expect_right(check_rounded_kernels(shared_device(), c, format_under_test(), bounds, {.traits = lowering}));
 }
 
 }  // namespace vkf::test

@@ -96,6 +96,7 @@ int run(int argc, const char* const* argv) {
 
 void add_commands(cli::Command& app, Common& common) {
     add_devices(app, common);
+    add_check(app, common);
     add_train(app, common);
     add_eval(app, common);
     add_heads(app, common);

@@ -10,6 +10,7 @@ namespace vkf {
 struct Common;
 
 void add_devices(cli::Command& app, Common& common);
+void add_check(cli::Command& app, Common& common);
 void add_train(cli::Command& app, Common& common);
 void add_eval(cli::Command& app, Common& common);
 void add_heads(cli::Command& app, Common& common);

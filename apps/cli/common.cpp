@@ -92,12 +92,31 @@ void note_foreign_cache(const Common& common) {
 
 }  // namespace
 
+namespace {
+
+/// Notes the ops whose results `vkformer check` found wrong on this driver.
+void note_faults(const Common& common, const Device& device) {
+    try {
+        const auto place = tuning_cache_place();
+        const TuningCache known = place ? read_tuning_cache(device.info(), *place) : TuningCache();
+        if (known.wrong.empty()) return;
+        note(common, text("on this driver ", known.wrong.size(), " checks have failed, the first one ",
+                          known.wrong.begin()->first, " (", known.wrong.begin()->second,
+                          "): `vkformer check` repeats them, `vkformer check --forget` drops this note"));
+    } catch (const InputError&) {
+        // The cache is made anew.
+    }
+}
+
+}  // namespace
+
 void with_device(const Common& common, const std::function<void(Device&)>& work) {
     require(!common.kernels.starts_with("coopmat") || common.activations() != Format::f32, "--kernels is ",
             common.kernels, ", which rounds what products multiply to 16 bits: wanted --precision mixed beside it");
     note_foreign_cache(common);
     TuningProgress shown(common);
     Device device(wanted_device(common));
+    note_faults(common, device);
     AutotunerOptions options{.implementation = common.kernels,
                              .cache = tuning_cache_place(),
                              .tell = [&](const std::string& line) { shown.tell(line); },

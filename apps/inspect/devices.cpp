@@ -99,6 +99,7 @@ std::string lines(const DeviceInfo& d, const TuningCache& known) {
     }
     for (const auto& [kernel, reason] : left_out(known))
         all += text("left out: ", d.index, ' ', kernel, ": ", reason, '\n');
+    for (const auto& [check, fault] : known.wrong) all += text("wrong: ", d.index, ' ', check, ": ", fault, '\n');
     return all;
 }
 
@@ -131,7 +132,8 @@ ordered_json describe(const DeviceInfo& d, bool chosen) {
             {"workgroup_matrices", describe(d.workgroup_matrices)},
             {"kernels", kernel_implementations(d)},
             {"chosen", describe(known)},
-            {"left_out", left_out(known)}};
+            {"left_out", left_out(known)},
+            {"wrong", known.wrong}};
 }
 
 void run(const Common& common) {

@@ -7,6 +7,7 @@
 
 #include "apps/cli/common.h"
 #include "apps/cli/progress.h"
+#include "apps/report/html_page.h"
 #include "apps/report/spread.h"
 #include "base/error.h"
 #include "base/text/plain_text.h"
@@ -15,20 +16,6 @@
 namespace vkf {
 
 namespace {
-
-constexpr const char* STYLE =
-    ":root{color-scheme:light dark}"
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:1360px;margin:0 auto;padding:0 16px 48px;background:#fff;"
-    "color:#222}"
-    "h1{font-size:24px}h2{font-size:19px;margin-top:40px;border-bottom:1px solid #ddd}"
-    ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,420px),1fr));gap:16px}"
-    "figure{margin:0}svg,img{width:100%;height:auto;display:block}img{image-rendering:pixelated;background:#fff}"
-    ".table{overflow-x:auto}table{border-collapse:collapse}"
-    "th,td{padding:4px 12px 4px 0;text-align:left;border-bottom:1px solid #ddd;white-space:nowrap}"
-    "td.words{white-space:normal;overflow-wrap:anywhere}h3{font-size:16px}"
-    "td{vertical-align:top}pre{margin:0;font:13px/1.45 ui-monospace,monospace;white-space:pre-wrap}"
-    "td.number{text-align:right;font-variant-numeric:tabular-nums}"
-    "@media(prefers-color-scheme:dark){body{background:#16181c;color:#ddd}h2,th,td{border-color:#333}}";
 
 /// A table's cell; numbers stand to the right.
 std::string cell(const std::string& words, bool number = false) {
@@ -196,10 +183,7 @@ std::string report_page(const std::vector<RunGroup>& groups, const std::vector<R
                         const std::vector<ReportPicture>& pictures) {
     std::string names;
     for (const RunGroup& group : groups) names += (names.empty() ? "" : ", ") + group.runs.front()->name;
-    std::string page =
-        text("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n",
-             "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>", xml_text(names),
-             "</title>\n<style>", STYLE, "</style></head><body>\n<h1>", xml_text(names), "</h1>\n", results(groups));
+    std::string page = results(groups);
     for (const auto& [heading, figures] : sections) {
         if (figures.empty()) continue;
         page += text("<h2>", xml_text(heading), "</h2>\n<div class=\"figures\">\n");
@@ -216,7 +200,7 @@ std::string report_page(const std::vector<RunGroup>& groups, const std::vector<R
     if (!differing.empty()) page += "<h2>Options that differ</h2>\n" + differing;
     if (!shared.empty()) page += "<h2>Options of all runs</h2>\n" + shared;
     if (const std::string made = parts(groups); !made.empty()) page += "<h2>Programs and devices</h2>\n" + made;
-    return page + "</body></html>\n";
+    return html_document(names, page);
 }
 
 }  // namespace vkf

@@ -151,7 +151,11 @@ void DeviceAutotuner::prepare(const DeviceTraits& device, const Graph& graph) {
 }
 
 std::size_t DeviceAutotuner::choose(const DeviceTraits& device, const TuningProblem& problem) {
-    if (device.cpu && options_.implementation == "auto") return 0;
+    if (device.cpu && options_.implementation == "auto") {
+        const auto right = std::ranges::find_if(
+            problem.candidates, [&](const std::string& candidate) { return !refused(problem, candidate); });
+        return right == problem.candidates.end() ? 0 : static_cast<std::size_t>(right - problem.candidates.begin());
+    }
     solve(device, {&problem, 1});
     const std::vector<std::string> candidates = allowed(device, problem);
     const auto at = std::ranges::find(problem.candidates, *known(kind_of(problem, candidates), candidates));
@@ -285,7 +289,7 @@ TuningResult DeviceAutotuner::best_of(const DeviceTraits& device, Open& open, st
 }
 
 void DeviceAutotuner::keep_fastest(const TuningProblem& problem, std::vector<TimedCandidate>& list,
-                           std::map<std::string, double>& gflops, std::string& reason) {
+                                   std::map<std::string, double>& gflops, std::string& reason) {
     constexpr double enough = 0.1;       // seconds
     constexpr int least = 3, most = 15;  // rounds
     constexpr double behind = 3;
@@ -339,7 +343,7 @@ bool DeviceAutotuner::attempt(const TuningProblem& problem, const std::string& c
 }
 
 bool DeviceAutotuner::succeeds(const TuningProblem& problem, const std::string& candidate, std::string& reason,
-                                 const std::function<std::string()>& work) {
+                               const std::function<std::string()>& work) {
     std::string wrong;
     try {
         wrong = work();

@@ -53,8 +53,8 @@ struct TuningInterrupted {};
 /// drivers list matrices that they compute a thousand times as slowly as products without matrices. When the budget is
 /// spent, the first candidate that is right is taken and not remembered: the next run continues.
 ///
-/// On a CPU nothing is timed: the order of candidates was measured there. With `implementation` "auto" the first one is
-/// taken unchecked; of a named implementation the first one is checked once.
+/// On a CPU nothing is timed: the order of candidates was measured there. With `implementation` "auto" the first one
+/// that `vkformer check` has not found wrong is taken; of a named implementation the first one is checked once.
 ///
 /// If a computation is too small for the named implementation, or does not fit its shared memory, another
 /// implementation computes it: any if cooperative matrices were asked for, otherwise one without them.

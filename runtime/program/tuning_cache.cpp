@@ -29,11 +29,22 @@ ordered_json origin(const DeviceInfo& device, const TuningCachePlace& place) {
             {"kernels", kernels_hash(place.kernels)}};
 }
 
+void replace(const DeviceInfo& device, const TuningCachePlace& place, const TuningCache& cache) {
+    ordered_json chosen = ordered_json::object();
+    for (const auto& [kind, result] : cache.chosen)
+        chosen[kind] = {{"kernel", result.kernel}, {"gflops", result.gflops}};
+    const ordered_json root{
+        {"origin", origin(device, place)}, {"chosen", chosen}, {"refused", cache.refused}, {"wrong", cache.wrong}};
+    std::filesystem::create_directories(place.folder);
+    write_atomically(tuning_cache_file(device, place), root.dump(1) + "\n");
+}
+
 }  // namespace
 
 void TuningCache::merge(TuningCache others) {
     chosen.merge(others.chosen);
     for (auto& [family, candidates] : others.refused) refused[family].merge(candidates);
+    wrong.merge(others.wrong);
 }
 
 std::filesystem::path tuning_cache_file(const DeviceInfo& device, const TuningCachePlace& place) {
@@ -52,6 +63,7 @@ TuningCache read_tuning_cache(const DeviceInfo& device, const TuningCachePlace& 
         for (const auto& [kind, entry] : root.at("chosen").items())
             made.chosen[kind] = {entry.at("kernel"), entry.at("gflops").get<std::map<std::string, double>>()};
         made.refused = root.at("refused").get<decltype(made.refused)>();
+        made.wrong = root.value("wrong", decltype(made.wrong)());
         return made;
     } catch (const nlohmann::json::exception&) {
         throw InputError(path.string(), ": is no file of tuned kernels");
@@ -64,12 +76,32 @@ void write_tuning_cache(const DeviceInfo& device, const TuningCachePlace& place,
     } catch (const InputError&) {
         // An unreadable file is replaced.
     }
-    ordered_json chosen = ordered_json::object();
-    for (const auto& [kind, result] : cache.chosen)
-        chosen[kind] = {{"kernel", result.kernel}, {"gflops", result.gflops}};
-    const ordered_json root{{"origin", origin(device, place)}, {"chosen", chosen}, {"refused", cache.refused}};
-    std::filesystem::create_directories(place.folder);
-    write_atomically(tuning_cache_file(device, place), root.dump(1) + "\n");
+    replace(device, place, cache);
+}
+
+void add_faults(const DeviceInfo& device, const TuningCachePlace& place, const TuningCache& faults) {
+    TuningCache cache;
+    try {
+        cache = read_tuning_cache(device, place);
+    } catch (const InputError&) {
+        // An unreadable file is replaced.
+    }
+    cache.merge(faults);
+    for (const auto& [family, candidates] : faults.refused)
+        for (const auto& [candidate, fault] : candidates)
+            std::erase_if(cache.chosen, [&](const auto& entry) { return entry.second.kernel == candidate; });
+    replace(device, place, cache);
+}
+
+std::size_t forget_faults(const DeviceInfo& device, const TuningCachePlace& place) {
+    TuningCache cache = read_tuning_cache(device, place);
+    std::size_t faults = cache.wrong.size();
+    for (const auto& [family, candidates] : cache.refused) faults += candidates.size();
+    if (faults == 0) return 0;
+    cache.refused.clear();
+    cache.wrong.clear();
+    replace(device, place, cache);
+    return faults;
 }
 
 }  // namespace vkf

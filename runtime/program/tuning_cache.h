@@ -1,6 +1,7 @@
 // The file in which a device's tuned kernels are kept between runs.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -21,6 +22,8 @@ struct TuningCache {
     std::map<std::string, TuningResult> chosen;  // by kind and candidates
     /// Faults of candidates, by the problems' family and the candidate's name.
     std::map<std::string, std::map<std::string, std::string>> refused;
+    /// Faults that `vkformer check` found in ops without another kernel, by the name of the check.
+    std::map<std::string, std::string> wrong;
 
     /// Adds the results of `others`; known results stay.
     void merge(TuningCache others);
@@ -41,5 +44,12 @@ TuningCache read_tuning_cache(const DeviceInfo& device, const TuningCachePlace& 
 
 /// Writes the results, with those that other processes have written meanwhile. Throws Error.
 void write_tuning_cache(const DeviceInfo& device, const TuningCachePlace& place, TuningCache cache);
+
+/// Adds faults, so that what is refused is not used from then on: computations for which it was chosen are tuned anew.
+/// Throws Error.
+void add_faults(const DeviceInfo& device, const TuningCachePlace& place, const TuningCache& faults);
+
+/// Forgets the faults of the device's kernels and returns their number; choices stay. Throws Error.
+std::size_t forget_faults(const DeviceInfo& device, const TuningCachePlace& place);
 
 }  // namespace vkf

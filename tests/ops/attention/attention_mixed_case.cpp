@@ -112,7 +112,7 @@ OpCase op_case(const MixedCase& c) {
 ///   ds  = p (<g, v> - delta), with delta = <g, o> and the o of the line above.
 /// Errors of fp32 arithmetic are 2^-24 per term of a sum and per step of a few dozen; an exponential's also per unit of
 /// its exponent. Dropout has its largest factor, and all terms are taken as positive.
-Arrays limits(const MixedCase& c, const MixedRun& run) {
+Arrays limits(const MixedCase& c, const RoundedRun& run) {
     const Heads q(run.leaves.at("x0"), c.heads, c.width, run.element);
     const Heads k(run.leaves.at("x1"), c.kv_heads, c.width, run.element);
     const Heads v(run.leaves.at("x2"), c.kv_heads, c.value_width, run.element);

@@ -30,6 +30,6 @@ struct MixedCase {
 OpCase op_case(const MixedCase& c);
 
 /// Error limits for check_mixed_kernels().
-Arrays limits(const MixedCase& c, const MixedRun& run);
+Arrays limits(const MixedCase& c, const RoundedRun& run);
 
 }  // namespace vkf::test

@@ -37,11 +37,7 @@ std::vector<MixedCase> mixed_cases() {
     const AttentionOptions wide{.mask = {.diagonal = true, .window_left = 90, .window_right = 60}};
     const AttentionOptions dropped{.dropout = 0.3f, .salt = 9, .mask = {.causal = true}};
     return {
-        {.name = "one query",
-         .batch = 2,
-         .queries = 1,
-         .keys = 19,
-         .width = 8},  // decoding: uses the kernels of fp32
+        {.name = "one query", .batch = 2, .queries = 1, .keys = 19, .width = 8},  // decoding: uses the kernels of fp32
         {.name = "seven", .queries = 7, .keys = 7, .width = 8, .options = causal},
         {.name = "gpt", .batch = 2, .options = causal},
         {.name = "two workgroups", .queries = 129, .keys = 129, .options = causal},
@@ -107,7 +103,7 @@ TEST_P(DeviceCooperativeAttention, Kernels) {
         GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices that kernels can use";
     lowering.compute_units = GetParam().compute_units;
     check_mixed_kernels(
-        op_case(GetParam()), [](const MixedRun& run) { return limits(GetParam(), run); }, lowering);
+        op_case(GetParam()), [](const RoundedRun& run) { return limits(GetParam(), run); }, lowering);
 }
 
 std::string mixed_name(const ::testing::TestParamInfo<MixedCase>& info) {
@@ -125,7 +121,7 @@ TEST_P(DeviceCooperativeGroupAttention, Kernels) {
     GroupMatricesFirst autotuner;
     lowering.autotuner = &autotuner;
     check_mixed_kernels(
-        op_case(GetParam()), [](const MixedRun& run) { return limits(GetParam(), run); }, lowering);
+        op_case(GetParam()), [](const RoundedRun& run) { return limits(GetParam(), run); }, lowering);
     if (autotuner.chosen == 0 && lowering.workgroup_matrices > lowering.subgroup_size)
         GTEST_SKIP() << "the case is too small for a workgroup's matrices, of which a subgroup's have the same kernels";
     EXPECT_GT(autotuner.chosen, 0);

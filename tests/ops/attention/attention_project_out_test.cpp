@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "attention_mask_cases.h"
 #include "base/half.h"
-#include "case_graph.h"
+#include "checks/attention/mask_cases.h"
 #include "device_fixture.h"
 #include "graph/lower.h"
 #include "op_check.h"
@@ -40,7 +39,7 @@ OpCase projected_case(const MaskCase& c, Kept kept, bool own_is_value) {
     made.name += text(", ", names.at(static_cast<std::size_t>(kept)), own_is_value ? ", one value" : "");
     if (!own_is_value) made.operands.push_back(normal({c.batch, c.queries, c.kv_heads * c.value_width}, 0.5, 1.0));
     // In 16 bits attention's gradients use the stored values of o and d_o, which adds two roundings to delta.
-    made.gradient_ulps += 2 * std::ldexp(packed_units(format_under_test()), 24);
+    made.gradient_roundings = 2;
     made.build = [c, kept, own_is_value](Inputs x) {
         return results(kept, {x[0], x[1], x[2], own_is_value ? x[2] : x[6]}, options_of(c, x));
     };
@@ -104,7 +103,7 @@ TEST(HostAttentionProjectOut, OfOneValue) {
 
 /// Names of the kernels of attention, of projections and of both, in order, for a CPU with one core.
 std::string kernels(const MaskCase& c, Kept kept) {
-    const CaseGraph made(projected_case(c, kept, true), true);
+    const CaseGraph made(projected_case(c, kept, true), true, format_under_test());
     DeviceTraits device;
     device.compute_units = 1;
     std::string list;

@@ -11,8 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "attention_mask_cases.h"
+#include "checks/attention/mask_cases.h"
 #include "device_fixture.h"
+#include "op_check.h"
 #include "ops/gpu_traits.h"
 #include "vulkan/kernel/reflect.h"
 #include "vulkan/kernel/spirv.h"

@@ -6,95 +6,11 @@
 
 #include "base/error.h"
 #include "base/integers.h"
-#include "case_graph.h"
+#include "checks/linear_attention/linformer_case.h"
 #include "op_check.h"
 
 namespace vkf::test {
 namespace {
-
-using Inputs = std::span<const Tensor>;
-
-struct LinformerCase {
-    std::string name;
-    std::int64_t batch = 2, queries = 5, keys = 7, longest = 7, combinations = 3;
-    std::int64_t heads = 2, kv_heads = 2, width = 6, value_width = 6;
-    bool by_head = false;  // a matrix per key head
-    bool one = false;      // F is E
-    std::vector<double> query_lengths = {}, key_lengths = {};
-    std::int64_t padding = 0;  // columns of k and v between rows
-    bool nan_padding = false;  // keys that do not count are NaN
-};
-
-/// Keys or values; with nan_padding, rows that do not count are NaN.
-Operand key_rows(const LinformerCase& c, std::int64_t columns) {
-    Operand made = padded({c.batch, c.keys, columns}, c.padding);
-    for (std::int64_t i = 0; i < c.batch * c.keys * columns && c.nan_padding; ++i) {
-        const double length = c.key_lengths.at(as_index(i / (c.keys * columns)));
-        const bool counts = static_cast<double>(i / columns % c.keys) < length;
-        made.values.push_back(counts ? static_cast<double>(static_cast<float>(std::sin(i))) : std::nan(""));
-    }
-    return made;
-}
-
-/// A combined key is a sum of so many rounded products, whose rounding attention sees in its logits.
-OpCase op_case(const LinformerCase& c) {
-    const auto numbers = [](const std::vector<double>& values) {
-        Operand made = integers({std::max<std::int64_t>(1, std::ssize(values))}, 0, 1);
-        made.values = values;
-        return made;
-    };
-    const Shape matrix = c.by_head ? Shape{c.kv_heads, c.combinations, c.longest} : Shape{c.combinations, c.longest};
-    const auto build = [c](Inputs x) {
-        AttentionOptions options{.heads = c.heads, .kv_heads = c.kv_heads};
-        if (!c.query_lengths.empty()) options.mask.query_lengths = x[5];
-        if (!c.key_lengths.empty()) options.mask.key_lengths = x[6];
-        return std::vector{linformer_attention(x[0], x[1], x[2], x[3], c.one ? x[3] : x[4], options)};
-    };
-    Operand f = normal(matrix, 0.4);
-    f.differentiate = !c.one;
-    return {.name = c.name,
-            .operands = {normal({c.batch, c.queries, c.heads * c.width}), key_rows(c, c.kv_heads * c.width),
-                         key_rows(c, c.kv_heads * c.value_width), normal(matrix, 0.4), f, numbers(c.query_lengths),
-                         numbers(c.key_lengths)},
-            .build = build,
-            .ulps = 32 + 2 * static_cast<double>(c.keys),
-            .gradient_ulps = 128 + 8 * static_cast<double>(c.keys),
-            .finite_differences = !c.nan_padding,
-            .rounded_terms = true};
-}
-
-const std::vector<LinformerCase> linformer_cases{
-    {.name = "one of each",
-     .batch = 1,
-     .queries = 1,
-     .keys = 1,
-     .longest = 1,
-     .combinations = 1,
-     .heads = 1,
-     .kv_heads = 1,
-     .width = 1,
-     .value_width = 1},
-    {.name = "shared by heads"},
-    {.name = "a matrix per head", .by_head = true},
-    {.name = "keys and values share", .one = true},
-    {.name = "grouped heads", .heads = 6, .by_head = true},
-    {.name = "odd widths", .width = 7, .value_width = 5, .padding = 3},
-    {.name = "wide heads", .batch = 1, .heads = 1, .kv_heads = 1, .width = 16, .value_width = 24, .by_head = true},
-    {.name = "shorter inputs", .keys = 6, .longest = 9},
-    {.name = "shorter inputs, a matrix per head", .keys = 4, .longest = 9, .by_head = true},
-    {.name = "more combinations than keys", .keys = 3, .longest = 8, .combinations = 11},
-    {.name = "lengths", .batch = 4, .query_lengths = {5, 3, 0, 4}, .key_lengths = {7, 3, 1, 0}},
-    {.name = "padding that is no number", .batch = 3, .key_lengths = {7, 3, 1}, .nan_padding = true},
-    {.name = "many keys", .batch = 1, .keys = 130, .longest = 140, .combinations = 16, .heads = 1, .kv_heads = 1},
-};
-
-std::vector<OpCase> linformer_op_cases() {
-    std::vector<OpCase> made;
-    for (const LinformerCase& c : linformer_cases) made.push_back(op_case(c));
-    return made;
-}
-
-VKF_OP_TABLE(Linformer, linformer_op_cases());
 
 /// Sum of the keys' or values' rows that count, times row r of head n's matrix; one column.
 double combined(const LinformerCase& c, const Array& x, const Array& matrix, std::int64_t b, std::int64_t n,
@@ -108,7 +24,7 @@ double combined(const LinformerCase& c, const Array& x, const Array& matrix, std
 }
 
 TEST(HostLinformerDefinition, IsSoftmaxOverCombinedKeys) {
-    for (const LinformerCase& c : linformer_cases) {
+    for (const LinformerCase& c : linformer_list()) {
         SCOPED_TRACE(c.name);
         const CaseGraph made(op_case(c), false);
         const Arrays& x = made.leaves;

@@ -47,7 +47,7 @@ MixedCase mixed_case(std::string name, std::int64_t rows, std::int64_t channels,
 /// normal number. A logit is then off by at most e of its row, the loss by 2 e, and a probability p, which is
 /// exp(logit) over a sum of exponentials, by p (exp(2 e) − 1). The gradient of a logit, (p − its share of the target) /
 /// count, has the same error and is rounded once more. Both are terms of sums in fp32.
-Arrays limits(const MixedCase& c, const MixedRun& run) {
+Arrays limits(const MixedCase& c, const RoundedRun& run) {
     const bool bf16 = run.element == MatrixElement::bf16;
     const double unit = std::ldexp(1.0, bf16 ? -8 : -11), smallest = std::ldexp(1.0, bf16 ? -126 : -14);
     const double fp32 = std::ldexp(1.0, -24);
@@ -111,7 +111,7 @@ std::vector<MixedCase> mixed_cases(std::int64_t channels) {
 class DeviceCooperativeHeadLoss : public ::testing::TestWithParam<MixedCase> {};
 
 TEST_P(DeviceCooperativeHeadLoss, Kernels) {
-    check_mixed_kernels(GetParam().op, [](const MixedRun& run) { return limits(GetParam(), run); });
+    check_mixed_kernels(GetParam().op, [](const RoundedRun& run) { return limits(GetParam(), run); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeHeadLoss, ::testing::ValuesIn(mixed_cases(40)), mixed_name);
@@ -124,7 +124,7 @@ TEST_P(DeviceHeadLossBesideMatrices, Kernels) {
         DeviceTraits lowering = traits_of_gpu(shared_device());
         lowering.matrices = MatrixShape{.m = 16, .n = 16, .k = 16, .element = element};
         check_mixed_kernels(
-            GetParam().op, [](const MixedRun& run) { return limits(GetParam(), run); }, lowering);
+            GetParam().op, [](const RoundedRun& run) { return limits(GetParam(), run); }, lowering);
     }
 }
 

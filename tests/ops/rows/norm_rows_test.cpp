@@ -1,5 +1,4 @@
 // Norms, lowered as for a GPU whose workgroups take several rows one after the other, which depends on the GPU's size.
-#include "case_graph.h"
 #include "device_fixture.h"
 #include "op_check.h"
 #include "ops/elementwise/arithmetic.h"
@@ -14,11 +13,10 @@ using Inputs = std::span<const Tensor>;
 OpCase rows_of(std::int64_t width, std::int64_t rows, bool center) {
     return {.name = text(center ? "layer norm of " : "RMS norm of ", width),
             .operands = {normal({rows, width}), normal({width}, 0.3, 1.0), normal({width})},
-            .build =
-                [center](Inputs x) {
-                    const Tensor y = center ? layer_norm(x[0], x[1], x[2], 1e-2f) : rms_norm(x[0], x[1], 1e-2f);
-                    return std::vector{y, add(x[2], x[2])};
-                }};
+            .build = [center](Inputs x) {
+                const Tensor y = center ? layer_norm(x[0], x[1], x[2], 1e-2f) : rms_norm(x[0], x[1], 1e-2f);
+                return std::vector{y, add(x[2], x[2])};
+            }};
 }
 
 std::vector<OpCase> row_cases() {
@@ -69,7 +67,7 @@ TEST_P(DeviceNormRows, Kernels) {
 /// Groups of one row, which prefetch nothing, give the same results and gradients of x. Gradients of parameters are not
 /// compared: they are sums with one part per group.
 TEST_P(DeviceNormRows, EqualThoseOfGroupsOfOneRow) {
-    CaseGraph some(GetParam(), true), each(GetParam(), true);
+    CaseGraph some(GetParam(), true, format_under_test()), each(GetParam(), true, format_under_test());
     const Bits in_turn = run_checked(some, {.traits = gpu_of(1)});
     const Bits alone = run_checked(each, {.traits = gpu_of(4096)});
     for (const auto& [name, values] : in_turn) {

@@ -12,6 +12,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "checks/sampling/sample_batch.h"
 #include "device_fixture.h"
 #include "models/generation/sampling.h"
 #include "op_check.h"
@@ -20,11 +21,55 @@
 namespace vkf::test {
 namespace {
 
-using Inputs = std::span<const Tensor>;
-
 constexpr float NOT_A_NUMBER = std::numeric_limits<float>::quiet_NaN(), ENDLESS = INFINITY;
 
-// --------------------------------------------------------------------------------------- weights
+/// Draws a token in double: adds probabilities one after the other until their sum exceeds the drawn number.
+std::int32_t in_double(std::span<const float> logits, const Sampling& sampling, Random& random) {
+    const std::vector<double> chances = probabilities(logits, sampling);
+    const std::uint64_t high = random.bits() >> 5, low = random.bits() >> 6;
+    const double drawn = static_cast<double>(high << 26 | low) * 0x1p-53;
+    double sum = 0;
+    std::size_t token = 0;
+    while ((sum += chances[token]) <= drawn && token + 1 < chances.size()) ++token;
+    return static_cast<std::int32_t>(token);
+}
+
+/// Tokens that the device draws, with the kernels for CPUs or for GPUs.
+std::vector<SampledToken> found(const SampleBatch& batch, bool cpu) {
+    Graph graph;
+    const Tensor x = graph.input("x", {DType::f32, {batch.rows, 1, batch.width}});
+    const Tensor rows_in = graph.input("rows", {DType::i32, {batch.rows, SampleRow::words}});
+    const auto [tokens, others] =
+        sample(x, rows_in, graph.input("seen", {DType::i32, {batch.rows, seen_words(batch.width)}}));
+    graph.output("tokens", tokens);
+    graph.output("others", others);
+    State state(shared_device());
+    Program program(shared_device(), graph, state,
+                    {.traits = cpu ? traits(shared_device()) : traits_of_gpu(shared_device())});
+    program.write("x", batch.logits);
+    program.write("rows", batch.samplings);
+    program.write("seen", batch.seen);
+    program.run();
+    std::vector<SampledToken> made;
+    for (std::int64_t b = 0; b < batch.rows; ++b)
+        made.push_back(sampled_token(program.read_ints("tokens"), program.read_ints("others"), b));
+    return made;
+}
+
+/// Expects that device and host draw the same tokens.
+void expect_same(const SampleBatch& batch) {
+    for (const bool cpu : {true, false}) {
+        const std::vector<SampledToken> made = found(batch, cpu);
+        for (std::int64_t b = 0; b < batch.rows; ++b) {
+            const SampledToken &one = made[static_cast<std::size_t>(b)], other = batch.wanted(b);
+            ASSERT_EQ(one.token, other.token)
+                << "row " << b << " of batch.width " << batch.width << (cpu ? "" : ", as a GPU");
+            ASSERT_EQ(std::bit_cast<std::uint32_t>(one.logit), std::bit_cast<std::uint32_t>(other.logit)) << b;
+            ASSERT_EQ(one.greatest, other.greatest) << b;
+            ASSERT_EQ(one.sum, other.sum) << b;
+        }
+    }
+}
 
 /// The polynomial, from 1/2 to 1, is off by 4.1·2^-32, its argument by 2^-32, the scale by 2^-40 of at most 41:
 /// together less than 2^-28 of the weight, which is then rounded.
@@ -67,49 +112,9 @@ TEST(HostSampleWeight, RescalesWithOneRounding) {
     EXPECT_EQ(rescaled(0, Scale::of(3)), 0);
 }
 
-// ----------------------------------------------------------------------------------------- tokens
-
-/// Draws a token in double: adds probabilities one after the other until their sum exceeds the drawn number.
-std::int32_t in_double(std::span<const float> logits, const Sampling& sampling, Random& random) {
-    const std::vector<double> chances = probabilities(logits, sampling);
-    const std::uint64_t high = random.bits() >> 5, low = random.bits() >> 6;
-    const double drawn = static_cast<double>(high << 26 | low) * 0x1p-53;
-    double sum = 0;
-    std::size_t token = 0;
-    while ((sum += chances[token]) <= drawn && token + 1 < chances.size()) ++token;
-    return static_cast<std::int32_t>(token);
-}
-
-/// Samplings with different filters, which leave different numbers of tokens.
-const std::vector<Sampling> ways{
-    {.temperature = 0},
-    {},
-    {.temperature = 1, .top_k = 0},
-    {.temperature = 3, .top_k = 0, .top_p = 0.9},
-    {.temperature = 0.3, .top_k = 0, .min_p = 0.05},
-    {.temperature = 1, .top_k = 1},
-    {.temperature = 1.3, .top_k = 5, .top_p = 0.7, .min_p = 0.1, .repetition_penalty = 1.2},
-    {.temperature = 1, .top_k = 0, .top_p = 1e-9},
-    {.temperature = 1, .top_k = 0, .top_p = 0.5, .repetition_penalty = 0.7},
-    {.temperature = 0, .repetition_penalty = 1.5},
-    {.temperature = 1e-6, .top_k = 0, .top_p = 0.999},
-    {.temperature = 1000, .top_k = 40, .min_p = 1},
-};
-
-/// Normal logits; every third set is rounded, so that many are equal.
-std::vector<float> drawn_logits(std::size_t count, std::uint64_t number) {
-    Random random(5, "logits", number);
-    std::vector<float> logits(count);
-    for (float& logit : logits) {
-        const double drawn = 3 * random.normal();
-        logit = static_cast<float>(number % 3 == 0 ? std::round(drawn) : drawn);
-    }
-    return logits;
-}
-
 TEST(HostSample, DrawsTheTokensThatDoublesDraw) {
     const std::vector<std::int32_t> seen(seen_words(997));
-    for (const Sampling& way : ways) {
+    for (const Sampling& way : samplings()) {
         if (way.repetition_penalty != 1) continue;
         Random one(3, "draws"), other(3, "draws");
         for (std::uint64_t i = 0; i < 300; ++i) {
@@ -155,83 +160,13 @@ TEST(HostSample, ProbabilitiesAreTheModelsOwn) {
     EXPECT_NEAR(made.log_probability(), 2 - std::log(sum), 1e-8);
 }
 
-// ---------------------------------------------------------------------------------------- kernels
-
-/// `rows` rows of logits, with all samplings in rotation. More than a third of the tokens are seen; tokens from
-/// `vocabulary` on must not be drawn.
-struct Batch {
-    std::int64_t rows, width, vocabulary;
-    std::vector<float> logits;
-    std::vector<std::int32_t> how, seen;
-
-    Batch(std::int64_t count, std::int64_t columns, std::int64_t known)
-        : rows(count), width(columns), vocabulary(known) {
-        Random random(9, "batch", static_cast<std::uint64_t>(width));
-        for (std::int64_t b = 0; b < rows; ++b) {
-            const std::vector<float> fresh =
-                drawn_logits(static_cast<std::size_t>(width), static_cast<std::uint64_t>(b));
-            logits.insert(logits.end(), fresh.begin(), fresh.end());
-            set(b, sample_row(ways[static_cast<std::size_t>(b) % ways.size()], vocabulary, random, b % 5 != 0));
-            for (std::int64_t i = 0; i < seen_words(width); ++i)
-                seen.push_back(static_cast<std::int32_t>((random.bits() & random.bits()) | 1U << i % 32));
-        }
-    }
-
-    void set(std::int64_t b, const SampleRow& row) {
-        how.resize(static_cast<std::size_t>(rows * SampleRow::words));
-        std::memcpy(&how[static_cast<std::size_t>(b * SampleRow::words)], &row, sizeof row);
-    }
-
-    SampledToken wanted(std::int64_t b) const {
-        SampleRow row;
-        std::memcpy(static_cast<void*>(&row), &how[static_cast<std::size_t>(b * SampleRow::words)], sizeof row);
-        const auto part = [b](const auto& all, std::int64_t count) {
-            return std::span(all).subspan(static_cast<std::size_t>(b * count), static_cast<std::size_t>(count));
-        };
-        return sample_token(part(logits, width), row, part(seen, seen_words(width)));
-    }
-
-    std::vector<SampledToken> found(bool cpu) const {
-        Graph graph;
-        const Tensor x = graph.input("x", {DType::f32, {rows, 1, width}});
-        const Tensor rows_in = graph.input("rows", {DType::i32, {rows, SampleRow::words}});
-        const auto [tokens, others] = sample(x, rows_in, graph.input("seen", {DType::i32, {rows, seen_words(width)}}));
-        graph.output("tokens", tokens);
-        graph.output("others", others);
-        State state(shared_device());
-        Program program(shared_device(), graph, state,
-                        {.traits = cpu ? traits(shared_device()) : traits_of_gpu(shared_device())});
-        program.write("x", logits);
-        program.write("rows", how);
-        program.write("seen", seen);
-        program.run();
-        std::vector<SampledToken> made;
-        for (std::int64_t b = 0; b < rows; ++b)
-            made.push_back(sampled_token(program.read_ints("tokens"), program.read_ints("others"), b));
-        return made;
-    }
-
-    void expect_same() const {
-        for (const bool cpu : {true, false}) {
-            const std::vector<SampledToken> made = found(cpu);
-            for (std::int64_t b = 0; b < rows; ++b) {
-                const SampledToken &one = made[static_cast<std::size_t>(b)], other = wanted(b);
-                ASSERT_EQ(one.token, other.token) << "row " << b << " of width " << width << (cpu ? "" : ", as a GPU");
-                ASSERT_EQ(std::bit_cast<std::uint32_t>(one.logit), std::bit_cast<std::uint32_t>(other.logit)) << b;
-                ASSERT_EQ(one.greatest, other.greatest) << b;
-                ASSERT_EQ(one.sum, other.sum) << b;
-            }
-        }
-    }
-};
-
 TEST(DeviceSample, IsTheHostsToTheLastBit) {
     for (const std::int64_t width : {1, 2, 3, 7, 8, 9, 31, 33, 64, 65, 255, 257, 1000, 5003})
-        Batch(24, width, width).expect_same();
-    Batch(12, 1000, 997).expect_same();
-    Batch(12, 8193, 8193).expect_same();
-    Batch(12, 9001, 8990).expect_same();
-    Batch(12, 50257, 50257).expect_same();
+        expect_same(SampleBatch(24, width, width));
+    expect_same(SampleBatch(12, 1000, 997));
+    expect_same(SampleBatch(12, 8193, 8193));
+    expect_same(SampleBatch(12, 9001, 8990));
+    expect_same(SampleBatch(12, 50257, 50257));
 }
 
 TEST(DeviceSample, DrawsWithTheirProbabilities) {
@@ -239,14 +174,14 @@ TEST(DeviceSample, DrawsWithTheirProbabilities) {
     constexpr std::int64_t draws = 20000;
     const Sampling way{.temperature = 1.2, .top_k = 6, .top_p = 0.95};
     const std::vector<double> p = probabilities(logits, way);
-    Batch batch(draws, 7, 7);
+    SampleBatch batch(draws, 7, 7);
     Random random(11, "draws");
     for (std::int64_t b = 0; b < draws; ++b) {
         std::ranges::copy(logits, &batch.logits[static_cast<std::size_t>(7 * b)]);
         batch.set(b, sample_row(way, 7, random));
     }
     std::vector<double> counts(7);
-    for (const SampledToken& made : batch.found(true)) counts.at(static_cast<std::size_t>(made.token)) += 1;
+    for (const SampledToken& made : found(batch, true)) counts.at(static_cast<std::size_t>(made.token)) += 1;
     double square = 0;
     for (std::size_t i = 0; i < p.size(); ++i) {
         if (p[i] == 0) {
@@ -261,13 +196,13 @@ TEST(DeviceSample, DrawsWithTheirProbabilities) {
 TEST(DeviceSample, SaysWhichLogitIsNotFinite) {
     for (const std::int64_t width : {100, 9001})
         for (const float bad : {NOT_A_NUMBER, ENDLESS, -ENDLESS}) {
-            Batch batch(3, width, width - 10);
+            SampleBatch batch(3, width, width - 10);
             const auto second = static_cast<std::size_t>(width);
             batch.logits[17] = batch.logits[second - 37] = bad;
             batch.logits[2 * second - 5] = bad;  // padding
             batch.set(2, SampleRow());           // an unused row
             for (const bool cpu : {true, false}) {
-                const std::vector<SampledToken> made = batch.found(cpu);
+                const std::vector<SampledToken> made = found(batch, cpu);
                 EXPECT_EQ(made[0].token, -1 - 17);
                 EXPECT_EQ(std::bit_cast<std::uint32_t>(made[0].logit), std::bit_cast<std::uint32_t>(bad));
                 EXPECT_EQ(made[1].token, batch.wanted(1).token);
@@ -276,26 +211,6 @@ TEST(DeviceSample, SaysWhichLogitIsNotFinite) {
             }
         }
 }
-
-OpCase drawn(std::string name, std::int64_t rows, std::int64_t width, std::int64_t padding = 0) {
-    const Batch batch(rows, width, width);
-    Operand logits = fixed({rows, width}), how = integers({rows, SampleRow::words}, 0, 1),
-            seen = integers({rows, seen_words(width)}, 0, 1);
-    logits.values.assign(batch.logits.begin(), batch.logits.end());
-    logits.padding = padding;
-    how.values.assign(batch.how.begin(), batch.how.end());
-    seen.values.assign(batch.seen.begin(), batch.seen.end());
-    return {std::move(name), {logits, how, seen}, [](Inputs x) {
-                const auto [tokens, others] = sample(x[0], x[1], x[2]);
-                return std::vector{tokens, others};
-            }};
-}
-
-/// Memory between and next to the rows is not read, and outputs are written completely. Tokens are compared exactly.
-const std::vector<OpCase> sample_cases{drawn("one", 3, 1), drawn("odd rows", 12, 131), drawn("slices", 12, 64, 2),
-                                       drawn("odd slices", 12, 33, 3), drawn("wide", 12, 5003)};
-
-VKF_OP_TABLE(Sample, sample_cases);
 
 TEST(HostSampleShapes, WantsARowAndWhatIsSeenForEachRowOfLogits) {
     Graph graph;

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "op_check.h"
+#include "checks/op_case.h"
 #include "ops/attention/attention.h"
 #include "ops/attention/attention_mask.h"
 
-namespace vkf::test {
+namespace vkf::checks {
 
 struct MaskCase {
     std::string name;
@@ -21,7 +21,7 @@ struct MaskCase {
     float dropout = 0.0f;
     bool nan_padding = false;  // queries, keys and values outside the lengths are NaN
     bool nan_hidden = false;   // keys and values that no query sees are NaN
-    bool as_others = false;  // for code after the loop over keys, the mask is like that of another case
+    bool as_others = false;    // for code after the loop over keys, the mask is like that of another case
 };
 
 OpCase op_case(const MaskCase&);
@@ -35,4 +35,4 @@ std::vector<MaskCase> mask_cases();
 /// Converts mask cases to a table of op cases.
 std::vector<OpCase> op_cases(const std::vector<MaskCase>&);
 
-}  // namespace vkf::test
+}  // namespace vkf::checks
