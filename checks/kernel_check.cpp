@@ -14,7 +14,7 @@ namespace {
 
 /// Error limits of an op case: OpCase::ulps of the largest element, and roundings to 16 bits.
 Bounds case_bounds(const OpCase& c) {
-    return [&c](const RoundedRun& run) {
+    return [&c](const BoundedRun& run) {
         Arrays bounds = run.wanted;
         for (auto& [name, array] : bounds) {
             const bool gradient = name[0] == 'd';
@@ -51,7 +51,7 @@ void check_graph(Device& device, CaseGraph& graph, const Bounds& bounds, const P
     const Arrays wanted = interpret(graph.graph, graph.leaves);
     const MatrixElement element =
         lowering.traits && lowering.traits->matrices ? lowering.traits->matrices->element : MatrixElement::fp16;
-    const Arrays limits = bounds({as_kept(graph), wanted, element, packed_units(format), packed_least(format)});
+    const Arrays limits = bounds({as_kept(graph), wanted, format, element, packed_units(format), packed_least(format)});
     CaseRun run = run_case(device, graph, lowering);
     for (const auto& [name, values] : run.outputs)
         check.errors.push_back(largest_error(name, values, wanted.at(name), limits.at(name), format));
@@ -116,13 +116,13 @@ CaseRun run_case(Device& device, CaseGraph& graph, const ProgramOptions& lowerin
     return run;
 }
 
-Bounds product_bounds(const OpCase& c, double terms, Format format) {
-    return [&c, terms, format](const RoundedRun& run) {
+Bounds product_bounds(const OpCase& c, double terms) {
+    return [c, terms](const BoundedRun& run) {
         const bool bf16 = run.element == MatrixElement::bf16;
         const double unit = std::ldexp(1.0, bf16 ? -8 : -11), smallest = std::ldexp(1.0, bf16 ? -126 : -14);
         // Rounding errors of a product are relative to the sum of its terms' magnitudes. Numbers below the smallest
         // normal number have the error of that number.
-        CaseGraph graph(c, differentiable(c), format);
+        CaseGraph graph(c, differentiable(c), run.format);
         run_passes(graph.graph, only_storage_types);
         Arrays magnitudes = graph.leaves;
         for (auto& [name, array] : magnitudes)
@@ -164,7 +164,7 @@ KernelCheck check_kernels(Device& device, const OpCase& c, Format format, const 
     return check;
 }
 
-KernelCheck check_rounded_kernels(Device& device, const OpCase& c, Format format, const Bounds& bounds,
+KernelCheck check_bounded_kernels(Device& device, const OpCase& c, Format format, const Bounds& bounds,
                                   const ProgramOptions& lowering) {
     KernelCheck check;
     CaseGraph graph(c, differentiable(c), format);

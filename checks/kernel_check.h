@@ -39,21 +39,28 @@ struct CaseRun {
 CaseRun run_case(Device& device, CaseGraph& graph, const ProgramOptions& lowering);
 
 /// Values from which bounds are computed.
-struct RoundedRun {
+struct BoundedRun {
     Arrays leaves;          // inputs "x0", "x1", … and weights of the outputs "w0", … as kernels read them
     Arrays wanted;          // outputs in double
+    Format format;          // in which values are stored
     MatrixElement element;  // type to which matrices round their operands
     double packed;          // largest relative error of a number stored in 16 bits; 0 for fp32
     double packed_least;    // absolute error that is allowed in addition, near 0
 };
 
 /// Largest error of each element of the outputs "y0", … and "d_x0", ….
-using Bounds = std::function<Arrays(const RoundedRun&)>;
+using Bounds = std::function<Arrays(const BoundedRun&)>;
 
 /// Bounds of products of matrices whose operands are rounded to 16 bits: (2 u + terms · 2^-24) · Σ|a||b|, u = 2^-11 for
 /// fp16 or 2^-8 for bf16; `terms` is the length of the case's longest sum. For cases of matmul alone without
 /// activations.
-Bounds product_bounds(const OpCase& c, double terms, Format format);
+Bounds product_bounds(const OpCase& c, double terms);
+
+/// A case with bounds of its own.
+struct BoundedCase {
+    OpCase c;
+    Bounds bounds;
+};
 
 /// The element of an output with the largest error, measured by its bound.
 struct OutputError {
@@ -82,8 +89,9 @@ struct KernelCheck {
 /// with nodes that can be fused are checked both ways.
 KernelCheck check_kernels(Device& device, const OpCase& c, Format format, const ProgramOptions& lowering);
 
-/// Checks kernels whose products round their operands to the elements of lowering.traits' matrices, without fusion.
-KernelCheck check_rounded_kernels(Device& device, const OpCase& c, Format format, const Bounds& bounds,
+/// Checks kernels by other bounds than the case's own, without fusion. Products round their operands to the elements of
+/// lowering.traits' matrices, if there are any.
+KernelCheck check_bounded_kernels(Device& device, const OpCase& c, Format format, const Bounds& bounds,
                                   const ProgramOptions& lowering);
 
 }  // namespace vkf::checks

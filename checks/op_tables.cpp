@@ -2,11 +2,37 @@
 
 namespace vkf::checks {
 
+#define OP_TABLE(name, Suite)
+#define BOUNDED_TABLE(name)
+#define ROUNDED_TABLE(name)
+
 std::span<const OpTable> op_tables() {
-    static constexpr OpTable tables[] = {
-#define OP_TABLE(name, Suite) {#name, name##_cases},
-#include "checks/op_tables.def"
 #undef OP_TABLE
+#define OP_TABLE(name, Suite) {#name, name##_cases},
+    static constexpr OpTable tables[] = {
+#include "checks/op_tables.def"
+    };
+    return tables;
+#undef OP_TABLE
+#define OP_TABLE(name, Suite)
+}
+
+std::span<const BoundedTable> bounded_tables() {
+#undef BOUNDED_TABLE
+#define BOUNDED_TABLE(name) {#name, name##_cases},
+    static constexpr BoundedTable tables[] = {
+#include "checks/op_tables.def"
+    };
+    return tables;
+#undef BOUNDED_TABLE
+#define BOUNDED_TABLE(name)
+}
+
+std::span<const BoundedTable> rounded_tables() {
+#undef ROUNDED_TABLE
+#define ROUNDED_TABLE(name) {#name, name##_cases},
+    static constexpr BoundedTable tables[] = {
+#include "checks/op_tables.def"
     };
     return tables;
 }

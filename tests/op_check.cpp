@@ -165,11 +165,11 @@ DeviceTraits traits_with_group_matrices(const Device& device) {
 }
 
 void check_mixed_kernels(const OpCase& c, double terms) {
-    check_mixed_kernels(c, product_bounds(c, terms, format_under_test()));
+    check_mixed_kernels(c, product_bounds(c, terms));
 }
 
 void check_mixed_kernels(const OpCase& c, double terms, const DeviceTraits& lowering) {
-    check_mixed_kernels(c, product_bounds(c, terms, format_under_test()), lowering);
+    check_mixed_kernels(c, product_bounds(c, terms), lowering);
 }
 
 void check_mixed_kernels(const OpCase& c, const Bounds& bounds) {
@@ -180,7 +180,7 @@ void check_mixed_kernels(const OpCase& c, const Bounds& bounds) {
 }
 
 void check_mixed_kernels(const OpCase& c, const Bounds& bounds, const DeviceTraits& lowering) {
-    expect_right(check_rounded_kernels(shared_device(), c, format_under_test(), bounds, {.traits = lowering}));
+    expect_right(check_bounded_kernels(shared_device(), c, format_under_test(), bounds, {.traits = lowering}));
 }
 
 }  // namespace vkf::test

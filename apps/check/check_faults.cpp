@@ -108,11 +108,12 @@ void write_failures(const Common& common, const CheckOptions& options, const Che
     for (std::size_t i = 0; i < std::min(most, failed.size()); ++i) {
         const CheckResult& result = *failed[i];
         const CheckItem& item = plan.at(result.index);
+        if (item.rows || item.probe) continue;  // has no operands of its own
         out.publish_folder(folder_name(result.name), [&](const fs::path& folder) {
             checks::CaseGraph graph(item.c, differentiable(item.c), item.format);
             run_passes(graph.graph, {.fuse_elementwise = false});
             checks::ChosenCandidate chosen(item.choice);
-            DeviceTraits lowering = check_traits(device, options);
+            DeviceTraits lowering = check_traits(device, options).of(item);
             lowering.autotuner = &chosen;
             ordered_json made = document(report.head);
             made["build"] = std::to_string(report.kernels);

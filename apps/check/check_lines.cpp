@@ -19,9 +19,10 @@ ordered_json document(const BeginLine& line) {
 }
 
 ordered_json document(const CheckResult& result) {
-    return {{"check", result.name},    {"table", result.table},       {"index", result.index},
-            {"worst", result.worst},   {"failures", result.failures}, {"kernels", result.kernels},
-            {"chosen", result.chosen}, {"bits", result.bits},         {"seconds", result.seconds}};
+    return {{"check", result.name},      {"table", result.table},       {"index", result.index},
+            {"worst", result.worst},     {"failures", result.failures}, {"notes", result.notes},
+            {"kernels", result.kernels}, {"chosen", result.chosen},     {"bits", result.bits},
+            {"seconds", result.seconds}};
 }
 
 std::optional<PlanLine> read_plan_line(const json& line) {
@@ -41,6 +42,7 @@ std::optional<CheckResult> read_result(const json& line) {
                        .name = line.at("check"),
                        .worst = line.at("worst"),
                        .failures = line.at("failures"),
+                       .notes = line.at("notes"),
                        .kernels = line.at("kernels"),
                        .chosen = line.at("chosen"),
                        .bits = line.at("bits"),

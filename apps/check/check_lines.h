@@ -31,6 +31,7 @@ struct CheckResult {
     std::string table, name;
     double worst = 0;                   // largest error, in units of its bound
     std::vector<std::string> failures;  // none: right
+    std::vector<std::string> notes;     // findings that are no faults
     std::vector<std::string> kernels;   // names
     /// "FAMILY" and "CANDIDATE" of each computation for which there was a choice.
     std::vector<std::pair<std::string, std::string>> chosen;

@@ -14,10 +14,18 @@ std::function<void(DeviceInfo&)> pretence(const CheckOptions& options) {
     };
 }
 
-DeviceTraits check_traits(const Device& device, const CheckOptions& options) {
-    DeviceTraits made = traits(device);
-    if (!options.pretend.empty()) made.cpu = false;
-    return made;
+checks::CheckTraits check_traits(const Device& device, const CheckOptions& options) {
+    const auto pretend = [&](DeviceTraits made) {
+        if (!options.pretend.empty()) made.cpu = false;
+        return made;
+    };
+    const auto rounded = [&](Format format) {
+        Graph graph;
+        graph.activations = format;
+        DeviceTraits made = pretend(traits(device, graph));
+        return made.rounds_factors() ? std::optional(made) : std::nullopt;
+    };
+    return {.plain = pretend(traits(device)), .bf16 = rounded(Format::bf16), .f16 = rounded(Format::f16)};
 }
 
 }  // namespace vkf

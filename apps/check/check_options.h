@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/op.h"
+#include "checks/check_plan.h"
 
 namespace vkf {
 
@@ -34,6 +34,6 @@ struct CheckOptions {
 std::function<void(DeviceInfo&)> pretence(const CheckOptions& options);
 
 /// Traits for lowering: those of the device, as a GPU's if --pretend asks for it.
-DeviceTraits check_traits(const Device& device, const CheckOptions& options);
+checks::CheckTraits check_traits(const Device& device, const CheckOptions& options);
 
 }  // namespace vkf

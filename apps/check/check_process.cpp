@@ -57,20 +57,44 @@ std::vector<std::string> kernels_of(const CheckItem& item, const DeviceTraits& d
     return names;
 }
 
+void compare(Device& device, const CheckItem& item, const ProgramOptions& lowered, CheckResult& result) {
+    const checks::KernelCheck found = item.bounds
+                                          ? check_bounded_kernels(device, item.c, item.format, item.bounds, lowered)
+                                          : check_kernels(device, item.c, item.format, lowered);
+    result.worst = found.worst();
+    result.failures = found.failures();
+    result.kernels = kernels_of(item, *lowered.traits);
+    result.bits = hash_of(found.outputs);
+}
+
+void look_at_rows(Device& device, const CheckItem& item, const ProgramOptions& lowered, CheckResult& result) {
+    const std::string difference = batch_dependence(device, *item.rows, item.format, lowered);
+    result.notes.push_back(difference.empty() ? "a row's bits do not depend on the number of rows" : difference);
+    result.bits = "none";
+}
+
+void probe(Device& device, const CheckItem& item, const ProgramOptions& lowered, CheckResult& result) {
+    const std::string fault = item.probe->fault(device, lowered);
+    if (!fault.empty()) result.failures.push_back(fault);
+    result.bits = "none";
+}
+
 CheckResult check(Device& device, const CheckItem& item, const CheckOptions& options) {
     CheckResult result{.table = item.table, .name = name_of(item)};
     checks::ChosenCandidate chosen(item.choice);
-    DeviceTraits lowering = check_traits(device, options);
+    DeviceTraits lowering = check_traits(device, options).of(item);
     lowering.autotuner = &chosen;
     const std::uint64_t messages = device.validation_messages();
     const auto start = std::chrono::steady_clock::now();
-    const checks::KernelCheck found = check_kernels(device, item.c, item.format, {.traits = lowering});
+    const ProgramOptions lowered{.traits = lowering};
+    if (item.rows)
+        look_at_rows(device, item, lowered, result);
+    else if (item.probe)
+        probe(device, item, lowered, result);
+    else
+        compare(device, item, lowered, result);
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    result.worst = found.worst();
-    result.failures = found.failures();
-    result.kernels = kernels_of(item, lowering);
     result.chosen = chosen.chosen();
-    result.bits = hash_of(found.outputs);
     if (device.validation_messages() > messages) result.failures.emplace_back("the validation layers complained");
     return result;
 }

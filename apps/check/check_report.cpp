@@ -109,10 +109,19 @@ std::vector<std::vector<std::string>> table_rows(const CheckReport& report) {
     return rows;
 }
 
+std::vector<std::vector<std::string>> note_rows(const CheckReport& report) {
+    std::vector<std::vector<std::string>> rows{{"check", "finding"}};
+    for (const CheckResult& result : report.results)
+        for (const std::string& note : result.notes) rows.push_back({result.name, note});
+    return rows;
+}
+
 std::string markdown(const CheckReport& report) {
     std::string page = text("# vkformer check: ", report.right() ? "right" : "wrong", "\n\n", summary(report), ".\n\n",
                             vkf::markdown(run_rows(report)), "\n");
     if (!report.right()) page += text("## Failures\n\n", vkf::markdown(failure_rows(report)), "\n");
+    if (const auto notes = note_rows(report); notes.size() > 1)
+        page += text("## Batch invariance\n\n", vkf::markdown(notes), "\n");
     return page + text("## Checks by table of ops\n\nErrors are in units of their bounds.\n\n",
                        vkf::markdown(table_rows(report)));
 }
@@ -120,6 +129,8 @@ std::string markdown(const CheckReport& report) {
 std::string html_page(const CheckReport& report) {
     std::string body = html_paragraph(summary(report) + ".") + html_table(run_rows(report));
     if (!report.right()) body += html_heading("Failures") + html_table(failure_rows(report));
+    if (const auto notes = note_rows(report); notes.size() > 1)
+        body += html_heading("Batch invariance") + html_table(notes);
     body += html_heading("Checks by table of ops") + html_paragraph("Errors are in units of their bounds.") +
             html_table(table_rows(report));
     return html_document(text("vkformer check: ", report.head.device), body);

@@ -33,6 +33,8 @@ std::string summary(const CheckReport& report);
 std::vector<std::vector<std::string>> failure_rows(const CheckReport& report);
 /// Rows by table of ops: checks that were done, failures, the largest error.
 std::vector<std::vector<std::string>> table_rows(const CheckReport& report);
+/// Rows of findings that are no faults: check, finding.
+std::vector<std::vector<std::string>> note_rows(const CheckReport& report);
 std::string markdown(const CheckReport& report);
 std::string html_page(const CheckReport& report);
 

@@ -25,7 +25,7 @@ std::vector<std::string> names_of(const std::vector<CheckItem>& plan) {
 }
 
 TEST(HostCheckPlan, BeginsWithACaseOfEachTable) {
-    const std::vector<CheckItem> plan = check_plan(gpu(32), 1);
+    const std::vector<CheckItem> plan = check_plan({.plain = gpu(32)}, 1);
     std::set<std::string> first;
     for (std::size_t i = 0; i < op_tables().size(); ++i) {
         first.insert(plan.at(i).table);
@@ -36,7 +36,7 @@ TEST(HostCheckPlan, BeginsWithACaseOfEachTable) {
 }
 
 TEST(HostCheckPlan, HasEveryCaseInEachFormatOnce) {
-    const std::vector<CheckItem> plan = check_plan(gpu(32), 1, {"norm", "matmul"});
+    const std::vector<CheckItem> plan = check_plan({.plain = gpu(32)}, 1, {"norm", "matmul"});
     const std::vector<std::string> names = names_of(plan);
     EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size()) << "a name stands for two checks";
     const auto count = [&](const std::string& table, Format format) {
@@ -55,15 +55,35 @@ TEST(HostCheckPlan, HasEveryCaseInEachFormatOnce) {
     })) << "norm has no other kernels";
 }
 
+TEST(HostCheckPlan, HasRoundedProductsWhereADeviceHasMatrices) {
+    const MatrixShape matrix{.m = 16, .n = 16, .k = 16, .element = MatrixElement::bf16};
+    const std::vector<std::string> only{"rounded_matmul", "rounded_attention", "rounded_head_loss"};
+    EXPECT_TRUE(check_plan({.plain = gpu(32)}, 1, only).empty());
+    const checks::CheckTraits device{.plain = gpu(32), .bf16 = gpu(32, matrix)};
+    const std::vector<CheckItem> plan = check_plan(device, 1, only);
+    EXPECT_GE(std::ssize(plan), std::ssize(checks::rounded_matmul_cases()) +
+                                    std::ssize(checks::rounded_attention_cases()) +
+                                    std::ssize(checks::rounded_head_loss_cases()));
+    for (const CheckItem& item : plan) {
+        EXPECT_EQ(item.format, Format::bf16) << "the device has no matrices of fp16";
+        EXPECT_TRUE(item.bounds);
+        EXPECT_TRUE(device.of(item).matrices);
+    }
+    const std::vector<std::string> names = names_of(plan);
+    EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size());
+}
+
 TEST(HostCheckPlan, DependsOnTheSeedAlone) {
-    const auto plan = [](std::uint64_t seed) { return names_of(check_plan(gpu(32), seed, {"softmax", "rope"})); };
+    const auto plan = [](std::uint64_t seed) {
+        return names_of(check_plan({.plain = gpu(32)}, seed, {"softmax", "rope"}));
+    };
     EXPECT_EQ(plan(3), plan(3));
     EXPECT_NE(plan(3), plan(4));
     EXPECT_TRUE(std::ranges::is_permutation(plan(3), plan(4)));
 }
 
 TEST(HostCheckPlan, RefusesAnUnknownTable) {
-    EXPECT_THROW(check_plan(gpu(32), 1, {"norms"}), InputError);
+    EXPECT_THROW(check_plan({.plain = gpu(32)}, 1, {"norms"}), InputError);
 }
 
 }  // namespace

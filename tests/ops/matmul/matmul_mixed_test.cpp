@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "checks/matmul/rounded_products.h"
 #include "device_fixture.h"
 #include "op_check.h"
 #include "ops/elementwise/activation.h"
@@ -18,134 +19,7 @@
 namespace vkf::test {
 namespace {
 
-using Inputs = std::span<const Tensor>;
-
-enum class Layout { nn, nt, tn };
-
-MatmulOptions options(Layout layout) {
-    return {.transpose_a = layout == Layout::tn, .transpose_b = layout == Layout::nt};
-}
-
-OpCase plain(Layout layout, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t padding = 0) {
-    const char* names[] = {"NN", "NT", "TN"};
-    const Shape a = layout == Layout::tn ? Shape{k, m} : Shape{m, k};
-    const Shape b = layout == Layout::nt ? Shape{n, k} : Shape{k, n};
-    return {text(names[static_cast<int>(layout)], " ", m, " ", n, " ", k, padding > 0 ? text(" padded ", padding) : ""),
-            {padded(a, padding), padded(b, padding)},
-            [layout](Inputs x) { return std::vector{matmul(x[0], x[1], options(layout))}; }};
-}
-
-OpCase batch(const char* name, Layout layout, Operand a, Operand b) {
-    return {name, {std::move(a), std::move(b)}, [layout](Inputs x) {
-                return std::vector{matmul(x[0], x[1], options(layout))};
-            }};
-}
-
-/// A branch of a model with stochastic depth: factors of samples, which scale terms in the weight's gradient.
-OpCase branch(const char* name, Operand x, std::int64_t out) {
-    const std::int64_t in = x.type.shape.width();
-    const Shape y = x.type.shape.with_width(out);
-    return {name, {std::move(x), normal({out, in}), normal({out}), normal(y), fixed({y[0], 1, 1})}, [](Inputs given) {
-                return std::vector{
-                    matmul(given[0], given[1],
-                           {.transpose_b = true, .bias = given[2], .addend = given[3], .row_scale = given[4]})};
-            }};
-}
-
-/// Gradient of an activation's argument, which is not differentiated again. No activation's derivative is larger at x
-/// than at |x|, so magnitudes give its limits as they give those of sums.
-OpCase slope(const char* name, Layout layout, std::int64_t rows, std::int64_t n, std::int64_t k,
-             Activation activation = Activation::gelu) {
-    OpCase made = plain(layout, rows, n, k);
-    made.name = name;
-    made.operands.push_back(normal({rows, n}));
-    for (Operand& operand : made.operands) operand.differentiate = false;
-    made.build = [=](Inputs x) {
-        MatmulOptions how = options(layout);
-        how.activation = activation;
-        how.pre_activation = scale(x[2], 1.0f);  // dies here: y may take its memory
-        return std::vector{matmul(x[0], x[1], how)};
-    };
-    return made;
-}
-
-/// slope() with alpha, bias and row factors.
-OpCase slope_of_branch(const char* name, Shape a, std::int64_t n) {
-    const Shape y = a.with_width(n);
-    OpCase made{name, {fixed(a), fixed({a.width(), n}), fixed({n}), fixed(y), fixed({y[0], 1, 1})}, [](Inputs x) {
-                    return std::vector{matmul(x[0], x[1],
-                                              {.alpha = 0.7f,
-                                               .bias = x[2],
-                                               .activation = Activation::gelu_tanh,
-                                               .pre_activation = x[3],
-                                               .row_scale = x[4]})};
-                }};
-    return made;
-}
-
-std::vector<OpCase> mixed_cases() {
-    std::vector<OpCase> cases;
-    for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
-        cases.push_back(plain(layout, 1, 1, 1));
-        cases.push_back(plain(layout, 1, 300, 67));  // decoding: uses the kernels of fp32
-        cases.push_back(plain(layout, 7, 16, 32));   // few rows and short sums do so too
-        cases.push_back(plain(layout, 16, 16, 31));
-        cases.push_back(plain(layout, 16, 16, 32));
-        cases.push_back(plain(layout, 17, 19, 43));  // primes
-        cases.push_back(plain(layout, 64, 64, 32));  // one tile, one slice
-        cases.push_back(plain(layout, 63, 65, 33));
-        cases.push_back(plain(layout, 66, 62, 70, 2));
-        cases.push_back(plain(layout, 71, 61, 37, 3));
-        cases.push_back(plain(layout, 64, 128, 96, 8));  // aligned slices
-        cases.push_back(plain(layout, 68, 76, 100, 4));  // aligned, but tiles and the last slice are cut off
-        cases.push_back(plain(layout, 40, 24, 771));     // k split in chunks, the last one short
-        cases.push_back(plain(layout, 40, 24, 776));
-        cases.push_back(plain(layout, 256, 128, 64));  // large tiles
-        cases.push_back(plain(layout, 257, 131, 61));
-        cases.push_back(plain(layout, 260, 132, 100, 4));
-    }
-    cases.push_back(batch("batch of products", Layout::nn, normal({3, 20, 37}), normal({3, 37, 39})));
-    cases.push_back(batch("batch of heads NT", Layout::nt, normal({2, 3, 49, 40}), normal({2, 3, 51, 40})));
-    cases.push_back(batch("batch TN", Layout::tn, normal({4, 36, 25}), normal({4, 36, 33})));
-    cases.push_back(batch("batch of slices", Layout::nn, padded({3, 25, 32}, 4), padded({3, 32, 19}, 1)));
-    cases.push_back(batch("shared weight", Layout::nn, normal({3, 25, 37}), normal({37, 70})));
-    cases.push_back(batch("wide spread", Layout::nt, normal({33, 40}, 1e-4), normal({35, 40}, 1e3)));
-    cases.push_back(
-        {"alpha bias addend", {normal({79, 46}), normal({46, 50}), normal({50}), padded({79, 50}, 3)}, [](Inputs x) {
-             return std::vector{matmul(x[0], x[1], {.alpha = 0.3f, .bias = x[2], .addend = x[3]})};
-         }});
-    cases.push_back(
-        {"split with everything", {normal({20, 600}), normal({600, 22}), normal({22}), normal({20, 22})}, [](Inputs x) {
-             return std::vector{matmul(x[0], x[1], {.alpha = 0.7f, .bias = x[2], .addend = x[3]})};
-         }});
-    cases.push_back({"addend in place", {normal({70, 46}), normal({46, 41}), normal({70, 41})}, [](Inputs x) {
-                         const Tensor addend = scale(x[2], 0.5f);  // dies here: y may take its memory
-                         return std::vector{matmul(x[0], x[1], {.addend = addend})};
-                     }});
-    cases.push_back(branch("row scale", normal({3, 35, 40}), 50));
-    cases.push_back(branch("row scale of a split", normal({3, 9, 600}), 36));
-    cases.push_back(slope("slope", Layout::nn, 79, 50, 46));
-    cases.push_back(slope("slope of odd rows", Layout::nn, 71, 61, 37));
-    cases.push_back(slope("slope NT", Layout::nt, 66, 68, 70, Activation::silu));
-    cases.push_back(slope("slope TN", Layout::tn, 66, 68, 70, Activation::relu));
-    cases.push_back(slope("slope of large tiles", Layout::nn, 257, 136, 64));
-    cases.push_back(slope("slope of a split", Layout::nn, 40, 24, 776));
-    cases.push_back(slope("slope of a split of odd rows", Layout::nn, 40, 23, 771));
-    cases.push_back(slope_of_branch("slope with everything", {3, 35, 40}, 50));
-    cases.push_back(slope_of_branch("slope of a split with everything", {3, 9, 600}, 36));
-    cases.push_back({"row scale TN", {normal({77, 40}), normal({77, 36}), fixed({77, 1})}, [](Inputs x) {
-                         return std::vector{matmul(x[0], x[1], {.transpose_a = true, .row_scale = x[2]})};
-                     }});
-    return cases;
-}
-
-/// Length of a case's longest sum, forward or backward, plus a few steps of an epilogue.
-double terms(const OpCase& c) {
-    std::int64_t longest = 0;
-    for (const Operand& operand : c.operands)
-        for (const std::int64_t extent : operand.type.shape.extents()) longest = std::max(longest, extent);
-    return static_cast<double>(longest) * (c.operands[0].type.shape.rank() > 2 ? 3 : 1) + 4;
-}
+using namespace rounded_products;
 
 class DeviceCooperativeMatmul : public ::testing::TestWithParam<OpCase> {};
 
@@ -153,7 +27,7 @@ TEST_P(DeviceCooperativeMatmul, Kernels) {
     check_mixed_kernels(GetParam(), terms(GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeMatmul, ::testing::ValuesIn(mixed_cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeMatmul, ::testing::ValuesIn(cases()), case_name);
 
 /// Chooses one kernel wherever it is a candidate, and counts these choices.
 class Wherever : public Autotuner {
@@ -180,7 +54,7 @@ TEST_P(DeviceCooperativeMatmulLayouts, WithFewRegisters) {
     if (!lowering.matrices || lowering.max_group < 256)
         GTEST_SKIP() << shared_device().info().name << " has no cooperative matrices or too small workgroups";
     lowering.registers = 128;
-    for (const OpCase& of : {plain(GetParam(), 68, 76, 100, 4), plain(GetParam(), 66, 62, 70, 2)})
+    for (const OpCase& of : {rounded_product(GetParam(), 68, 76, 100, 4), rounded_product(GetParam(), 66, 62, 70, 2)})
         check_mixed_kernels(of, terms(of), lowering);
 }
 
@@ -191,7 +65,7 @@ TEST_P(DeviceCooperativeMatmulLayouts, WithLittleSharedMemory) {
     Wherever large("coopmat 128");
     lowering.autotuner = &large;
     lowering.shared_bytes = 16384;
-    const OpCase of = plain(GetParam(), 132, 140, 84, 4);
+    const OpCase of = rounded_product(GetParam(), 132, 140, 84, 4);
     check_mixed_kernels(of, terms(of), lowering);
     EXPECT_GT(large.chosen, 0);
 }
@@ -212,20 +86,20 @@ TEST_P(DeviceCooperativeGroupMatmul, Kernels) {
     EXPECT_GT(autotuner.chosen, 0);
 }
 
-/// Fewer cases than mixed_cases(): Mesa's CPU device takes seconds to compile each set of constants.
+/// Fewer cases than cases(): Mesa's CPU device takes seconds to compile each set of constants.
 std::vector<OpCase> group_cases() {
-    std::vector<OpCase> cases;
+    std::vector<OpCase> list;
     for (const Layout layout : {Layout::nn, Layout::nt, Layout::tn}) {
-        cases.push_back(plain(layout, 75, 71, 31));
-        cases.push_back(plain(layout, 32, 48, 80, 8));   // nothing is cut off: two slices at a time, then one
-        cases.push_back(plain(layout, 66, 68, 770, 2));  // k split in chunks, the last one short
+        list.push_back(rounded_product(layout, 75, 71, 31));
+        list.push_back(rounded_product(layout, 32, 48, 80, 8));   // nothing is cut off: two slices at a time, then one
+        list.push_back(rounded_product(layout, 66, 68, 770, 2));  // k split in chunks, the last one short
     }
-    for (OpCase& c : mixed_cases())
+    for (OpCase& c : cases())
         if (c.name == "batch of slices" || c.name == "alpha bias addend" || c.name == "addend in place" ||
             c.name == "row scale" || c.name == "slope" || c.name == "slope of odd rows" ||
             c.name == "slope of a split with everything")
-            cases.push_back(std::move(c));
-    return cases;
+            list.push_back(std::move(c));
+    return list;
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeGroupMatmul, ::testing::ValuesIn(group_cases()), case_name);
@@ -242,17 +116,17 @@ TEST_P(DeviceCooperativeMatmulInOrder, Kernels) {
 
 /// Slices by words of 16 bytes, by pairs and by single numbers, whole and cut off; batches; terms with factors.
 std::vector<OpCase> in_order_cases() {
-    std::vector<OpCase> cases;
+    std::vector<OpCase> list;
     for (const Layout layout : {Layout::nn, Layout::tn}) {
-        cases.push_back(plain(layout, 64, 128, 96, 8));
-        cases.push_back(plain(layout, 68, 76, 100, 4));
-        cases.push_back(plain(layout, 66, 68, 770, 2));
-        cases.push_back(plain(layout, 75, 71, 33));
+        list.push_back(rounded_product(layout, 64, 128, 96, 8));
+        list.push_back(rounded_product(layout, 68, 76, 100, 4));
+        list.push_back(rounded_product(layout, 66, 68, 770, 2));
+        list.push_back(rounded_product(layout, 75, 71, 33));
     }
-    for (OpCase& c : mixed_cases())
+    for (OpCase& c : cases())
         if (c.name == "batch of slices" || c.name == "row scale TN" || c.name == "slope of a split with everything")
-            cases.push_back(std::move(c));
-    return cases;
+            list.push_back(std::move(c));
+    return list;
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, DeviceCooperativeMatmulInOrder, ::testing::ValuesIn(in_order_cases()), case_name);

@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "op_check.h"
+#include "checks/kernel_check.h"
+#include "checks/op_case.h"
 #include "ops/attention/attention.h"
 
-namespace vkf::test {
+namespace vkf::checks {
 
-struct MixedCase {
+struct RoundedAttention {
     std::string name;
     std::int64_t batch = 1, queries = 65, keys = 65, width = 16, value_width = width;
     std::int64_t heads = 2, kv_heads = 2;
@@ -27,9 +28,18 @@ struct MixedCase {
 };
 
 /// Converts to an op case; rows outside the lengths hold NaN.
-OpCase op_case(const MixedCase& c);
+OpCase op_case(const RoundedAttention& c);
 
-/// Error limits for check_mixed_kernels().
-Arrays limits(const MixedCase& c, const RoundedRun& run);
+/// A case with wider values, groups, dropout, a window, lengths and slices.
+RoundedAttention wide_values();
 
-}  // namespace vkf::test
+/// Cases with few sets of constants: each set makes three kernels, which Mesa's CPU device compiles for many seconds,
+/// whereas extents, batches, slices and spreads cost nothing. Masks depend on a tile's positions, widths and layouts on
+/// its columns, groups and dropout on its head: each is in a case with as little else as possible, and the last case
+/// has them all.
+std::vector<RoundedAttention> rounded_attention_list();
+
+/// Largest error of each element.
+Arrays bounds_of(const RoundedAttention& c, const BoundedRun& run);
+
+}  // namespace vkf::checks

@@ -1,4 +1,4 @@
-#include "ops/attention/attention_mixed_case.h"
+#include "checks/attention/rounded_attention.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,17 +6,16 @@
 #include "base/half.h"
 #include "ops/elementwise/arithmetic.h"
 
-namespace vkf::test {
+namespace vkf::checks {
 namespace {
 
-using Inputs = std::span<const Tensor>;
-
-constexpr std::int64_t WORD = std::int64_t{1} << 31;
+constexpr std::int64_t SEED_BOUND = std::int64_t{1} << 31;
 
 /// Rows of heads. If the case has lengths, only the first `counted(b)` rows of batch row b hold numbers, the others
 /// NaN.
 template <class Counted>
-Operand rows_of(const MixedCase& c, std::int64_t count, std::int64_t width, double spread, const Counted& counted) {
+Operand rows_of(const RoundedAttention& c, std::int64_t count, std::int64_t width, double spread,
+                const Counted& counted) {
     Operand made = normal({c.batch, count, width}, spread);
     made.padding = c.padding;
     if (c.query_lengths.empty() && c.key_lengths.empty()) return made;
@@ -76,7 +75,7 @@ struct Dot {
 
 }  // namespace
 
-OpCase op_case(const MixedCase& c) {
+OpCase op_case(const RoundedAttention& c) {
     const auto queries = [&](std::int64_t b) { return c.mask(b).queries; };
     const auto keys = [&](std::int64_t b) { return c.mask(b).keys; };
     const auto lengths = [](const std::vector<double>& values) {
@@ -91,7 +90,7 @@ OpCase op_case(const MixedCase& c) {
         c.name,
         {rows_of(c, c.queries, c.heads * c.width, c.spread, queries),
          rows_of(c, c.keys, c.kv_heads * c.width, 1.0, keys), rows_of(c, c.keys, c.kv_heads * c.value_width, 1.0, keys),
-         integers({2}, -WORD, WORD), lengths(c.query_lengths), lengths(c.key_lengths)},
+         integers({2}, -SEED_BOUND, SEED_BOUND), lengths(c.query_lengths), lengths(c.key_lengths)},
         [c, options](Inputs x) {
             AttentionOptions chosen = options;
             if (options.dropout > 0) chosen.seed = x[3];
@@ -112,7 +111,7 @@ OpCase op_case(const MixedCase& c) {
 ///   ds  = p (<g, v> - delta), with delta = <g, o> and the o of the line above.
 /// Errors of fp32 arithmetic are 2^-24 per term of a sum and per step of a few dozen; an exponential's also per unit of
 /// its exponent. Dropout has its largest factor, and all terms are taken as positive.
-Arrays limits(const MixedCase& c, const RoundedRun& run) {
+Arrays bounds_of(const RoundedAttention& c, const BoundedRun& run) {
     const Heads q(run.leaves.at("x0"), c.heads, c.width, run.element);
     const Heads k(run.leaves.at("x1"), c.kv_heads, c.width, run.element);
     const Heads v(run.leaves.at("x2"), c.kv_heads, c.value_width, run.element);
@@ -208,4 +207,4 @@ Arrays limits(const MixedCase& c, const RoundedRun& run) {
     return off;
 }
 
-}  // namespace vkf::test
+}  // namespace vkf::checks
