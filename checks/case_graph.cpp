@@ -1,9 +1,11 @@
 #include "checks/case_graph.h"
 
 #include <random>
+#include <utility>
 
 #include "base/error.h"
 #include "base/half.h"
+#include "graph/lower.h"
 #include "ops/backward.h"
 #include "ops/elementwise/arithmetic.h"
 #include "ops/movement/view.h"
@@ -60,6 +62,18 @@ CaseGraph::CaseGraph(const OpCase& c, bool with_gradients, Format format) : leav
         gradient_names.push_back(text("d_x", i));
         graph.output(gradient_names.back(), computed(gradient));
     }
+}
+
+std::vector<OpDispatch> dispatches_of(const CaseGraph& graph, const DeviceTraits& device) {
+    const LiveNodes live = live_nodes(graph.graph);
+    std::vector<OpDispatch> list;
+    for (std::size_t i = 0; i < graph.graph.nodes().size(); ++i) {
+        const Node& node = graph.graph.nodes()[i];
+        if (!live[i] || node.is_view()) continue;
+        for (Dispatch& dispatch : lower(graph.graph, live, node, device).dispatches)
+            list.push_back({std::string(node.op->name()), std::move(dispatch)});
+    }
+    return list;
 }
 
 Arrays as_kept(const CaseGraph& made) {

@@ -23,6 +23,15 @@ struct CaseGraph {
     CaseGraph(const OpCase& c, bool with_gradients, Format format = Format::f32);
 };
 
+/// A dispatch, and the name of the op that makes it.
+struct OpDispatch {
+    std::string op;
+    Dispatch dispatch;
+};
+
+/// Dispatches of a graph whose passes have run, in order, lowered for a device.
+std::vector<OpDispatch> dispatches_of(const CaseGraph& graph, const DeviceTraits& device);
+
 /// Leaves as ops read them: rounded if they are stored in 16 bits.
 Arrays as_kept(const CaseGraph& graph);
 

@@ -75,7 +75,24 @@ void repeat(const Common& common, const CheckOptions& options) {
     if (!common.json) print(text(result.name, ": right, largest error ", fixed(result.worst, 2), " of its bound\n"));
 }
 
+/// Throws InputError for options that would have no effect.
+void require_effective(const Common& common, const CheckOptions& options) {
+    const Common standard;
+    require(
+        common.precision == standard.precision && common.half == standard.half && common.kernels == standard.kernels,
+        "check goes through all formats and kernels: --precision, --half and --kernels have no effect on it");
+    const bool chosen = !options.only.empty() || !options.skip.empty() || !options.pretend.empty();
+    const bool whole_run = options.quick || options.minutes > 0 || !options.out_dir.empty();
+    const bool alone = options.forget || !options.replay.empty();
+    require(!alone || !(chosen || whole_run || options.in_process || (options.forget && !options.replay.empty())),
+            options.forget ? "--forget" : "--replay", " does nothing else: wanted it without options of checks");
+    require(!options.in_process || !(whole_run || options.patience > 0),
+            "--in-process has no limit of time and no report: wanted it without --quick, --minutes, --patience and "
+            "--out-dir");
+}
+
 void run(const Common& common, const CheckOptions& options) {
+    require_effective(common, options);
     checks::require_tables(options.only);
     checks::require_tables(options.skip);
     if (options.in_process) return check_in_process(common, options);
@@ -84,11 +101,11 @@ void run(const Common& common, const CheckOptions& options) {
     if (!options.out_dir.empty()) require_new_directory(options.out_dir);
     const CheckReport report = check_device(common, options);
     if (!options.out_dir.empty()) write_report(report, options.out_dir);
-    if (!report.failed().empty()) keep_faults(common, options, report);
     if (common.json)
         print_json(document(report));
     else
         print((report.right() ? "" : table(failure_rows(report))) + summary(report) + '\n');
+    if (!report.failed().empty()) keep_faults(common, options, report);
     if (!report.right()) {
         const std::size_t wrong = report.failed().size() + report.differences.size();
         throw Error(wrong, wrong == 1 ? " check has failed" : " checks have failed", " on ", report.head.device, ", ",
@@ -105,7 +122,8 @@ void add_check(cli::Command& app, Common& common) {
     command.add_flag("--quick", options->quick, "One minute instead of five");
     command.add_option("--minutes", options->minutes, "Time after which no more checks begin [5, or 1 with --quick]")
         .type_name("X")
-        .check(at_least(0));
+        .check(number({.least = 0.01, .most = 1e6}))
+        .excludes("--quick");
     command.add_option("--only", options->only, "Table of ops, as in the report; may be given several times")
         .type_name("OPS")
         .one_word_each();
@@ -122,12 +140,21 @@ void add_check(cli::Command& app, Common& common) {
     command.add_flag("--forget", options->forget, "Lets kernels be used again that failed on this driver");
     command.add_option("--patience", options->patience, "Seconds after which a check hangs [60, on a CPU 600]")
         .type_name("N")
-        .check(whole(0));
+        .check(whole(1));
     command.add_flag("--in-process", options->in_process,
                      "In this process, which a driver may end, with a line of JSON before and after each check");
-    command.add_option("--first", options->first, "First check, a number from 0 on").type_name("N").check(whole(0));
-    command.add_option("--step", options->step, "Every N-th check").type_name("N").check(whole(1));
-    command.add_option("--most", options->most, "Number of checks; 0: all").type_name("N").check(whole(0));
+    command.add_option("--first", options->first, "First check, a number from 0 on")
+        .type_name("N")
+        .check(whole(0))
+        .needs("--in-process");
+    command.add_option("--step", options->step, "Every N-th check")
+        .type_name("N")
+        .check(whole(1))
+        .needs("--in-process");
+    command.add_option("--most", options->most, "Number of checks [all]")
+        .type_name("N")
+        .check(whole(1))
+        .needs("--in-process");
     add_common(command, common);
     command.footer(
         "Examples:\n"

@@ -18,7 +18,6 @@
 #include "base/text/json_text.h"
 #include "checks/case_graph.h"
 #include "checks/check_plan.h"
-#include "graph/lower.h"
 #include "passes/run_passes.h"
 #include "vulkan/device/device.h"
 #include "vulkan/kernel/spirv.h"
@@ -55,28 +54,21 @@ void write_arrays(const fs::path& path, const Arrays& arrays) {
     write_safetensors(path, sources);
 }
 
-/// Kernels of the graph in order, each with its constants and workgroups; their SPIR-V goes into the folder.
-ordered_json write_kernels(const fs::path& folder, const Graph& graph, const DeviceTraits& device) {
+/// Dispatches of the graph in order, each with its kernel's constants and workgroups; SPIR-V goes into the folder.
+ordered_json write_kernels(const fs::path& folder, const checks::CaseGraph& graph, const DeviceTraits& device) {
     ordered_json list = ordered_json::array();
-    const LiveNodes live = live_nodes(graph);
     std::set<std::string> written;
-    for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-        const Node& node = graph.nodes()[i];
-        if (!live[i] || node.is_view()) continue;
-        for (const Dispatch& dispatch : lower(graph, live, node, device).dispatches) {
-            ordered_json constants = ordered_json::object();
-            for (const auto& [name, value] : dispatch.constants)
-                std::visit([&](const auto& plain) { constants[name] = plain; }, value);
-            list.push_back({{"op", node.op->name()},
-                            {"kernel", dispatch.kernel},
-                            {"constants", constants},
-                            {"groups", dispatch.groups}});
-            for (const SpirvModule& module : embedded_spirv())
-                if (module.name == dispatch.kernel && written.insert(dispatch.kernel).second)
-                    write_atomically(folder / (dispatch.kernel + ".spv"),
-                                     std::string_view(reinterpret_cast<const char*>(module.words.data()),
-                                                      module.words.size_bytes()));
-        }
+    for (const auto& [op, dispatch] : dispatches_of(graph, device)) {
+        ordered_json constants = ordered_json::object();
+        for (const auto& [name, value] : dispatch.constants)
+            std::visit([&](const auto& plain) { constants[name] = plain; }, value);
+        list.push_back(
+            {{"op", op}, {"kernel", dispatch.kernel}, {"constants", constants}, {"groups", dispatch.groups}});
+        for (const SpirvModule& module : embedded_spirv())
+            if (module.name == dispatch.kernel && written.insert(dispatch.kernel).second)
+                write_atomically(
+                    folder / (dispatch.kernel + ".spv"),
+                    std::string_view(reinterpret_cast<const char*>(module.words.data()), module.words.size_bytes()));
     }
     return list;
 }
@@ -103,17 +95,19 @@ void write_failures(const Common& common, const CheckOptions& options, const Che
                     const std::string& directory) {
     constexpr std::size_t most = 16;
     const std::vector<const CheckResult*> failed = report.failed();
-    const std::vector<CheckItem> plan = checks::check_plan(check_traits(device, options), common.seed, options.only);
+    const checks::CheckTraits traits = check_traits(device, options);
+    const std::vector<CheckItem> plan = checks::check_plan(traits, common.seed, options.only);
     ManagedDirectory out = ManagedDirectory::claim(directory);
     for (std::size_t i = 0; i < std::min(most, failed.size()); ++i) {
         const CheckResult& result = *failed[i];
-        const CheckItem& item = plan.at(result.index);
+        if (result.index >= plan.size()) continue;  // the end of a process
+        const CheckItem& item = plan[result.index];
         if (item.rows || item.probe) continue;  // has no operands of its own
         out.publish_folder(folder_name(result.name), [&](const fs::path& folder) {
             checks::CaseGraph graph(item.c, differentiable(item.c), item.format);
             run_passes(graph.graph, {.fuse_elementwise = false});
             checks::ChosenCandidate chosen(item.choice);
-            DeviceTraits lowering = check_traits(device, options).of(item);
+            DeviceTraits lowering = traits.of(item);
             lowering.autotuner = &chosen;
             ordered_json made = document(report.head);
             made["build"] = std::to_string(report.kernels);
@@ -123,7 +117,7 @@ void write_failures(const Common& common, const CheckOptions& options, const Che
             made["only"] = options.only;
             made["pretend"] = options.pretend;
             made["failures"] = result.failures;
-            made["dispatches"] = write_kernels(folder, graph.graph, lowering);
+            made["dispatches"] = write_kernels(folder, graph, lowering);
             write_arrays(folder / "inputs.safetensors", graph.leaves);
             write_arrays(folder / "expected.safetensors", interpret(graph.graph, graph.leaves));
             write_atomically(folder / case_file, document_text(made));

@@ -14,8 +14,12 @@ ordered_json document(const PlanLine& line) {
     return made;
 }
 
-ordered_json document(const BeginLine& line) {
-    return {{"begin", line.name}, {"table", line.table}, {"index", line.index}};
+ordered_json begin_document(const CheckResult& result) {
+    return {{"begin", result.name},
+            {"table", result.table},
+            {"index", result.index},
+            {"kernels", result.kernels},
+            {"chosen", result.chosen}};
 }
 
 ordered_json document(const CheckResult& result) {
@@ -30,9 +34,13 @@ std::optional<PlanLine> read_plan_line(const json& line) {
     return PlanLine{read_head(line), std::stoull(line.at("kernels").get<std::string>()), line.at("checks")};
 }
 
-std::optional<BeginLine> read_begin_line(const json& line) {
+std::optional<CheckResult> read_begin_line(const json& line) {
     if (!line.contains("begin")) return std::nullopt;
-    return BeginLine{line.at("index"), line.at("table"), line.at("begin")};
+    return CheckResult{.index = line.at("index"),
+                       .table = line.at("table"),
+                       .name = line.at("begin"),
+                       .kernels = line.at("kernels"),
+                       .chosen = line.at("chosen")};
 }
 
 std::optional<CheckResult> read_result(const json& line) {

@@ -19,13 +19,8 @@ struct PlanLine {
     std::size_t checks = 0;     // in the whole plan
 };
 
-/// Printed before a check, so that a process that dies has said in what.
-struct BeginLine {
-    std::size_t index = 0;
-    std::string table, name;
-};
-
-/// Result of a check.
+/// Result of a check. Its names, kernels and candidates are printed before it begins, so that a process that dies has
+/// said in what.
 struct CheckResult {
     std::size_t index = 0;
     std::string table, name;
@@ -35,17 +30,18 @@ struct CheckResult {
     std::vector<std::string> kernels;   // names
     /// "FAMILY" and "CANDIDATE" of each computation for which there was a choice.
     std::vector<std::pair<std::string, std::string>> chosen;
-    std::string bits;  // hash of all outputs
+    std::string bits;  // hash of all outputs; empty if other things than outputs are checked
     double seconds = 0;
 };
 
 nlohmann::ordered_json document(const PlanLine& line);
-nlohmann::ordered_json document(const BeginLine& line);
 nlohmann::ordered_json document(const CheckResult& result);
+/// The line before the check.
+nlohmann::ordered_json begin_document(const CheckResult& result);
 
 /// Line of one kind, or nothing if it is of another. Throws nlohmann::json::exception if a member is missing.
 std::optional<PlanLine> read_plan_line(const nlohmann::json& line);
-std::optional<BeginLine> read_begin_line(const nlohmann::json& line);
+std::optional<CheckResult> read_begin_line(const nlohmann::json& line);
 std::optional<CheckResult> read_result(const nlohmann::json& line);
 
 }  // namespace vkf

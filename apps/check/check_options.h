@@ -18,10 +18,10 @@ struct CheckOptions {
     double minutes = 0;                   // 0: 5, or 1 with `quick`
     std::vector<std::string> only, skip;  // tables of ops
     std::string pretend;                  // "gpu", "small-gpu" or empty
-    std::string out_dir;                  // where the report and the folders of failures go; empty: none is kept
+    std::string out_dir;                  // for the report and the folders of failures; empty: only for these, if any
     std::string replay;                   // folder of a failure
     bool forget = false;
-    // A process of checks:
+    // Options of --in-process:
     bool in_process = false;
     std::int64_t first = 0, step = 1, most = 0;  // indices of the plan; most = 0: all
     std::int64_t patience = 0;                   // seconds that one check may take; 0: 60, on a CPU 600

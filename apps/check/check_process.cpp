@@ -10,9 +10,9 @@
 #include "apps/cli/raw_output.h"
 #include "base/random.h"
 #include "base/text/json_text.h"
+#include "checks/case_graph.h"
 #include "checks/check_plan.h"
 #include "checks/kernel_check.h"
-#include "graph/lower.h"
 #include "passes/run_passes.h"
 #include "vulkan/device/device.h"
 #include "vulkan/kernel/kernel.h"
@@ -42,19 +42,18 @@ std::string hash_of(const checks::Bits& outputs) {
     return text(std::hex, hash_name(bytes));
 }
 
-/// Names of the kernels that compute the case, each once.
-std::vector<std::string> kernels_of(const CheckItem& item, const DeviceTraits& device) {
+/// Result of a check before it runs: its names, kernels and candidates.
+CheckResult begun(std::size_t index, const CheckItem& item, DeviceTraits device) {
+    CheckResult result{.index = index, .table = item.table, .name = name_of(item)};
+    if (item.rows || item.probe) return result;
+    checks::ChosenCandidate chosen(item.choice);
+    device.autotuner = &chosen;
     checks::CaseGraph graph(item.c, differentiable(item.c), item.format);
     run_passes(graph.graph, {.fuse_elementwise = false});
-    const LiveNodes live = live_nodes(graph.graph);
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < graph.graph.nodes().size(); ++i) {
-        const Node& node = graph.graph.nodes()[i];
-        if (!live[i] || node.is_view()) continue;
-        for (const Dispatch& dispatch : lower(graph.graph, live, node, device).dispatches)
-            if (std::ranges::count(names, dispatch.kernel) == 0) names.push_back(dispatch.kernel);
-    }
-    return names;
+    for (const auto& [op, dispatch] : dispatches_of(graph, device))
+        if (std::ranges::count(result.kernels, dispatch.kernel) == 0) result.kernels.push_back(dispatch.kernel);
+    result.chosen = chosen.chosen();
+    return result;
 }
 
 void compare(Device& device, const CheckItem& item, const ProgramOptions& lowered, CheckResult& result) {
@@ -63,26 +62,22 @@ void compare(Device& device, const CheckItem& item, const ProgramOptions& lowere
                                           : check_kernels(device, item.c, item.format, lowered);
     result.worst = found.worst();
     result.failures = found.failures();
-    result.kernels = kernels_of(item, *lowered.traits);
     result.bits = hash_of(found.outputs);
 }
 
 void look_at_rows(Device& device, const CheckItem& item, const ProgramOptions& lowered, CheckResult& result) {
     const std::string difference = batch_dependence(device, *item.rows, item.format, lowered);
     result.notes.push_back(difference.empty() ? "a row's bits do not depend on the number of rows" : difference);
-    result.bits = "none";
 }
 
 void probe(Device& device, const CheckItem& item, const ProgramOptions& lowered, CheckResult& result) {
     const std::string fault = item.probe->fault(device, lowered);
     if (!fault.empty()) result.failures.push_back(fault);
-    result.bits = "none";
 }
 
-CheckResult check(Device& device, const CheckItem& item, const CheckOptions& options) {
-    CheckResult result{.table = item.table, .name = name_of(item)};
+/// Makes a check and adds what it finds to the result.
+void check(Device& device, const CheckItem& item, DeviceTraits lowering, CheckResult& result) {
     checks::ChosenCandidate chosen(item.choice);
-    DeviceTraits lowering = check_traits(device, options).of(item);
     lowering.autotuner = &chosen;
     const std::uint64_t messages = device.validation_messages();
     const auto start = std::chrono::steady_clock::now();
@@ -96,7 +91,6 @@ CheckResult check(Device& device, const CheckItem& item, const CheckOptions& opt
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     result.chosen = chosen.chosen();
     if (device.validation_messages() > messages) result.failures.emplace_back("the validation layers complained");
-    return result;
 }
 
 }  // namespace
@@ -104,7 +98,8 @@ CheckResult check(Device& device, const CheckItem& item, const CheckOptions& opt
 void check_in_process(const Common& common, const CheckOptions& options) {
     Device device(wanted_device(common), pretence(options));
     if (device.info().kind != DeviceKind::cpu) device.set_patience(std::chrono::seconds(30));
-    const std::vector<CheckItem> plan = checks::check_plan(check_traits(device, options), common.seed, options.only);
+    const checks::CheckTraits traits = check_traits(device, options);
+    const std::vector<CheckItem> plan = checks::check_plan(traits, common.seed, options.only);
     print_line(document(PlanLine{report_head(device), hash_of_kernels(), plan.size()}));
     std::int64_t done = 0;
     for (auto i = static_cast<std::size_t>(options.first); i < plan.size();
@@ -112,23 +107,17 @@ void check_in_process(const Common& common, const CheckOptions& options) {
         if (options.most > 0 && done++ == options.most) return;
         stop_if_interrupted();
         if (std::ranges::count(options.skip, plan[i].table) > 0) continue;
-        print_line(document(BeginLine{i, plan[i].table, name_of(plan[i])}));
-        CheckResult result{.table = plan[i].table, .name = name_of(plan[i])};
-        std::string fault;
+        const DeviceTraits& lowering = traits.of(plan[i]);
+        CheckResult result = begun(i, plan[i], lowering);
+        print_line(begin_document(result));
         try {
-            result = check(device, plan[i], options);
-        } catch (const DeviceHang& hang) {
-            result.failures.emplace_back(hang.what());
-            result.index = i;
+            check(device, plan[i], lowering, result);
+        } catch (const Error& error) {
+            result.failures.emplace_back(error.what());
             print_line(document(result));
             throw;
-        } catch (const Error& error) {
-            fault = error.what();
-            result.failures.push_back(fault);
         }
-        result.index = i;
         print_line(document(result));
-        if (!fault.empty()) throw Error(fault);
     }
 }
 

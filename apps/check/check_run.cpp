@@ -113,32 +113,31 @@ private:
 
     /// The check that the process was in has failed; goes on with the next one.
     void give_up(const std::string& fault, std::vector<CheckResult>& ended) {
-        ended.push_back({.index = current_->index,
-                         .table = current_->table,
-                         .name = current_->name,
-                         .failures = {fault},
-                         .seconds = since(since_)});
-        next_after(current_->index);
-        // A table that has ended two processes would go on to do so, and starting anew takes time.
-        if (++lost_[current_->table] == 2) options_.skip.push_back(current_->table);
+        CheckResult lost = std::move(*current_);
         current_.reset();
+        lost.failures = {fault};
+        lost.seconds = since(since_);
+        next_after(lost.index);
+        // A table that has ended two processes would go on to do so, and starting anew takes time.
+        if (++lost_[lost.table] == 2) options_.skip.push_back(lost.table);
+        ended.push_back(std::move(lost));
         if (!done_) start();
     }
 
     /// The process has ended: with its part, in a check, or because the device was unusable after one.
     void finish(std::vector<CheckResult>& ended) {
         const int status = process_->status();
-        if (current_) {
-            give_up(errors_.empty() ? status_text(status) : text(status_text(status), ": ", first_line(errors_)),
-                    ended);
-        } else if (status == 0) {
-            done_ = true;
-        } else if (!begun_) {
-            throw Error(errors_.empty() ? text("a process of checks could not begin: ", status_text(status))
-                                        : first_line(errors_));
-        } else if (!done_) {
-            start();
-        }
+        const std::string fault =
+            errors_.empty() ? status_text(status) : text(status_text(status), ": ", first_line(errors_));
+        if (!begun_)
+            throw Error(errors_.empty() ? text("a process of checks could not begin: ", fault) : first_line(errors_));
+        if (current_) return give_up(fault, ended);
+        constexpr int by_signal = 128;
+        if (status > by_signal)  // while the device was closed
+            ended.push_back(
+                {.index = plan_->checks, .table = "device", .name = "end of a process", .failures = {fault}});
+        done_ = done_ || status == 0 || part_.first >= plan_->checks;
+        if (!done_) start();
     }
 
     const Common& common_;
@@ -148,7 +147,7 @@ private:
     std::unique_ptr<ChildProcess> process_;
     std::string output_, errors_;
     std::optional<PlanLine> plan_;
-    std::optional<BeginLine> current_;
+    std::optional<CheckResult> current_;
     Clock::time_point since_;
     bool begun_ = false, done_ = false;
 };
@@ -170,7 +169,7 @@ void wait_for(Checkers& checkers, const Take& take, const GoOn& go_on) {
 void check_together(const Common& common, const CheckOptions& options, CheckReport& report, double limit) {
     std::map<std::size_t, std::string> before;
     for (const CheckResult& result : report.results)
-        if (result.failures.empty()) before[result.index] = result.bits;
+        if (result.failures.empty() && !result.bits.empty()) before[result.index] = result.bits;
     const std::size_t most = options.quick ? 8 : 32;
     Checkers two;
     for (int i = 0; i < 2; ++i) two.push_back(std::make_unique<Checker>(common, options, Part{.most = most}));
@@ -215,6 +214,9 @@ CheckReport check_device(const Common& common, const CheckOptions& options) {
     report.stopped = std::ranges::any_of(checkers, [](const auto& checker) { return !checker->done(); });
     checkers.clear();
     if (!plan) throw Error("no check could begin within ", duration_text(limit));
+    require(plan->checks > 0, "this device has no kernels of what --only names");
+    if (report.results.empty())
+        throw Error("no check has ended within ", duration_text(limit), ", wanted more --minutes");
     report.head = plan->head;
     report.kernels = plan->kernels;
     report.planned = plan->checks;

@@ -41,17 +41,23 @@ std::string html_document(const std::string& title, const std::string& body) {
                 "</body></html>\n");
 }
 
+std::string html_cell(const std::string& words, bool number) {
+    return text(number ? "<td class=\"number\">" : "<td>", xml_text(words), "</td>");
+}
+
+std::string html_heading_row(const std::vector<std::string>& headings) {
+    std::string made = "<tr>";
+    for (const std::string& heading : headings) made += text("<th>", xml_text(heading), "</th>");
+    return made + "</tr>\n";
+}
+
 std::string html_table(const std::vector<std::vector<std::string>>& rows) {
     std::string made = "<div class=\"table\"><table>\n";
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const bool heading = i == 0;
-        if (heading && std::ranges::all_of(rows[i], [](const std::string& cell) { return cell.empty(); })) continue;
+    const auto is_empty = [](const std::string& cell) { return cell.empty(); };
+    if (!std::ranges::all_of(rows.front(), is_empty)) made += html_heading_row(rows.front());
+    for (std::size_t i = 1; i < rows.size(); ++i) {
         made += "<tr>";
-        for (const std::string& cell : rows[i])
-            made += text(heading           ? "<th>"
-                         : is_number(cell) ? "<td class=\"number\">"
-                                           : "<td>",
-                         xml_text(cell), heading ? "</th>" : "</td>");
+        for (const std::string& cell : rows[i]) made += html_cell(cell, is_number(cell));
         made += "</tr>\n";
     }
     return made + "</table></div>\n";

@@ -9,6 +9,9 @@ namespace vkf {
 /// The page, with its title as the first heading. `body` is HTML.
 std::string html_document(const std::string& title, const std::string& body);
 
+/// A table's cell; numbers stand to the right.
+std::string html_cell(const std::string& words, bool number = false);
+std::string html_heading_row(const std::vector<std::string>& headings);
 /// A table; the first row is the heading, none if its cells are empty. Numbers stand to the right.
 std::string html_table(const std::vector<std::vector<std::string>>& rows);
 

@@ -17,20 +17,9 @@ namespace vkf {
 
 namespace {
 
-/// A table's cell; numbers stand to the right.
-std::string cell(const std::string& words, bool number = false) {
-    return text(number ? "<td class=\"number\">" : "<td>", xml_text(words), "</td>");
-}
-
 /// A cell whose words may take several lines, over a number of columns.
 std::string words_cell(const std::string& words, std::size_t columns) {
     return text("<td class=\"words\" colspan=\"", columns, "\">", xml_text(words), "</td>");
-}
-
-std::string row_of(const std::vector<std::string>& headings) {
-    std::string made = "<tr>";
-    for (const std::string& heading : headings) made += text("<th>", xml_text(heading), "</th>");
-    return made + "</tr>\n";
 }
 
 /// Best value of a metric in each run of the group, as "mean ± deviation"; "" if a run lacks it.
@@ -70,12 +59,12 @@ std::string results(const std::vector<RunGroup>& groups) {
     std::vector<std::string> headings{"run", "runs", "steps", "best validation loss"};
     if (accuracy) headings.emplace_back("best validation accuracy");
     headings.emplace_back("time of the logged steps");
-    std::string made = "<div class=\"table\"><table>\n" + row_of(headings);
+    std::string made = "<div class=\"table\"><table>\n" + html_heading_row(headings);
     for (const RunGroup& group : groups) {
-        made += "<tr>" + cell(group.name) + cell(text(group.runs.size()), true) + cell(last_step(group), true) +
-                cell(best_of(group, "val_loss"), true);
-        if (accuracy) made += cell(best_of(group, "val_accuracy"), true);
-        made += cell(time_of(group), true) + "</tr>\n";
+        made += "<tr>" + html_cell(group.name) + html_cell(text(group.runs.size()), true) +
+                html_cell(last_step(group), true) + html_cell(best_of(group, "val_loss"), true);
+        if (accuracy) made += html_cell(best_of(group, "val_accuracy"), true);
+        made += html_cell(time_of(group), true) + "</tr>\n";
     }
     return made + "</table></div>\n";
 }
@@ -98,17 +87,17 @@ std::string parts(const RunGroup& group) {
     std::string rows;
     for (const RunLog* run : group.runs) {
         if (run->parts.empty())
-            rows += "<tr>" + cell(run->name) + words_cell("not recorded", std::size(FACTS) + 1) + "</tr>\n";
+            rows += "<tr>" + html_cell(run->name) + words_cell("not recorded", std::size(FACTS) + 1) + "</tr>\n";
         for (const RunPart& part : run->parts) {
-            rows += "<tr>" + cell(run->name) + cell(text(part.step), true);
+            rows += "<tr>" + html_cell(run->name) + html_cell(text(part.step), true);
             for (const auto& [fact, heading, is_long] : FACTS)
-                rows += is_long ? words_cell(part.fact(fact), 1) : cell(part.fact(fact));
+                rows += is_long ? words_cell(part.fact(fact), 1) : html_cell(part.fact(fact));
             rows += "</tr>\n";
             if (const std::string command = part.fact("command"); !command.empty())
                 rows += "<tr><td></td>" + words_cell(command, std::size(FACTS) + 1) + "</tr>\n";
         }
     }
-    return "<div class=\"table\"><table>\n" + row_of(headings) + rows + "</table></div>\n";
+    return "<div class=\"table\"><table>\n" + html_heading_row(headings) + rows + "</table></div>\n";
 }
 
 /// Tables of all groups; "" if no run says what made it.
@@ -135,18 +124,18 @@ std::string options(const std::vector<RunGroup>& groups, bool differing) {
         const bool same = std::ranges::all_of(
             groups, [&](const RunGroup& group) { return group.runs.front()->option(key) == value; });
         if (same == differing) continue;
-        rows += "<tr>" + cell(key);
+        rows += "<tr>" + html_cell(key);
         if (same)
-            rows += cell(value);
+            rows += html_cell(value);
         else
-            for (const RunGroup& group : groups) rows += cell(group.runs.front()->option(key));
+            for (const RunGroup& group : groups) rows += html_cell(group.runs.front()->option(key));
         rows += "</tr>\n";
     }
     if (rows.empty()) return "";
     std::vector<std::string> headings{"option"};
     for (const RunGroup& group : groups) headings.push_back(group.name);
     if (!differing) headings = {"option", "value"};
-    return "<div class=\"table\"><table>\n" + row_of(headings) + rows + "</table></div>\n";
+    return "<div class=\"table\"><table>\n" + html_heading_row(headings) + rows + "</table></div>\n";
 }
 
 /// Steps whose texts are shown: up to `most`, evenly spread from the first to the last.
@@ -167,14 +156,14 @@ std::string samples(const std::vector<RunGroup>& groups) {
         const RunLog& run = *group.runs.front();
         for (const double step : shown_steps(run.samples, most_texts)) {
             const std::string words = plain_text(run.samples.at(step).substr(0, most_bytes));
-            rows += "<tr>" + (groups.size() == 1 ? "" : cell(group.name)) + cell(text(step), true) +
+            rows += "<tr>" + (groups.size() == 1 ? "" : html_cell(group.name)) + html_cell(text(step), true) +
                     text("<td class=\"words\"><pre>", xml_text(words), "</pre></td></tr>\n");
         }
     }
     if (rows.empty()) return "";
     std::vector<std::string> headings{"step", "text"};
     if (groups.size() > 1) headings.insert(headings.begin(), "run");
-    return "<div class=\"table\"><table>\n" + row_of(headings) + rows + "</table></div>\n";
+    return "<div class=\"table\"><table>\n" + html_heading_row(headings) + rows + "</table></div>\n";
 }
 
 }  // namespace

@@ -174,17 +174,19 @@ void ImageRunOptions::declare(cli::Command& app) {
 
     option(app, "--epochs", epochs, "epochs", whole(0, 1'000'000));
     option(app, "--warmup-epochs", warmup_epochs, "epochs of linear warm-up", whole(0, 1'000'000));
-    const auto warms_up = [this] { return schedule_kind != "by-epoch"; };
-    const char* const by_epoch = "on --schedule by-epoch, wanted --schedule by-step or deit with it";
+    const auto warms_up = [this] { return schedule_kind == "by-step"; };
     effective_if([this] { return schedule.decay_lr || warmup_epochs == 0; }, "beside --no-decay-lr");
-    effective_if(warms_up, by_epoch);
+    effective_if(warms_up,
+                 [this] { return text("on --schedule ", schedule_kind, ", wanted --schedule by-step with it"); });
     choice(app, "--schedule", schedule_kind,
-           "by-step: warm-up and cosine; by-epoch: cosine to 0 in epochs; deit: warm-up and cosine in epochs",
+           "by-step: warm-up and cosine; by-epoch: cosine to 0 in epochs; deit: cosine to --min-lr in epochs",
            names_of(schedules));
     option(app, "--eval-interval", eval_interval, "epochs between evaluations; each writes a checkpoint",
            whole(1, 1'000'000));
     declare_run(app);
-    effective_if("--min-lr", warms_up, by_epoch);
+    effective_if(
+        "--min-lr", [this] { return schedule_kind != "by-epoch"; },
+        "on --schedule by-epoch, wanted --schedule by-step or deit with it");
 }
 
 void ImageRunOptions::load_origin(const Common& common) {
@@ -210,7 +212,7 @@ void ImageRunOptions::load_origin(const Common& common) {
 }
 
 void ImageRunOptions::check() {
-    require(schedule_kind == "by-epoch" || warmup_epochs <= epochs, "--warmup-epochs ", warmup_epochs,
+    require(schedule_kind != "by-step" || warmup_epochs <= epochs, "--warmup-epochs ", warmup_epochs,
             " is more than --epochs ", epochs);
     check_run((epochs + eval_interval - 1) / eval_interval);
 }

@@ -67,8 +67,8 @@ struct EpochSchedule {
     /// by_step: from min_lr linearly to learning_rate over the warm-up, then a cosine back. by_epoch: a cosine to 0 in
     /// steps of an epoch, two epochs late as its authors ran it: epoch e ≥ 1 has ½·lr·(1 + cos(π·(e − 2)/epochs)),
     /// epoch 0 has lr. deit: a cosine to min_lr in steps of an epoch, one epoch late as DeiT's main program sets timm's
-    /// CosineLRScheduler: with t = max(e − 1, 0), epoch e has min_lr + ½·(lr − min_lr)·(1 + cos(π·t/epochs)), but
-    /// min_lr + (lr − min_lr)·t/warmup while t is less than the epochs of the warm-up.
+    /// CosineLRScheduler: with t = max(e − 1, 0), epoch e has min_lr + ½·(lr − min_lr)·(1 + cos(π·t/epochs)). Only
+    /// by_step has a warm-up.
     double at(std::int64_t step) const {
         if (!decay_lr) return learning_rate;
         if (kind == Kind::by_epoch) {
@@ -78,8 +78,6 @@ struct EpochSchedule {
         }
         if (kind == Kind::deit) {
             const auto t = static_cast<double>(std::max<std::int64_t>(step / steps_per_epoch - 1, 0));
-            if (t < static_cast<double>(warmup_epochs))
-                return min_lr + (learning_rate - min_lr) * t / static_cast<double>(warmup_epochs);
             return cosine(t / static_cast<double>(epochs));
         }
         const auto k = static_cast<double>(step), warmup = static_cast<double>(warmup_epochs * steps_per_epoch);

@@ -73,9 +73,11 @@ TEST(HostCheckLines, AreReadAsTheyWereWritten) {
     ASSERT_TRUE(found);
     EXPECT_EQ(document(*found), document(result));
     EXPECT_FALSE(read_begin_line(document(result)));
-    const auto begin = read_begin_line(document(BeginLine{3, "norm", "norm: x"}));
+    const auto begin = read_begin_line(nlohmann::json::parse(begin_document(result).dump()));
     ASSERT_TRUE(begin);
-    EXPECT_EQ(begin->name, "norm: x");
+    EXPECT_EQ(begin->name, result.name);
+    EXPECT_EQ(begin->kernels, result.kernels);
+    EXPECT_EQ(begin->chosen, result.chosen);
     const auto plan = read_plan_line(document(PlanLine{{.device = "d", .kind = "CPU"}, ~std::uint64_t{0}, 12}));
     ASSERT_TRUE(plan);
     EXPECT_EQ(plan->kernels, ~std::uint64_t{0});

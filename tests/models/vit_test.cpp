@@ -200,12 +200,12 @@ TEST(HostSchedule, FollowsThePublishedRecipes) {
 
 // DeiT's main program: lr_scheduler.step(epoch) after each epoch, of timm's CosineLRScheduler.
 TEST(HostSchedule, FollowsDeiTsAnEpochLate) {
-    EpochSchedule deit{.kind = EpochSchedule::Kind::deit,
-                       .learning_rate = 1.25e-4,
-                       .min_lr = 1e-5,
-                       .epochs = 300,
-                       .warmup_epochs = 0,
-                       .steps_per_epoch = 20016};
+    const EpochSchedule deit{.kind = EpochSchedule::Kind::deit,
+                             .learning_rate = 1.25e-4,
+                             .min_lr = 1e-5,
+                             .epochs = 300,
+                             .warmup_epochs = 0,
+                             .steps_per_epoch = 20016};
     const auto epoch = [&](std::int64_t e) { return deit.at(e * 20016); };
     EXPECT_DOUBLE_EQ(epoch(0), 1.25e-4);
     EXPECT_DOUBLE_EQ(epoch(1), 1.25e-4);
@@ -216,11 +216,6 @@ TEST(HostSchedule, FollowsDeiTsAnEpochLate) {
     EXPECT_NEAR(epoch(151), (1.25e-4 + 1e-5) / 2, 1e-18);
     EXPECT_NEAR(epoch(301), 1e-5, 1e-18);
     EXPECT_NEAR(epoch(1000), 1e-5, 1e-18);
-    deit.warmup_epochs = 5;
-    EXPECT_DOUBLE_EQ(epoch(0), 1e-5);
-    EXPECT_DOUBLE_EQ(epoch(1), 1e-5);
-    EXPECT_DOUBLE_EQ(epoch(3), 1e-5 + 1.15e-4 * 2 / 5);
-    EXPECT_NEAR(epoch(6), 1e-5 + 0.5 * 1.15e-4 * (1 + std::cos(std::numbers::pi * 5 / 300)), 1e-18);
 }
 
 // BeliefFormer's varsize_1gpu_best.sh: --init-size 32 --epoch-step 5 --patch-step 2, patches of 16 pixels.
