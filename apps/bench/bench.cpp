@@ -7,13 +7,15 @@
 #include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/interrupts.h"
+#include "apps/report/spread.h"
 
 namespace vkf {
 
 Timing timing_of(std::vector<double> seconds) {
     std::ranges::sort(seconds);
     const std::size_t count = seconds.size();
-    return {(seconds[(count - 1) / 2] + seconds[count / 2]) / 2, seconds.front(), seconds.back(), std::ssize(seconds)};
+    return {(seconds[(count - 1) / 2] + seconds[count / 2]) / 2, seconds.front(), seconds.back(), std::ssize(seconds),
+            spread_of(seconds).deviation};
 }
 
 std::string matrix_element(std::string_view kernel) {
@@ -21,7 +23,7 @@ std::string matrix_element(std::string_view kernel) {
     return kernel.find("_bf16") == std::string_view::npos ? "fp16" : "bf16";
 }
 
-Timing time_calls(double seconds, const std::function<void()>& call) {
+Timing time_calls(double seconds, const std::function<void()>& call, std::int64_t calls) {
     using Clock = std::chrono::steady_clock;
     const auto since = [](Clock::time_point start) {
         return std::chrono::duration<double>(Clock::now() - start).count();
@@ -34,7 +36,7 @@ Timing time_calls(double seconds, const std::function<void()>& call) {
         const auto from = Clock::now();
         call();
         samples.push_back(since(from));
-    } while (since(start) < seconds);
+    } while (since(start) < seconds || std::ssize(samples) < calls);
     return timing_of(std::move(samples));
 }
 
@@ -48,12 +50,14 @@ void add_bench(cli::Command& app, Common& common) {
         "  vkformer bench generate --model gpt2\n"
         "  vkformer bench images\n"
         "  vkformer bench compile --only matmul\n"
-        "  vkformer bench compare a.json b.json");
+        "  vkformer bench suite --minutes 5 --out report.json\n"
+        "  vkformer bench compare a.json b.json c.json");
     add_bench_kernels(command, common);
     add_bench_step(command, common);
     add_bench_generate(command, common);
     add_bench_images(command, common);
     add_bench_compile(command, common);
+    add_bench_suite(command, common);
     add_bench_compare(command, common);
 }
 

@@ -22,19 +22,21 @@ void add_bench_kernels(cli::Command& bench, Common& common);
 void add_bench_step(cli::Command& bench, Common& common);
 void add_bench_generate(cli::Command& bench, Common& common);
 void add_bench_compile(cli::Command& bench, Common& common);
+void add_bench_suite(cli::Command& bench, Common& common);
 void add_bench_compare(cli::Command& bench, Common& common);
 
 /// Seconds.
 struct Timing {
     double median = 0, least = 0, most = 0;
     std::int64_t samples = 0;
+    double deviation = 0;  // of a sample; 0 for one sample
 };
 
-/// Median, least and most of the samples, of which there is at least one.
+/// Summarises the samples, of which there is at least one.
 Timing timing_of(std::vector<double> seconds);
-/// Times calls by the clock for `seconds`, at least one call; one call before is not counted. Throws Interrupted after
-/// Ctrl-C.
-Timing time_calls(double seconds, const std::function<void()>& call);
+/// Times calls by the clock for `seconds`, at least `calls` calls; one call before is not counted. Throws Interrupted
+/// after Ctrl-C.
+Timing time_calls(double seconds, const std::function<void()>& call, std::int64_t calls = 1);
 
 /// Rates, per second, that the device reached in kernels made only to measure them.
 struct Peak {
@@ -64,8 +66,11 @@ struct Measurement {
     double flops = 0, bytes = 0;
     std::string item = {};  // unit that users count: "token", "image"; or empty
     double items = 0;
-    double host_seconds = 0;   // steps: time in which the host prepares a step while the device runs the previous one
-    std::string element = {};  // element type of its cooperative matrices: "fp16", "bf16"; none: empty
+    double host_seconds = 0;     // steps: time in which the host prepares a step while the device runs the previous one
+    std::string element = {};    // element type of its cooperative matrices: "fp16", "bf16"; none: empty
+    std::string precision = {};  // of activations: "fp32", "bf16", "fp16"; empty: that of the whole report
+    std::string model = {};      // name for --model, if a model is timed
+    std::string attention = {};  // its variant
 
     double flops_per_second() const { return flops / seconds.median; }
     double bytes_per_second() const { return bytes / seconds.median; }

@@ -24,9 +24,7 @@ std::vector<Case> kernel_cases(CaseSizes sizes) {
     return list;
 }
 
-namespace {
-
-std::regex expression(const std::string& pattern) {
+std::regex only_expression(const std::string& pattern) {
     try {
         return std::regex(pattern, std::regex::extended | std::regex::icase | std::regex::nosubs);
     } catch (const std::regex_error&) {
@@ -34,11 +32,9 @@ std::regex expression(const std::string& pattern) {
     }
 }
 
-}  // namespace
-
 std::vector<Case> chosen_cases(const std::string& pattern, CaseSizes sizes) {
     std::vector<Case> list = kernel_cases(sizes);
-    const std::regex wanted = expression(pattern);
+    const std::regex wanted = only_expression(pattern);
     std::erase_if(list, [&](const Case& c) {
         return !std::regex_search(text(c.family, ' ', c.name, ' ', c.shape, ' ', c.layout), wanted);
     });

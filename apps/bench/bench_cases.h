@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <regex>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ std::vector<Case> kernel_cases(CaseSizes sizes = CaseSizes::small);
 /// Cases whose family, name, shape and layout match the regular expression. Throws InputError if `pattern` is not a
 /// regular expression or matches no case.
 std::vector<Case> chosen_cases(const std::string& pattern, CaseSizes sizes = CaseSizes::small);
+
+/// The regular expression of --only, without regard to case. Throws InputError if it is none.
+std::regex only_expression(const std::string& pattern);
 
 using Cases = std::vector<Case>;
 void add_products(Cases& list);

@@ -26,53 +26,66 @@ struct BenchGenerateOptions : ReportOptions {
     BatchSize size;
     bool by_op = false;
 
-    /// Number of texts that are written at once.
-    std::int64_t rows() const { return size.batch ? size.batch : 1; }
+    GenerationSize sizes() const { return {.prompt = prompt, .rows = size.batch ? size.batch : 1}; }
 };
 
-/// Length that --prompt asks for, at most half the context.
-std::int64_t prompt_length(const ModelConfig& config, const BenchGenerateOptions& o) {
-    return std::min(o.prompt, config.size(Dimension::context) / 2);
+}  // namespace
+
+std::int64_t GenerationSize::length(const ModelConfig& config) const {
+    return std::min(prompt, config.size(Dimension::context) / 2);
 }
 
-/// Times reading a prompt, and writing single tokens after it.
-void time_generation(Device& device, const BenchModel& model, Format activations, const BenchGenerateOptions& o,
-                     BenchReport& report) {
+Analysis analyse_generation(const Device& device, const ModelConfig& config, Format activations,
+                            const GenerationSize& size) {
+    return analyse_reading(config, activations, size.length(config), config.size(Dimension::context), traits(device),
+                           size.rows);
+}
+
+std::vector<Measurement> time_generation(Device& device, const BenchModel& model, Format activations,
+                                         const GenerationSize& size, double seconds, std::int64_t calls) {
     const ModelConfig& config = model.config;
-    const std::int64_t length = prompt_length(config, o);
+    const std::int64_t length = size.length(config);
+    std::vector<Measurement> made;
     const std::vector<std::int32_t> prompt = random_tokens(length, config.size(Dimension::vocab_size));
-    Generator generator(device, config, {.activations = activations, .rows = o.rows()});
+    Generator generator(device, config, {.activations = activations, .rows = size.rows});
     for (const Parameter& p : generator.parameters().list()) generator.state().write(p.name, initial_values(p, 1));
     const auto add = [&](const char* name, std::int64_t tokens, std::int64_t positions, std::int64_t rows,
                          const Timing& timing) {
         const Analysis analysis = analyse_reading(config, activations, tokens, positions, traits(device), rows);
-        report.measurements.push_back({.family = "generate",
-                                       .name = text(model.title, ' ', name),
-                                       .shape = text(rows > 1 ? text(rows, 'x') : std::string(), tokens,
-                                                     tokens > 1 || rows > 1 ? " tokens" : " token"),
-                                       .layout = {},
-                                       .seconds = timing,
-                                       .flops = analysis.flops,
-                                       .bytes = analysis.traffic(),
-                                       .item = "token",
-                                       .items = static_cast<double>(rows * tokens)});
+        made.push_back({.family = "generate",
+                        .name = text(model.title, ' ', name),
+                        .shape = text(rows > 1 ? text(rows, 'x') : std::string(), tokens,
+                                      tokens > 1 || rows > 1 ? " tokens" : " token"),
+                        .layout = {},
+                        .seconds = timing,
+                        .flops = analysis.flops,
+                        .bytes = analysis.traffic(),
+                        .item = "token",
+                        .items = static_cast<double>(rows * tokens)});
     };
-    add("prefill", length, length, 1, time_calls(o.seconds, [&] { generator.prefill(prompt); }));
+    add("prefill", length, length, 1,
+        time_calls(
+            seconds, [&] { generator.prefill(prompt); }, calls));
     const auto begin = [&] {
         generator.prefill(prompt);
-        for (std::int64_t row = 1; row < o.rows(); ++row) generator.repeat_prefill(row);
+        for (std::int64_t row = 1; row < size.rows; ++row) generator.repeat_prefill(row);
     };
     begin();
     Random random(1, "sample");
     const SampleRow how = sample_row({}, config.size(Dimension::vocab_size), random);
     std::vector<NextToken> next;
-    for (std::int64_t row = 0; row < o.rows(); ++row) next.push_back({.row = row, .token = prompt.front(), .how = how});
-    add("decode", 1, length + 1, o.rows(), time_calls(o.seconds, [&] {
-            // With a full context, the next token would make the generator read half of the context again at once.
-            if (std::ssize(generator.context()) == config.size(Dimension::context)) begin();
-            generator.decode(next);
-        }));
+    for (std::int64_t row = 0; row < size.rows; ++row)
+        next.push_back({.row = row, .token = prompt.front(), .how = how});
+    const auto decode = [&] {
+        // With a full context, the next token would make the generator read half of the context again at once.
+        if (std::ssize(generator.context()) == config.size(Dimension::context)) begin();
+        generator.decode(next);
+    };
+    add("decode", 1, length + 1, size.rows, time_calls(seconds, decode, calls));
+    return made;
 }
+
+namespace {
 
 /// Times the graph that `build` appends, by op; `write` sets its inputs.
 template <class Build, class Write>
@@ -93,7 +106,7 @@ std::vector<Measurement> time_ops(Device& device, const BenchModel& model, const
 std::vector<Measurement> time_prefill_ops(Device& device, const BenchModel& model, Format activations,
                                           const BenchGenerateOptions& o) {
     const ModelConfig& config = model.config;
-    const std::int64_t length = prompt_length(config, o);
+    const std::int64_t length = o.sizes().length(config);
     const auto build = [&](const Scope& scope) { prefill_chunk(scope, config, length, activations, 1, length); };
     return time_ops(device, model, "prefill", activations, o.seconds, build, [&](Program& program, const Graph&) {
         std::vector<std::int32_t> positions(static_cast<std::size_t>(length));
@@ -108,11 +121,11 @@ std::vector<Measurement> time_prefill_ops(Device& device, const BenchModel& mode
 std::vector<Measurement> time_decode_ops(Device& device, const BenchModel& model, Format activations,
                                          const BenchGenerateOptions& o) {
     const ModelConfig& config = model.config;
-    const std::int64_t positions = prompt_length(config, o) + 1;
-    const auto build = [&](const Scope& scope) { decode_step(scope, config, activations, o.rows(), positions); };
+    const std::int64_t positions = o.sizes().length(config) + 1;
+    const auto build = [&](const Scope& scope) { decode_step(scope, config, activations, o.sizes().rows, positions); };
     return time_ops(device, model, "decode", activations, o.seconds, build, [&](Program& program, const Graph& graph) {
         const auto of_each = [&](std::int64_t value) {
-            return std::vector(static_cast<std::size_t>(o.rows()), static_cast<std::int32_t>(value));
+            return std::vector(static_cast<std::size_t>(o.sizes().rows), static_cast<std::int32_t>(value));
         };
         program.write("tokens", of_each(0));
         program.write("positions", of_each(positions - 1));
@@ -121,7 +134,8 @@ std::vector<Measurement> time_decode_ops(Device& device, const BenchModel& model
         const SampleRow how = sample_row({}, config.size(Dimension::vocab_size), random);
         const auto words = std::bit_cast<std::array<std::int32_t, SampleRow::words>>(how);
         std::vector<std::int32_t> sampling;
-        for (std::int64_t row = 0; row < o.rows(); ++row) sampling.insert(sampling.end(), words.begin(), words.end());
+        for (std::int64_t row = 0; row < o.sizes().rows; ++row)
+            sampling.insert(sampling.end(), words.begin(), words.end());
         program.write("sampling", sampling);
         const auto tokens = static_cast<std::size_t>(graph.input_named("seen").elements());
         program.write("seen", std::vector<std::int32_t>(tokens));
@@ -139,14 +153,14 @@ void bench_generate(const Common& common, const BenchGenerateOptions& o) {
         for (std::size_t i = 0; i < models.size(); ++i) {
             const ModelConfig& config = models[i].config;
             progress.update(static_cast<std::int64_t>(i), models[i].title);
-            const Analysis analysis = analyse_reading(config, common.activations(), prompt_length(config, o),
-                                                      config.size(Dimension::context), traits(device), o.rows());
-            const std::string lack = lacking_memory(device, analysis);
+            const std::string lack =
+                lacking_memory(device, analyse_generation(device, config, common.activations(), o.sizes()));
             if (!lack.empty()) {
                 progress.line(text("left out: ", models[i].title, ": ", lack));
                 continue;
             }
-            time_generation(device, models[i], common.activations(), o, report);
+            for (Measurement& m : time_generation(device, models[i], common.activations(), o.sizes(), o.seconds))
+                report.measurements.push_back(std::move(m));
             if (!o.by_op) continue;
             for (const auto& time : {time_prefill_ops, time_decode_ops})
                 for (Measurement& op : time(device, models[i], common.activations(), o))

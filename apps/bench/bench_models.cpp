@@ -1,6 +1,7 @@
 #include "apps/bench/bench_models.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "apps/cli/command.h"
 #include "apps/cli/option_values.h"
@@ -40,6 +41,10 @@ constexpr BenchEntry ENTRIES[] = {
          "encoder_ffn_dim": 256, "decoder_ffn_dim": 256, "activation_function": "relu", "scale_embedding": true,
          "position_embedding_type": "sinusoidal_interleaved", "decoder_start_token_id": 0, "eos_token_id": 2,
          "pad_token_id": 1})"},
+    // vit_small_patch16_224 of timm
+    {"vit-small", "ViT-small", 8, 0,
+     R"({"model_type": "vit", "image_size": 224, "patch_size": 16, "hidden_size": 384, "num_hidden_layers": 12,
+         "num_attention_heads": 6, "intermediate_size": 1536, "layer_norm_eps": 1e-6, "num_labels": 1000})"},
 };
 
 ModelConfig config_of(const BenchEntry& entry) {
@@ -66,9 +71,8 @@ BenchModel bench_language(const BenchEntry& entry, const ModelConfig& config, co
 
 BenchModel bench_images(const BenchEntry& entry, const ModelConfig& config, const BatchSize& size) {
     const std::int64_t batch = size.batch ? size.batch : entry.batch, labels = config.size(Dimension::classes);
-    Random random(1, "images");
-    std::vector<float> images(static_cast<std::size_t>(image_type(config, batch).shape.elements()));
-    for (float& number : images) number = 2 * random.uniform() - 1;
+    const auto pixels = static_cast<std::size_t>(image_type(config, batch).shape.elements());
+    const auto images = std::make_shared<std::vector<float>>();  // drawn when they are first needed
     const std::vector<float> targets(static_cast<std::size_t>(batch * labels), 1.0f / static_cast<float>(labels));
     return {.name = entry.name,
             .title = entry.title,
@@ -78,8 +82,10 @@ BenchModel bench_images(const BenchEntry& entry, const ModelConfig& config, cons
             .items = static_cast<double>(batch),
             .loss = [=](const Scope& scope) { return image_loss(scope, config, batch); },
             .fill =
-                [images, targets](Program& program) {
-                    program.write("images", images);
+                [pixels, images, targets](Program& program) {
+                    Random random(1, "images");
+                    while (images->size() < pixels) images->push_back(2 * random.uniform() - 1);
+                    program.write("images", *images);
                     program.write("targets", targets);
                 }};
 }
@@ -153,10 +159,11 @@ std::vector<std::string> bench_model_names(bool generating) {
     return names;
 }
 
-std::vector<BenchModel> bench_models(const std::string& attention, const BatchSize& size) {
+std::vector<BenchModel> bench_models(const std::string& attention, const BatchSize& size, const std::string& name) {
     variant_named(attention);
     std::vector<BenchModel> models;
     for (const BenchEntry& entry : ENTRIES) {
+        if (!name.empty() && name != entry.name) continue;
         ModelConfig config = config_of(entry);
         config.attention().set_variant(attention);
         models.push_back(commands_of(config.family().task()).bench(entry, config, size));
@@ -170,11 +177,8 @@ void BatchSize::declare(cli::Command& app, const std::string& of_batch, const st
 }
 
 std::vector<BenchModel> chosen_models(const std::string& name, const std::string& attention, const BatchSize& size) {
-    std::vector<BenchModel> models = bench_models(attention, size);
-    if (!name.empty()) {
-        std::erase_if(models, [&](const BenchModel& model) { return model.name != name; });
-        require(!models.empty(), "--model is '", name, "', wanted ", joined(bench_model_names(), ", "));
-    }
+    std::vector<BenchModel> models = bench_models(attention, size, name);
+    require(!models.empty(), "--model is '", name, "', wanted ", joined(bench_model_names(), ", "));
     if (size.length == 0) return models;
     const auto context = [](const BenchModel& model) {
         return model.config.has(Dimension::context) ? model.config.size(Dimension::context) : std::int64_t{0};

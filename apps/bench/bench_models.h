@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/bench/bench.h"
+#include "apps/inspect/analysis.h"
 #include "models/families/family.h"
 #include "models/train/trainer.h"
 
@@ -13,6 +15,8 @@ class Command;
 }
 
 namespace vkf {
+
+class Device;
 
 struct BenchModel {
     std::string name;   // name for --model
@@ -54,12 +58,37 @@ BenchModel bench_sequences(const BenchEntry& entry, const ModelConfig& config, c
 
 /// Names that --model takes: all models, or only models that generate text.
 std::vector<std::string> bench_model_names(bool generating = false);
-/// All models with the named attention variant; the gamma of attentionx is 1.
-std::vector<BenchModel> bench_models(const std::string& attention = "standard", const BatchSize& size = {});
+/// All models, or the named one if there is one of that name, with the named attention variant; the gamma of attentionx
+/// is 1.
+std::vector<BenchModel> bench_models(const std::string& attention = "standard", const BatchSize& size = {},
+                                     const std::string& name = {});
 /// The named model, or all models if `name` is empty, without models that have no sequences of size.length tokens.
 /// Throws InputError listing the known names, or if no model is left.
 std::vector<BenchModel> chosen_models(const std::string& name, const std::string& attention = "standard",
                                       const BatchSize& size = {});
+
+/// Times training steps for `seconds`, at least `steps` of them: the clock from the end of one update to the end of the
+/// next, as in training, where the host prepares an update while the device runs the previous one. Work is not counted.
+Measurement time_step(Device& device, const BenchModel& model, double seconds, std::int64_t steps = 1);
+
+/// Element type of the cooperative matrices in a step's products by implementation `kernels` (--kernels); empty if they
+/// may not use any.
+std::string product_element(const Device& device, Format activations, const std::string& kernels);
+
+/// Generation that is timed: reading a prompt of a length, and then writing tokens of some texts at once.
+struct GenerationSize {
+    std::int64_t prompt = 256, rows = 1;
+
+    /// The prompt's length, at most half the model's context.
+    std::int64_t length(const ModelConfig& config) const;
+};
+
+/// Work and memory of reading the prompt beside a cache for the model's whole context.
+Analysis analyse_generation(const Device& device, const ModelConfig& config, Format activations,
+                            const GenerationSize& size);
+/// Times "TITLE prefill" and "TITLE decode", each for `seconds` and at least `calls` calls.
+std::vector<Measurement> time_generation(Device& device, const BenchModel& model, Format activations,
+                                         const GenerationSize& size, double seconds, std::int64_t calls = 1);
 
 /// Random tokens below `vocabulary`, the same at each call.
 std::vector<std::int32_t> random_tokens(std::int64_t count, std::int64_t vocabulary);

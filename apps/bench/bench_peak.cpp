@@ -13,7 +13,7 @@ namespace vkf {
 namespace {
 
 constexpr std::uint32_t ROWS = 2, COLUMNS = 4, MATRIX_LINKS = 4;  // eight sums of a subgroup, of as many registers
-constexpr std::uint32_t CHAINS = 12;  // fit the registers of every device
+constexpr std::uint32_t CHAINS = 12;                              // fit the registers of every device
 
 /// Multiply-adds per chain and turn of the loop: so many that the loop's overhead does not show on a GPU. LLVM computes
 /// one chain after the other, so on a CPU longer chains would measure the latency of an addition.

@@ -30,12 +30,32 @@ ReportHead read_head(const nlohmann::json& root);
 /// "NAME, DRIVER, DATE, vkformer VERSION"
 std::string heading(const ReportHead& head);
 
+/// A model of a report.
+struct ReportModel {
+    std::string name, title;  // name for --model
+    std::int64_t parameters = 0;
+};
+
+/// A measurement that `bench suite` did not make.
+struct LeftOut {
+    std::string family, name, shape, precision, reason;
+};
+
+/// The plan that `bench suite` followed.
+struct SuiteRecord {
+    int version = 0;
+    double minutes = 0;  // its budget
+    std::vector<LeftOut> left_out = {};
+};
+
 /// Measurements on one device, with its peak.
 struct BenchReport {
     ReportHead head;
     std::string precision = "fp32", kernels = "auto";
     Peak peak;
     std::vector<Measurement> measurements;
+    std::optional<SuiteRecord> suite = {};  // if `bench suite` made it
+    std::vector<ReportModel> models = {};
     std::optional<DeviceFacts> facts = {};  // written, not read back
 };
 
@@ -57,6 +77,8 @@ std::string markdown(const std::vector<std::vector<std::string>>& rows);
 struct ReportOptions {
     double seconds = 0.5;
     std::string out, markdown, plot;
+    std::string html = {};       // page of the report
+    std::string precision = {};  // of the report, if it is not that of --precision
 
     void declare(cli::Command& app);
 };

@@ -25,30 +25,6 @@ struct BenchStepOptions : ReportOptions {
     bool by_op = false;
 };
 
-/// Clock time from the end of one update to the end of the next, as in training: the host prepares an update while the
-/// device runs the previous one.
-Measurement time_step(Device& device, const BenchModel& model, double seconds) {
-    Trainer trainer(device, model.loss, model.loss, model.trainer);
-    std::int64_t step = 0;
-    std::vector<double> host;
-    const auto start = [&] {
-        const auto began = std::chrono::steady_clock::now();
-        trainer.start(step++, 1e-4, [&](Program& program, std::uint64_t) { model.fill(program); });
-        host.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
-    };
-    start();
-    Measurement made{.family = "step", .name = model.title, .shape = model.shape, .layout = {}};
-    made.seconds = time_calls(seconds, [&] {
-        start();
-        trainer.finish();
-    });
-    trainer.finish();
-    made.item = model.item;
-    made.items = model.items;
-    made.host_seconds = timing_of(std::move(host)).median;
-    return made;
-}
-
 /// Times the step's nodes, summed by op.
 std::vector<Measurement> time_ops(Device& device, const BenchModel& model, double seconds) {
     StepGraphs graphs(model.loss, model.trainer);
@@ -61,13 +37,41 @@ std::vector<Measurement> time_ops(Device& device, const BenchModel& model, doubl
     return time_by_op(program, model.title, seconds);
 }
 
-/// Element type of the cooperative matrices in a step's products; empty if products may not use any.
-std::string product_element(const Common& common, const Device& device) {
-    if (common.activations() == Format::f32 || common.kernels == "subgroup" || common.kernels == "tile") return {};
-    const MatrixElement wanted = common.activations() == Format::bf16 ? MatrixElement::bf16 : MatrixElement::fp16;
+}  // namespace
+
+Measurement time_step(Device& device, const BenchModel& model, double seconds, std::int64_t steps) {
+    Trainer trainer(device, model.loss, model.loss, model.trainer);
+    std::int64_t step = 0;
+    std::vector<double> host;
+    const auto start = [&] {
+        const auto began = std::chrono::steady_clock::now();
+        trainer.start(step++, 1e-4, [&](Program& program, std::uint64_t) { model.fill(program); });
+        host.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+    };
+    start();
+    Measurement made{.family = "step", .name = model.title, .shape = model.shape, .layout = {}};
+    made.seconds = time_calls(
+        seconds,
+        [&] {
+            start();
+            trainer.finish();
+        },
+        steps);
+    trainer.finish();
+    made.item = model.item;
+    made.items = model.items;
+    made.host_seconds = timing_of(std::move(host)).median;
+    return made;
+}
+
+std::string product_element(const Device& device, Format activations, const std::string& kernels) {
+    if (activations == Format::f32 || kernels == "subgroup" || kernels == "tile") return {};
+    const MatrixElement wanted = activations == Format::bf16 ? MatrixElement::bf16 : MatrixElement::fp16;
     const auto& matrices = device.info().matrices;
     return std::ranges::count(matrices, wanted, &MatrixShape::element) > 0 ? to_string(wanted) : "";
 }
+
+namespace {
 
 void bench_step(const Common& common, const BenchStepOptions& o) {
     std::vector<BenchModel> models = chosen_models(o.model, o.attention, o.size);
@@ -88,7 +92,7 @@ void bench_step(const Common& common, const BenchStepOptions& o) {
             step.name += o.attention == "standard" ? "" : ", " + o.attention;
             step.flops = analysis.flops;
             step.bytes = analysis.traffic();
-            step.element = product_element(common, device);
+            step.element = product_element(device, common.activations(), common.kernels);
             report.measurements.push_back(std::move(step));
             if (!o.by_op) continue;
             for (Measurement& op : time_ops(device, model, o.seconds)) report.measurements.push_back(std::move(op));

@@ -52,16 +52,25 @@ struct CaseProgram {
 
 /// Reason why a case cannot be run; empty if it can.
 std::string obstacle(const Device& device, const Case& c, const TimingLimits& limits) {
-    CaseGraph once(c, 1, limits.activations);
-    const Analysis analysis = analyse(once.graph, traits(device));
+    const Analysis analysis = analyse_case(device, c, limits.activations);
     if (std::string lack = lacking_memory(device, analysis); !lack.empty() || !limits.peak) return lack;
-    double seconds = 0;
-    for (const NodeCost& cost : analysis.costs) seconds += limits.peak->least_seconds(cost.flops, cost.bytes);
+    const double seconds = least_seconds(analysis, *limits.peak);
     if (seconds <= limits.longest_repetition) return {};
     return text("would take more than ", fixed(seconds, 1), " s each time");
 }
 
 }  // namespace
+
+Analysis analyse_case(const Device& device, const Case& c, Format activations) {
+    CaseGraph once(c, 1, activations);
+    return analyse(once.graph, traits(device));
+}
+
+double least_seconds(const Analysis& analysis, const Peak& peak) {
+    double seconds = 0;
+    for (const NodeCost& cost : analysis.costs) seconds += peak.least_seconds(cost.flops, cost.bytes);
+    return seconds;
+}
 
 std::string lacking_memory(const Device& device, const Analysis& analysis) {
     const auto needed = static_cast<double>(analysis.bytes()),

@@ -16,6 +16,8 @@ namespace vkf {
 
 class Device;
 
+/// Shortest time in which a device with these peaks, in fp32, can do the work, kernel by kernel.
+double least_seconds(const Analysis& analysis, const Peak& peak);
 /// "needs 3 GiB of memory, the device has 2 GiB"; empty if the device has enough.
 std::string lacking_memory(const Device& device, const Analysis& analysis);
 
@@ -68,6 +70,9 @@ private:
     /// is enough, and the rest of the memory can be reused.
     void keep(Tensor result);
 };
+
+/// Work and memory of one repetition.
+Analysis analyse_case(const Device& device, const Case& c, Format activations);
 
 struct TimingLimits {
     double seconds = 0.5;              // time for samples; at least one is taken

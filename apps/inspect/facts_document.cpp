@@ -1,5 +1,11 @@
 #include "apps/inspect/facts_document.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/os/host_facts.h"
+
 namespace vkf {
 
 namespace {
@@ -30,7 +36,32 @@ ordered_json object(const Pairs& pairs) {
     return made;
 }
 
+/// Beginnings of the names of variables that change what a Vulkan loader, a driver or this program does.
+constexpr std::array<std::string_view, 24> DRIVER_VARIABLES = {
+    "ACO_", "AMD_",   "ANV_", "DRI_PRIME", "ENABLE_", "GALLIUM_",  "GALLIVM_", "INTEL_",
+    "LD_",  "LIBGL_", "LP_",  "LVP_",      "MESA_",   "MVK_",      "NIR_",     "NODEVICE_",
+    "NVK_", "NV_",    "PAN_", "RADV_",     "TU_",     "VKFORMER_", "VK_",      "__GL_"};
+
 }  // namespace
+
+std::uint64_t host_visible_device_bytes(const DeviceFacts& facts) {
+    const auto has = [](const MemoryType& type, const char* flag) { return std::ranges::count(type.flags, flag) > 0; };
+    std::uint64_t bytes = 0;
+    for (const MemoryType& type : facts.memory_types)
+        if (has(type, "device local") && has(type, "host visible") && type.heap < facts.heaps.size())
+            bytes = std::max(bytes, facts.heaps[type.heap].bytes);
+    return bytes;
+}
+
+ordered_json host_document() {
+    const os::HostFacts host = os::host_facts();
+    return {{"system", host.system},
+            {"kernel", host.kernel},
+            {"processor", host.processor},
+            {"threads", host.threads},
+            {"memory_bytes", host.memory_bytes},
+            {"environment", object(os::environment_variables(DRIVER_VARIABLES))}};
+}
 
 ordered_json document(const DeviceFacts& facts) {
     ordered_json queues = ordered_json::array(), heaps = queues, types = queues, matrices = queues;
@@ -42,8 +73,9 @@ ordered_json document(const DeviceFacts& facts) {
     return {{"vendor_id", facts.vendor_id},           {"device_id", facts.device_id},
             {"driver_version", facts.driver_version}, {"queue_families", std::move(queues)},
             {"queue_family", facts.queue_family},     {"memory_heaps", std::move(heaps)},
-            {"memory_types", std::move(types)},       {"listed_matrices", std::move(matrices)},
-            {"limits", object(facts.limits)},         {"extensions", object(facts.versions)}};
+            {"memory_types", std::move(types)},       {"host_visible_device_bytes", host_visible_device_bytes(facts)},
+            {"listed_matrices", std::move(matrices)}, {"limits", object(facts.limits)},
+            {"extensions", object(facts.versions)}};
 }
 
 }  // namespace vkf
