@@ -12,43 +12,37 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-/// Rows of devices and conditions, one column per report.
+bool any_has_matrices(std::span<const BenchReport> reports, const char* element) {
+    return std::ranges::any_of(reports, [&](const BenchReport& at) { return at.peak.matrices.contains(element); });
+}
+
+/// Devices and conditions, one row per report.
 Rows report_rows(std::span<const BenchReport> reports, const Comparison& comparison) {
-    Rows rows{{""},          {"device"},  {"driver"},       {"date"},     {"vkformer"},
-              {"precision"}, {"kernels"}, {"peak GFLOP/s"}, {"peak GB/s"}};
+    const bool suites = std::ranges::any_of(reports, [](const BenchReport& at) { return at.suite.has_value(); });
+    Rows rows{{"", "device", "driver", "GFLOP/s", "GB/s"}};
+    for (const char* element : {"fp16", "bf16"})
+        if (any_has_matrices(reports, element)) rows[0].push_back(text("GFLOP/s, matrices of ", element));
+    for (const char* name : {"precision", "kernels", "vkformer", "date"}) rows[0].push_back(name);
+    if (suites) rows[0].insert(rows[0].end(), {"suite", "minutes", "left out"});
+    if (reports.size() > 1) rows[0].push_back("no match");
     for (std::size_t i = 0; i < reports.size(); ++i) {
         const BenchReport& at = reports[i];
-        const std::string cells[] = {report_letter(i),
-                                     text(at.head.device, " (", at.head.kind, ")"),
-                                     at.head.driver,
-                                     at.head.date,
-                                     at.head.version,
-                                     at.precision,
-                                     at.kernels,
-                                     fixed(at.peak.flops * 1e-9, 1),
-                                     fixed(at.peak.bytes * 1e-9, 1)};
-        for (std::size_t r = 0; r < rows.size(); ++r) rows[r].push_back(cells[r]);
-    }
-    const auto add = [&](const std::string& name, const auto& cell_of) {
-        std::vector<std::string> row{name};
-        for (std::size_t i = 0; i < reports.size(); ++i) row.push_back(cell_of(i));
+        std::vector<std::string> row{report_letter(i), text(at.head.device, " (", at.head.kind, ")"), at.head.driver,
+                                     fixed(at.peak.flops * 1e-9, 1), fixed(at.peak.bytes * 1e-9, 1)};
+        for (const char* element : {"fp16", "bf16"}) {
+            if (!any_has_matrices(reports, element)) continue;
+            const auto found = at.peak.matrices.find(element);
+            row.push_back(found == at.peak.matrices.end() ? "" : fixed(found->second * 1e-9, 1));
+        }
+        row.insert(row.end(), {at.precision, at.kernels, at.head.version, at.head.date});
+        if (suites && at.suite)
+            row.insert(row.end(),
+                       {text("version ", at.suite->version), text(at.suite->minutes), text(at.suite->left_out.size())});
+        else if (suites)
+            row.insert(row.end(), 3, "");
+        if (reports.size() > 1) row.push_back(text(comparison.unmatched[i]));
         rows.push_back(std::move(row));
-    };
-    for (const char* element : {"fp16", "bf16"})
-        if (std::ranges::any_of(reports, [&](const BenchReport& at) { return at.peak.matrices.contains(element); }))
-            add(text("matrices of ", element, ", GFLOP/s"), [&](std::size_t i) {
-                const auto found = reports[i].peak.matrices.find(element);
-                return found == reports[i].peak.matrices.end() ? std::string() : fixed(found->second * 1e-9, 1);
-            });
-    if (std::ranges::any_of(reports, [](const BenchReport& at) { return at.suite.has_value(); })) {
-        add("suite", [&](std::size_t i) {
-            const auto& suite = reports[i].suite;
-            return suite ? text("version ", suite->version, ", ", suite->minutes, " minutes") : std::string();
-        });
-        add("left out",
-            [&](std::size_t i) { return reports[i].suite ? text(reports[i].suite->left_out.size()) : std::string(); });
     }
-    if (reports.size() > 1) add("without a match", [&](std::size_t i) { return text(comparison.unmatched[i]); });
     return rows;
 }
 
@@ -66,11 +60,11 @@ std::string speed_bars(std::span<const BenchReport> reports, const Comparison& c
     for (const auto& [family, speedups] : comparison.families)
         for (std::size_t i = 0; i < reports.size(); ++i) {
             if (!speedups[i]) continue;
-            body += text("<tr>", html_cell(i == 0 ? family : ""),
-                         html_cell(report_letter(i) + ": " + reports[i].head.device),
+            body += text("<tr>", html_cell(i == 0 ? family : ""), html_cell(report_letter(i)),
                          html_cell(fixed(*speedups[i], 2), true),
-                         "<td style=\"width:50%\"><div style=\"height:12px;background:", i == 0 ? "#8a8f98" : "#4c78a8",
-                         ";width:", fixed(100 * *speedups[i] / longest, 2), "%\"></div></td></tr>\n");
+                         "<td style=\"width:60%\"><div style=\"height:12px;margin-top:5px;background:",
+                         i == 0 ? "#8a8f98" : "#4c78a8", ";width:", fixed(100 * *speedups[i] / longest, 2),
+                         "%\"></div></td></tr>\n");
         }
     return body + "</table></div>\n";
 }
@@ -93,9 +87,9 @@ std::string comparison_page(std::span<const BenchReport> reports) {
             html_table(reports.size() > 1 ? rows_of(comparison, reports) : rows_of(reports[0]));
     if (reports.size() == 1 && reports[0].suite && !reports[0].suite->left_out.empty())
         body += left_out_table(*reports[0].suite);
-    std::string title = "vkformer bench: ";
-    for (std::size_t i = 0; i < reports.size(); ++i) title += text(i > 0 ? ", " : "", reports[i].head.device);
-    return html_document(title, body);
+    return html_document(reports.size() > 1 ? text("vkformer bench: ", reports.size(), " reports")
+                                            : "vkformer bench: " + reports[0].head.device,
+                         body);
 }
 
 }  // namespace vkf

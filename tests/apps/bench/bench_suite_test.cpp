@@ -170,7 +170,7 @@ TEST(HostBenchSuite, MatchesWhatCanBeMatchedAndCountsTheRest) {
     EXPECT_EQ(rows[7][8], "");
 
     const std::string page = comparison_page(reports);
-    EXPECT_NE(page.find("C: &lt;GPU&gt;"), std::string::npos);
+    EXPECT_NE(page.find("&lt;GPU&gt; (discrete GPU)"), std::string::npos);
     EXPECT_EQ(page.find("<GPU>"), std::string::npos);
     EXPECT_EQ(page.find("<script"), std::string::npos);
     EXPECT_NE(page.find(">2.83<"), std::string::npos);
