@@ -36,6 +36,36 @@ std::string_view line_of(std::string_view file, std::size_t number) {
     return file.substr(0, file.find('\n'));
 }
 
+/// Place in a line of TOML outside of comments and texts in quotes: true in a bare word, in which a quote opens no
+/// text, as in 1e"x". A value's bare word ends at a blank or one of ],}; a key's also at =.[
+class BareWords {
+public:
+    bool in_word() const { return word_; }
+    void end_line() {
+        word_ = false;
+        if (lists_ == 0) value_ = false;
+    }
+    void end_text() { word_ = true; }
+    void take(char c) {
+        if (std::strchr(value_ ? " \t\r],}" : " \t\r].[", c) && c != 0) {
+            if (value_ && c == ']' && lists_ > 0) --lists_;
+            word_ = false;
+        } else if (!value_ && c == '=') {
+            value_ = true;
+            word_ = false;
+        } else if (!word_ && (c == '[' || c == '{')) {
+            if (c == '[') ++lists_;
+        } else {
+            word_ = true;
+        }
+    }
+
+private:
+    bool value_ = false;  // behind the line's first =, or in a list
+    bool word_ = false;
+    int lists_ = 0;  // open lists
+};
+
 /// First line with a character beyond ASCII in a bare word or in a text of several lines; 0 if there is none. toml++
 /// 3.3 has undefined behaviour when it tests if such a character is white space.
 std::size_t line_beyond_ascii(std::string_view file) {
@@ -43,6 +73,7 @@ std::size_t line_beyond_ascii(std::string_view file) {
     std::size_t line = 1;
     bool comment = false, several_lines = false;
     char quote = 0;  // quote of the open text
+    BareWords words;
     const auto thrice = [&](std::size_t i, char c) { return file.substr(i, 3) == std::string(3, c); };
     for (std::size_t i = file.starts_with(byte_order_mark) ? 3 : 0; i < file.size(); ++i) {
         const char c = file[i];
@@ -50,13 +81,14 @@ std::size_t line_beyond_ascii(std::string_view file) {
             ++line;
             comment = false;
             if (!several_lines) quote = 0;
+            if (!quote) words.end_line();
         } else if (comment) {
             continue;
         } else if (static_cast<unsigned char>(c) > 127 && (!quote || several_lines)) {
             return line;
         } else if (!quote && c == '#') {
             comment = true;
-        } else if (!quote && (c == '"' || c == '\'')) {
+        } else if (!quote && (c == '"' || c == '\'') && !words.in_word()) {
             quote = c;
             several_lines = thrice(i, c);
             if (several_lines) i += 2;
@@ -66,6 +98,9 @@ std::size_t line_beyond_ascii(std::string_view file) {
             if (several_lines) i = std::min(file.find_first_not_of(c, i + 3), i + 5) - 1;  // two may precede three
             quote = 0;
             several_lines = false;
+            words.end_text();
+        } else if (!quote) {
+            words.take(c);
         }
     }
     return 0;

@@ -83,9 +83,16 @@ TEST_F(HostConfigFile, ComplaintsNameLineAndKey) {
     EXPECT_TRUE(complaint("a = 2026-01-01\n").starts_with("1: a: found a date"));
     const std::string beyond = "2: a character beyond ASCII, wanted it in a text in quotes";
     for (const char* words : {"\u01d4.", "\u01d4 = 1", R"(a = "b" ǔ)", "a = ''\u01d4", R"(a = "\""ǔ)",
-                              R"(a = """b"""""ǔ)", "a = '''\u01d4'''", R"(a = ["b", ǔ])", R"(a = """\"""ǔ""")"})
+                              R"(a = """b"""""ǔ)", "a = '''\u01d4'''", R"(a = ["b", ǔ])", R"(a = """\"""ǔ""")",
+                              // No text begins inside of a word.
+                              R"(a = 1e"ǔ")", R"(a = 1."ǔ")", R"(a = 1="ǔ")", R"(a = 1["ǔ"])", R"(a = [0, +1'ǔ'])",
+                              R"(a = 1979-05-27 1"ǔ")", R"(a = true"ǔ")", R"(a = "b""ǔ")"})
         EXPECT_EQ(complaint(std::string("b = '\u00fc' # \u00fc\n") + words), beyond) << words;
     EXPECT_EQ(complaint("a = '\n\u01d4'"), beyond);
+    EXPECT_EQ(complaint("a = [\n1=\"\u01d4\"]"), beyond);
+    for (const char* words :
+         {"a = ['\u01d4', \"\u01d4\",\n '\u01d4'\n]\n", "a = '\u01d4' # it's \u01d4\nb=\"\u01d4\"\n"})
+        EXPECT_NO_THROW(read(words)) << words;
     EXPECT_TRUE(complaint("a = 1\na = 2\n").starts_with("2: a: not TOML"));
     EXPECT_TRUE(complaint("a = 99999999999999999999\n").starts_with("1: a: not TOML"));
     EXPECT_TRUE(complaint("a = \"open\n").starts_with("1: a: not TOML"));
