@@ -67,8 +67,18 @@ std::string timestamps(Device& device, const ProgramOptions& lowering) {
     return sum <= 1.1 * wall + 0.1 ? "" : text("timestamps say that a run of ", wall, " ms takes ", sum, " ms");
 }
 
-constexpr DeviceProbe probes[] = {
-    {"largest buffer", largest_buffer}, {"long dispatch", long_dispatch}, {"timestamps", timestamps}};
+/// Matrices were tried before the device was opened: a driver may not survive that.
+std::string cooperative_matrices(Device& device, const ProgramOptions&) {
+    std::string faults;
+    for (const auto& [part, fault] : device.info().matrix_faults)
+        faults += text(faults.empty() ? "" : "; ", part, ": ", fault);
+    return faults;
+}
+
+constexpr DeviceProbe probes[] = {{matrices_probe, cooperative_matrices},
+                                  {"largest buffer", largest_buffer},
+                                  {"long dispatch", long_dispatch},
+                                  {"timestamps", timestamps}};
 
 }  // namespace
 

@@ -217,11 +217,12 @@ void close(DeviceHandles& from) {
 
 }  // namespace
 
-Device::Device(const std::string& wanted, const std::function<void(DeviceInfo&)>& pretend)
+Device::Device(const std::string& wanted, const std::function<void(DeviceInfo&)>& pretend, const MatrixTrial& trial)
     : handles_(std::make_unique<DeviceHandles>()) {
     handles_->instance = std::make_unique<Instance>(&handles_->validation_messages);
     const std::vector<Candidate> list = candidates(handles_->instance->handle);
-    const Candidate& chosen = choose(list, wanted);
+    Candidate chosen = choose(list, wanted);
+    complete(chosen, trial);
     info_ = chosen.info;
     if (pretend) pretend(info_);
     set_patience(chosen.info.kind == DeviceKind::cpu ? std::chrono::hours(1) : std::chrono::minutes(1));
