@@ -85,27 +85,22 @@ struct TunedProduct {
         graph.output("y", matmul(a, a));
         lowering = traits(device, graph);
         run_passes(graph, passes_for(lowering));
-        problems = tuning_problems(graph, lowering);
+        for (TuningProblem& at : tuning_problems(graph, lowering))
+            for (const std::string& candidate : at.candidates)
+                if (candidate.starts_with("coopmat2")) problem = at, kernel = candidate;
     }
 
-    /// The problem with a kernel for a workgroup's matrices; null if there is none.
-    const TuningProblem* of_workgroup() const {
-        for (const TuningProblem& problem : problems)
-            if (std::ranges::count(problem.candidates, kernel) > 0) return &problem;
-        return nullptr;
-    }
-
-    static constexpr const char* kernel = "coopmat2";
     Graph graph;
     DeviceTraits lowering;
-    std::vector<TuningProblem> problems;
+    TuningProblem problem;
+    std::string kernel;  // for a workgroup's matrices; empty: there is none
 };
 
 std::string fault_of_workgroup(Device& device, Format format) {
     const TunedProduct product(device, format);
-    const std::unique_ptr<TuningCase> made = product.of_workgroup()->correctness_case();
+    const std::unique_ptr<TuningCase> made = product.problem.correctness_case();
     const TuningOperands operands = made->operands();
-    return TuningAttempt(device, product.lowering, *made, operands, TunedProduct::kernel).mismatch();
+    return TuningAttempt(device, product.lowering, *made, operands, product.kernel).mismatch();
 }
 
 }  // namespace
@@ -120,8 +115,8 @@ std::vector<MatrixProduct> matrix_products(const Device& device) {
         // bfloat16 may be computed by matrices of fp16.
         if (list.empty() || list.front().part != part)
             list.push_back({part, name, [at = *shape](Device& opened) { return fault_of(opened, at); }});
-        if (product.of_workgroup())
-            list.push_back({"workgroup", text(TunedProduct::kernel, " of ", part),
+        if (!product.kernel.empty())
+            list.push_back({"workgroup", text(product.kernel, " of ", part),
                             [format](Device& opened) { return fault_of_workgroup(opened, format); }});
     }
     return list;
