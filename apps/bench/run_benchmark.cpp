@@ -11,6 +11,7 @@
 #include "apps/bench/roofline.h"
 #include "apps/cli/command.h"
 #include "apps/cli/interrupts.h"
+#include "apps/cli/matrix_trial.h"
 #include "base/files/file.h"
 #include "base/text/json_text.h"
 #include "vulkan/device/device.h"
@@ -46,7 +47,7 @@ void run_benchmark(const Common& common, const ReportOptions& o,
         work(device, report);
         // Measures again: other load may have lowered one of the measurements, and nothing raises them.
         report.peak = higher(report.peak, measure_peak(device, o.seconds));
-        if (const auto facts = list_device_facts(); device.info().index < facts.size())
+        if (const auto facts = list_device_facts(matrix_trial()); device.info().index < facts.size())
             report.facts = facts[device.info().index];
         const auto rows = rows_of(report);
         if (!o.out.empty()) write_atomically(o.out, document_text(document(report)));

@@ -13,6 +13,7 @@
 #include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
+#include "apps/cli/matrix_trial.h"
 #include "apps/cli/option_values.h"
 #include "base/files/file.h"
 #include "base/files/managed_directory.h"
@@ -52,7 +53,7 @@ std::string new_directory() {
 
 /// Keeps the faults for later runs, and folders that repeat them.
 void keep_faults(const Common& common, const CheckOptions& options, const CheckReport& report) {
-    Device device(wanted_device(common), pretence(options));
+    Device device(wanted_device(common), pretence(options), matrix_trial());
     if (const auto place = tuning_cache_place(); place && options.pretend.empty())
         add_faults(device.info(), *place, faults_of(report));
     const std::string directory = options.out_dir.empty() ? new_directory() : options.out_dir;
@@ -61,7 +62,7 @@ void keep_faults(const Common& common, const CheckOptions& options, const CheckR
 }
 
 void forget(const Common& common) {
-    Device device(wanted_device(common));
+    Device device(wanted_device(common), {}, matrix_trial());
     const auto place = tuning_cache_place();
     const std::size_t count = place ? forget_faults(device.info(), *place) : 0;
     print(text("forgot ", count, count == 1 ? " fault" : " faults", " of ", device.info().name, ", ",
@@ -83,9 +84,12 @@ void require_effective(const Common& common, const CheckOptions& options) {
         "check goes through all formats and kernels: --precision, --half and --kernels have no effect on it");
     const bool chosen = !options.only.empty() || !options.skip.empty() || !options.pretend.empty();
     const bool whole_run = options.quick || options.minutes > 0 || !options.out_dir.empty();
-    const bool alone = options.forget || !options.replay.empty();
-    require(!alone || !(chosen || whole_run || options.in_process || (options.forget && !options.replay.empty())),
-            options.forget ? "--forget" : "--replay", " does nothing else: wanted it without options of checks");
+    const int alone = options.forget + !options.replay.empty() + (options.try_matrices >= 0);
+    require(alone <= (chosen || whole_run || options.in_process ? 0 : 1),
+            options.forget           ? "--forget"
+            : options.replay.empty() ? "--try-matrices"
+                                     : "--replay",
+            " does nothing else: wanted it without options of checks");
     require(!options.in_process || !(whole_run || options.patience > 0),
             "--in-process has no limit of time and no report: wanted it without --quick, --minutes, --patience and "
             "--out-dir");
@@ -95,6 +99,7 @@ void run(const Common& common, const CheckOptions& options) {
     require_effective(common, options);
     checks::require_tables(options.only);
     checks::require_tables(options.skip);
+    if (options.try_matrices >= 0) return try_matrices(common, options.try_matrices);
     if (options.in_process) return check_in_process(common, options);
     if (options.forget) return forget(common);
     if (!options.replay.empty()) return repeat(common, options);
@@ -155,6 +160,11 @@ void add_check(cli::Command& app, Common& common) {
         .type_name("N")
         .check(whole(1))
         .needs("--in-process");
+    command
+        .add_option("--try-matrices", options->try_matrices,
+                    "Only asks for cooperative matrices and tries them from the N-th kind on, in this process")
+        .type_name("N")
+        .check(whole(0));
     add_common(command, common);
     command.footer(
         "Examples:\n"

@@ -83,7 +83,9 @@ TuningCache faults_of(const CheckReport& report) {
     for (const CheckResult* failed : report.failed()) {
         const auto never_right = [&](const auto& chosen) { return !passed.contains(chosen); };
         const bool some = std::ranges::any_of(failed->chosen, never_right);
-        if (failed->chosen.empty()) faults.wrong[failed->name] = failed->failures.front();
+        // Faults of matrices are kept by their trial.
+        const bool kept = failed->name == text("device: ", checks::matrices_probe);
+        if (failed->chosen.empty() && !kept) faults.wrong[failed->name] = failed->failures.front();
         for (const auto& [family, candidate] : failed->chosen)
             if (!some || never_right(std::pair(family, candidate)))
                 faults.refused[family][candidate] = text(failed->name, ": ", failed->failures.front());

@@ -21,6 +21,7 @@ struct CheckOptions {
     std::string out_dir;                  // for the report and the folders of failures; empty: only for these, if any
     std::string replay;                   // folder of a failure
     bool forget = false;
+    std::int64_t try_matrices = -1;  // first kind of matrices to try, in this process; -1: checks
     // Options of --in-process:
     bool in_process = false;
     std::int64_t first = 0, step = 1, most = 0;  // indices of the plan; most = 0: all

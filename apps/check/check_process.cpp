@@ -7,6 +7,7 @@
 #include "apps/check/check_options.h"
 #include "apps/cli/common.h"
 #include "apps/cli/interrupts.h"
+#include "apps/cli/matrix_trial.h"
 #include "apps/cli/raw_output.h"
 #include "base/random.h"
 #include "base/text/json_text.h"
@@ -96,7 +97,7 @@ void check(Device& device, const CheckItem& item, DeviceTraits lowering, CheckRe
 }  // namespace
 
 void check_in_process(const Common& common, const CheckOptions& options) {
-    Device device(wanted_device(common), pretence(options));
+    Device device(wanted_device(common), pretence(options), matrix_trial());
     if (device.info().kind != DeviceKind::cpu) device.set_patience(std::chrono::seconds(30));
     const checks::CheckTraits traits = check_traits(device, options);
     const std::vector<CheckItem> plan = checks::check_plan(traits, common.seed, options.only);

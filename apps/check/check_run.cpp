@@ -12,7 +12,6 @@
 #include "apps/cli/progress.h"
 #include "base/error.h"
 #include "base/os/child_process.h"
-#include "base/os/os.h"
 #include "base/text/json.h"
 
 namespace vkf {
@@ -31,15 +30,9 @@ struct Part {
 };
 
 std::vector<std::string> words_of(const Common& common, const CheckOptions& options, const Part& part) {
-    std::vector<std::string> words{os::program_path().string(),
-                                   "check",
-                                   "--in-process",
-                                   "--seed",
-                                   std::to_string(common.seed),
-                                   "--first",
-                                   std::to_string(part.first),
-                                   "--step",
-                                   std::to_string(part.step)};
+    std::vector<std::string> words = program_words();
+    words.insert(words.end(), {"check", "--in-process", "--seed", std::to_string(common.seed), "--first",
+                               std::to_string(part.first), "--step", std::to_string(part.step)});
     if (part.most > 0) words.insert(words.end(), {"--most", std::to_string(part.most)});
     if (!common.device.empty()) words.insert(words.end(), {"--device", common.device});
     if (!options.pretend.empty()) words.insert(words.end(), {"--pretend", options.pretend});
@@ -170,6 +163,7 @@ void check_together(const Common& common, const CheckOptions& options, CheckRepo
     std::map<std::size_t, std::string> before;
     for (const CheckResult& result : report.results)
         if (result.failures.empty() && !result.bits.empty()) before[result.index] = result.bits;
+    if (before.empty()) return;
     const std::size_t most = options.quick ? 8 : 32;
     Checkers two;
     for (int i = 0; i < 2; ++i) two.push_back(std::make_unique<Checker>(common, options, Part{.most = most}));

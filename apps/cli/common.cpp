@@ -13,6 +13,7 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/interrupts.h"
+#include "apps/cli/matrix_trial.h"
 #include "apps/cli/option_values.h"
 #include "apps/cli/raw_output.h"
 #include "apps/cli/terminal.h"
@@ -115,7 +116,7 @@ void with_device(const Common& common, const std::function<void(Device&)>& work)
             common.kernels, ", which rounds what products multiply to 16 bits: wanted --precision mixed beside it");
     note_foreign_cache(common);
     TuningProgress shown(common);
-    Device device(wanted_device(common));
+    Device device(wanted_device(common), {}, matrix_trial([&](const std::string& line) { note(common, line); }));
     note_faults(common, device);
     AutotunerOptions options{.implementation = common.kernels,
                              .cache = tuning_cache_place(),

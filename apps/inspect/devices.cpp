@@ -9,6 +9,7 @@
 #include "apps/cli/command.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/common.h"
+#include "apps/cli/matrix_trial.h"
 #include "apps/inspect/facts_document.h"
 #include "program/autotuner.h"
 #include "vulkan/cpu/lavapipe.h"
@@ -82,6 +83,7 @@ std::map<std::string, std::string> left_out(const TuningCache& known) {
     std::map<std::string, std::string> made;
     for (const auto& [family, candidates] : known.refused)
         for (const auto& [candidate, reason] : candidates) made[family + ": " + candidate] = reason;
+    for (const auto& [part, fault] : known.matrices.value_or(MatrixFaults())) made["matrices: " + part] = fault;
     return made;
 }
 
@@ -137,7 +139,8 @@ ordered_json describe(const DeviceInfo& d, bool chosen) {
 }
 
 void run(const Common& common) {
-    const std::vector<DeviceInfo> list = list_devices();
+    const std::vector<DeviceInfo> list =
+        list_devices(matrix_trial([&](const std::string& line) { note(common, line); }));
     if (list.empty()) throw Error("no Vulkan device: install a driver (", cpu_driver_advice, ')');
     // The default is found by opening a device, with the code of every other subcommand.
     std::uint32_t chosen = 0;
@@ -167,7 +170,7 @@ void run(const Common& common) {
             missing += text("missing: ", d.index, ' ', at.name, ": ", at.cost, '\n');
     }
     if (common.json) {
-        const std::vector<DeviceFacts> facts = list_device_facts();
+        const std::vector<DeviceFacts> facts = list_device_facts(matrix_trial());
         for (std::size_t i = 0; i < std::min(facts.size(), documents.size()); ++i)
             documents[i].update(document(facts[i]));
         print_json(ordered_json{{"devices", documents}});

@@ -21,7 +21,6 @@
 #include "base/files/published.h"
 #include "base/files/small_file.h"
 #include "base/os/child_process.h"
-#include "base/os/os.h"
 #include "base/os/subprocess.h"
 #include "base/text/plain_text.h"
 
@@ -60,7 +59,8 @@ bool has_ended(const SweepOptions& o, const SweepRun& run) {
 /// The command line of a run: it goes on if its directory has a checkpoint.
 std::vector<std::string> words_of(const Common& common, const SweepOptions& o, const Sweep& sweep,
                                   const SweepRun& run) {
-    std::vector<std::string> words{os::program_path().string(), "train", sweep.train};
+    std::vector<std::string> words = program_words();
+    words.insert(words.end(), {"train", sweep.train});
     for (const std::string& config : sweep.configs) words.insert(words.end(), {"--config", config});
     words.insert(words.end(), {"--config", options_of(o, run).string(), "--seed", std::to_string(run.seed), "--out-dir",
                                directory_of(o, run).string(), "--quiet", "--max-minutes", "0"});

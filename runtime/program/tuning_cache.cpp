@@ -33,8 +33,9 @@ void replace(const DeviceInfo& device, const TuningCachePlace& place, const Tuni
     ordered_json chosen = ordered_json::object();
     for (const auto& [kind, result] : cache.chosen)
         chosen[kind] = {{"kernel", result.kernel}, {"gflops", result.gflops}};
-    const ordered_json root{
+    ordered_json root{
         {"origin", origin(device, place)}, {"chosen", chosen}, {"refused", cache.refused}, {"wrong", cache.wrong}};
+    if (cache.matrices) root["matrices"] = *cache.matrices;
     std::filesystem::create_directories(place.folder);
     write_atomically(tuning_cache_file(device, place), root.dump(1) + "\n");
 }
@@ -45,6 +46,7 @@ void TuningCache::merge(TuningCache others) {
     chosen.merge(others.chosen);
     for (auto& [family, candidates] : others.refused) refused[family].merge(candidates);
     wrong.merge(others.wrong);
+    if (!matrices) matrices = std::move(others.matrices);
 }
 
 std::filesystem::path tuning_cache_file(const DeviceInfo& device, const TuningCachePlace& place) {
@@ -64,6 +66,8 @@ TuningCache read_tuning_cache(const DeviceInfo& device, const TuningCachePlace& 
             made.chosen[kind] = {entry.at("kernel"), entry.at("gflops").get<std::map<std::string, double>>()};
         made.refused = root.at("refused").get<decltype(made.refused)>();
         made.wrong = root.value("wrong", decltype(made.wrong)());
+        if (const auto matrices = root.find("matrices"); matrices != root.end())
+            made.matrices = matrices->get<std::map<std::string, std::string>>();
         return made;
     } catch (const nlohmann::json::exception&) {
         throw InputError(path.string(), ": is no file of tuned kernels");
@@ -95,11 +99,12 @@ void add_faults(const DeviceInfo& device, const TuningCachePlace& place, const T
 
 std::size_t forget_faults(const DeviceInfo& device, const TuningCachePlace& place) {
     TuningCache cache = read_tuning_cache(device, place);
-    std::size_t faults = cache.wrong.size();
+    std::size_t faults = cache.wrong.size() + (cache.matrices ? cache.matrices->size() : 0);
     for (const auto& [family, candidates] : cache.refused) faults += candidates.size();
     if (faults == 0) return 0;
     cache.refused.clear();
     cache.wrong.clear();
+    cache.matrices.reset();
     replace(device, place, cache);
     return faults;
 }

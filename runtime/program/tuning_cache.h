@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct TuningCache {
     std::map<std::string, std::map<std::string, std::string>> refused;
     /// Faults that `vkformer check` found in ops without another kernel, by the name of the check.
     std::map<std::string, std::string> wrong;
+    /// Faults of cooperative matrices, by part of their trial (vulkan/device/device.h); nothing: not tried yet.
+    std::optional<std::map<std::string, std::string>> matrices;
 
     /// Adds the results of `others`; known results stay.
     void merge(TuningCache others);
@@ -49,7 +52,8 @@ void write_tuning_cache(const DeviceInfo& device, const TuningCachePlace& place,
 /// Throws Error.
 void add_faults(const DeviceInfo& device, const TuningCachePlace& place, const TuningCache& faults);
 
-/// Forgets the faults of the device's kernels and returns their number; choices stay. Throws Error.
+/// Forgets the faults of the device's kernels and matrices, which are then tried anew, and returns their number;
+/// choices stay. Throws Error.
 std::size_t forget_faults(const DeviceInfo& device, const TuningCachePlace& place);
 
 }  // namespace vkf

@@ -162,7 +162,7 @@ std::uint64_t submit(Device& device, std::span<const Commands* const> list, std:
         info.pCommandBufferInfos = buffers.data();
         info.signalSemaphoreInfoCount = 1;
         info.pSignalSemaphoreInfos = &signal;
-        check(vkQueueSubmit2(handles.queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit2");
+        check(handles, vkQueueSubmit2(handles.queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit2");
         buffers.clear();
         ended = 0;
     };
@@ -181,7 +181,8 @@ std::vector<double> Commands::stamps_ms() const {
     std::vector<double> spans;
     std::vector<std::uint64_t> ticks(impl_->recording.stamps());
     if (ticks.size() < 2) return spans;
-    check(vkGetQueryPoolResults(impl_->device.handles().device, impl_->stamps, 0,
+    check(impl_->device.handles(),
+          vkGetQueryPoolResults(impl_->device.handles().device, impl_->stamps, 0,
                                 static_cast<std::uint32_t>(ticks.size()), ticks.size() * sizeof(std::uint64_t),
                                 ticks.data(), sizeof(std::uint64_t), VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
           "vkGetQueryPoolResults");
@@ -206,13 +207,14 @@ void wait(const Device& device, std::uint64_t ticket) {
     const auto patience = static_cast<std::uint64_t>(handles.patience.count());
     const auto reached = [&] {
         std::uint64_t value = 0;
-        check(vkGetSemaphoreCounterValue(handles.device, handles.timeline, &value), "vkGetSemaphoreCounterValue");
+        check(handles, vkGetSemaphoreCounterValue(handles.device, handles.timeline, &value),
+              "vkGetSemaphoreCounterValue");
         return value;
     };
     for (std::uint64_t before = reached(), now = before; now < ticket; before = now) {
         const VkResult result = vkWaitSemaphores(handles.device, &info, patience);
         if (result != VK_TIMEOUT) {
-            check(result, "vkWaitSemaphores");
+            check(handles, result, "vkWaitSemaphores");
             break;
         }
         now = reached();

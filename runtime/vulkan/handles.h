@@ -23,6 +23,10 @@ namespace vkf {
 /// Throws Error naming the call unless it succeeded; the message says if the device was lost or memory ran out.
 void check(VkResult result, const char* call);
 
+struct DeviceHandles;
+/// check() of a call on a device that may be lost, with the words of its driver (vulkan/device/device_fault.h).
+void check(const DeviceHandles& handles, VkResult result, const char* call);
+
 /// Hexadecimal digits, two per byte.
 std::string hexadecimal(std::span<const std::uint8_t> bytes);
 
@@ -51,6 +55,7 @@ struct DeviceHandles {
     bool host_memory = false;            // VK_EXT_external_memory_host
     bool executable_properties = false;  // VK_KHR_pipeline_executable_properties
     bool shader_objects = false;         // VK_EXT_shader_object is used instead of pipelines
+    bool device_fault = false;           // VK_EXT_device_fault
 
     void name(VkObjectType type, std::uint64_t handle, const std::string& text) const;
 };

@@ -41,6 +41,14 @@ TEST(HostCheckReport, AnOpWithoutAChoiceIsWrong) {
     EXPECT_TRUE(faults.wrong.contains("norm: b"));
 }
 
+TEST(HostCheckReport, FaultsOfMatricesAreKeptByTheirTrial) {
+    CheckReport report;
+    report.results = {failed(0, "device: cooperative matrices", {}), failed(1, "device: largest buffer", {})};
+    const TuningCache faults = faults_of(report);
+    ASSERT_EQ(faults.wrong.size(), 1u);
+    EXPECT_TRUE(faults.wrong.contains("device: largest buffer"));
+}
+
 TEST(HostCheckReport, SaysWhatFailed) {
     CheckReport report{.head = {.device = "GPU <1>", .kind = "discrete"}, .planned = 9, .stopped = true};
     report.results = {passed(0, "matmul: a", {}), failed(1, "matmul: b", {})};

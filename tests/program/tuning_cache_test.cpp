@@ -91,6 +91,24 @@ TEST(DeviceAutotuner, MeasuresAnewWhatCannotBeRead) {
     EXPECT_EQ(Asked({"tile", "subgroup"}, {.cache = place(folder.path)}).y, doubled);
 }
 
+TEST(DeviceTuningCache, KeepsTheVerdictOnMatrices) {
+    const Folder folder;
+    const DeviceInfo& info = shared_device().info();
+    const MatrixFaults faults{{"bf16", "it crashed"}};
+    write_tuning_cache(info, place(folder.path), {.chosen = {{"one", {"tile", {}}}}});
+    EXPECT_FALSE(read_tuning_cache(info, place(folder.path)).matrices) << "not tried yet";
+    write_tuning_cache(info, place(folder.path), {.matrices = faults});
+    write_tuning_cache(info, place(folder.path), {.chosen = {{"two", {"tile", {}}}}});  // by a process without verdict
+    const TuningCache kept = read_tuning_cache(info, place(folder.path));
+    EXPECT_EQ(kept.matrices, faults);
+    EXPECT_EQ(kept.chosen.size(), 2u);
+    EXPECT_EQ(forget_faults(info, place(folder.path)), 1u);
+    EXPECT_FALSE(read_tuning_cache(info, place(folder.path)).matrices);
+    write_tuning_cache(info, place(folder.path), {.matrices = MatrixFaults()});
+    EXPECT_EQ(forget_faults(info, place(folder.path)), 0u);
+    EXPECT_EQ(read_tuning_cache(info, place(folder.path)).matrices, MatrixFaults()) << "they are right: not tried anew";
+}
+
 TEST(DeviceTuningCache, BelongsToOneDeviceDriverAndBuild) {
     const Folder folder;
     const DeviceInfo& info = shared_device().info();

@@ -35,6 +35,10 @@ private:
     std::unique_ptr<Handles> handles_;
 };
 
+/// Words that start the running program once more, to be followed by arguments: its path, after the dynamic loader and
+/// the loader's options if the program was started by that. Throws Error if the system does not tell them.
+std::vector<std::string> program_words();
+
 /// "exit status 1", "ended by signal 9 (Killed)".
 std::string status_text(int status);
 

@@ -7,13 +7,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files/os_file.h"
+#include "base/os/os.h"
 
 extern char** environ;
 
@@ -140,6 +144,19 @@ void ChildProcess::interrupt() {
 
 void ChildProcess::kill() {
     ::kill(handles_->id, SIGKILL);
+}
+
+std::vector<std::string> program_words() {
+    std::vector<std::string> words{os::program_path().string()};
+#ifdef __GLIBC__
+    // "LOADER --library-path FOLDERS PROGRAM …": the running file is then the loader, and main's first word is PROGRAM.
+    std::ifstream line("/proc/self/cmdline", std::ios::binary);
+    std::vector<std::string> all;
+    for (std::string word; std::getline(line, word, '\0');) all.push_back(word);
+    const auto program = std::ranges::find(all, std::string_view(program_invocation_name));
+    if (program != all.begin() && program != all.end()) words.insert(words.end(), all.begin() + 1, program + 1);
+#endif
+    return words;
 }
 
 std::string status_text(int status) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/os/os.h"
 #include "base/text/windows_text.h"
 
 namespace vkf {
@@ -185,6 +186,10 @@ void ChildProcess::interrupt() {
 
 void ChildProcess::kill() {
     ::TerminateProcess(handles_->process.get(), KILLED);
+}
+
+std::vector<std::string> program_words() {
+    return {os::program_path().string()};
 }
 
 std::string status_text(int status) {

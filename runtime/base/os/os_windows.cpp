@@ -49,7 +49,8 @@ void prepare_console() {
 }  // namespace
 
 void prepare_process() {
-    ::SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX);
+    // A process that crashes should end at once, without a dialog: another one may wait for it.
+    ::SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX | SEM_NOOPENFILEERRORBOX);
     for (int stream = STANDARD_INPUT; stream <= STANDARD_ERROR; ++stream) {
         // A standard stream that the parent process closed must not become the first file opened here.
         if (::_get_osfhandle(stream) < 0) {

@@ -8,6 +8,7 @@
 #include "vulkan/commands.h"
 #include "vulkan/cpu/lavapipe.h"
 #include "vulkan/cpu/workers.h"
+#include "vulkan/device/device_fault.h"
 #include "vulkan/device/instance.h"
 #include "vulkan/device/matrices.h"
 #include "vulkan/handles.h"
@@ -29,6 +30,16 @@ void check(VkResult result, const char* call) {
             throw Error("out of host memory in ", call);
         default:
             throw Error(call, " failed with VkResult ", static_cast<int>(result));
+    }
+}
+
+void check(const DeviceHandles& handles, VkResult result, const char* call) {
+    try {
+        check(result, call);
+    } catch (const Error& error) {
+        const std::string words = result == VK_ERROR_DEVICE_LOST ? fault_words(handles) : "";
+        if (words.empty()) throw;
+        throw Error(error.what(), ": its driver says: ", words);
     }
 }
 
@@ -129,6 +140,13 @@ void open_device(DeviceHandles& handles, const Candidate& from) {
         shader_objects.pNext = features.pNext;
         features.pNext = &shader_objects;
     }
+    VkPhysicalDeviceFaultFeaturesEXT device_fault{};  // every device with the extension has the feature
+    device_fault.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT;
+    device_fault.deviceFault = VK_TRUE;
+    if (from.enables(VK_EXT_DEVICE_FAULT_EXTENSION_NAME)) {
+        device_fault.pNext = features.pNext;
+        features.pNext = &device_fault;
+    }
     VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices{};
     matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
     matrices.cooperativeMatrix = VK_TRUE;
@@ -217,11 +235,12 @@ void close(DeviceHandles& from) {
 
 }  // namespace
 
-Device::Device(const std::string& wanted, const std::function<void(DeviceInfo&)>& pretend)
+Device::Device(const std::string& wanted, const std::function<void(DeviceInfo&)>& pretend, const MatrixTrial& trial)
     : handles_(std::make_unique<DeviceHandles>()) {
     handles_->instance = std::make_unique<Instance>(&handles_->validation_messages);
     const std::vector<Candidate> list = candidates(handles_->instance->handle);
-    const Candidate& chosen = choose(list, wanted);
+    Candidate chosen = choose(list, wanted);
+    complete(chosen, trial);
     info_ = chosen.info;
     if (pretend) pretend(info_);
     set_patience(chosen.info.kind == DeviceKind::cpu ? std::chrono::hours(1) : std::chrono::minutes(1));
@@ -229,6 +248,7 @@ Device::Device(const std::string& wanted, const std::function<void(DeviceInfo&)>
     handles_->memory_budget = chosen.enables(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     handles_->host_memory = chosen.enables(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
     handles_->executable_properties = chosen.enables(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
+    handles_->device_fault = chosen.enables(VK_EXT_DEVICE_FAULT_EXTENSION_NAME);
     handles_->shader_objects = info_.kind == DeviceKind::cpu && chosen.enables(VK_EXT_SHADER_OBJECT_EXTENSION_NAME);
     try {
         open_device(*handles_, chosen);

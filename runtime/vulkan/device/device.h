@@ -34,6 +34,10 @@ struct MissingFeature {
     std::string name, cost;
 };
 
+/// Faults of a driver's cooperative matrices, by the part of a trial that found them: "list", when the driver was asked
+/// for them; "fp16", "bf16", "workgroup": products of these elements, or by a workgroup. They are then not used.
+using MatrixFaults = std::map<std::string, std::string>;
+
 /// Properties and abilities of a physical device, and the reason if it cannot be used.
 struct DeviceInfo {
     std::uint32_t index = 0;
@@ -64,11 +68,18 @@ struct DeviceInfo {
     std::vector<MatrixShape> matrices;  // cooperative_matrix: shapes that our kernels can use
     std::vector<GroupMatrices> workgroup_matrices;  // cooperative_matrix2: matrices that they can use
     bool flexible_matrices = false;  // cooperative_matrix2 of subgroups, without its loads: see attention_tiling.h
+    MatrixFaults matrix_faults;
 };
 
+/// Called before a driver with VK_KHR_cooperative_matrix is asked for its matrices, which ends the process with some
+/// drivers. With a fault "list" the driver is not asked; matrices of other faults are not used. The info has everything
+/// but matrices.
+using MatrixTrial = std::function<MatrixFaults(const DeviceInfo&)>;
+
 /// All Vulkan devices of this machine, usable ones first, in order of preference (discrete, integrated, virtual, CPU).
-/// `index` is a device's position in this list. Throws Error without a Vulkan loader or driver.
-std::vector<DeviceInfo> list_devices();
+/// `index` is a device's position in this list. Without a trial, drivers are asked for their matrices at once. Throws
+/// Error without a Vulkan loader or driver.
+std::vector<DeviceInfo> list_devices(const MatrixTrial& trial = {});
 
 /// Thrown if a submission does not end. The device is then unusable for the rest of the process, and its objects are
 /// not freed. A program should report the error and end at once, without running exit handlers.
@@ -85,10 +96,12 @@ public:
 /// (vulkan/cpu/workers.h). If all processors of the machine have a worker, none of them sleeps while something is
 /// submitted, if the system permits it (vulkan/cpu/cpu_latency.h).
 ///
-/// `pretend` is for tests: it changes the device's info, to lower limits or to another kind.
+/// `pretend` is for tests: it changes the device's info, to lower limits or to another kind. Of all devices, only the
+/// opened one is asked for its matrices: after the trial, if there is one.
 class Device {
 public:
-    explicit Device(const std::string& wanted = {}, const std::function<void(DeviceInfo&)>& pretend = {});
+    explicit Device(const std::string& wanted = {}, const std::function<void(DeviceInfo&)>& pretend = {},
+                    const MatrixTrial& trial = {});
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
     ~Device();

@@ -123,10 +123,11 @@ std::vector<std::pair<std::string, std::uint32_t>> extensions(VkPhysicalDevice p
 
 }  // namespace
 
-std::vector<DeviceFacts> list_device_facts() {
+std::vector<DeviceFacts> list_device_facts(const MatrixTrial& trial) {
     std::vector<DeviceFacts> list;
     const Instance instance;
     for (Candidate& candidate : candidates(instance.handle)) {
+        complete(candidate, trial);
         const PhysicalDevice has(candidate.physical);
         DeviceFacts made{.vendor_id = has.properties.vendorID,
                          .device_id = has.properties.deviceID,

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "vulkan/device/device.h"
+
 namespace vkf {
 
 struct QueueFamily {
@@ -47,7 +49,8 @@ struct DeviceFacts {
     std::vector<std::pair<std::string, std::uint32_t>> versions;  // versions of the device's extensions, by name
 };
 
-/// Facts of all devices, in the order of list_devices(). Throws Error as list_devices() does.
-std::vector<DeviceFacts> list_device_facts();
+/// Facts of all devices, in the order of list_devices(); refused ones are not asked for their matrices. Throws Error as
+/// list_devices() does.
+std::vector<DeviceFacts> list_device_facts(const MatrixTrial& trial = {});
 
 }  // namespace vkf

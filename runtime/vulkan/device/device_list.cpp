@@ -119,16 +119,10 @@ Candidate judge(VkPhysicalDevice physical) {
     info.cooperative_matrix = has.extensions.contains("VK_KHR_cooperative_matrix");
     info.cooperative_matrix2 = has.extensions.contains("VK_NV_cooperative_matrix2");
     // Only full subgroups of a known size can hold a matrix together.
-    const std::string no_matrices = !info.refusal.empty()      ? "the device is refused"
-                                    : !made.subgroups.known    ? "subgroups may differ in size"
-                                    : of_driver.matrices_crash ? "its driver cannot compile them for subgroups of 16"
-                                                               : "";
-    made.matrices = listed_matrices(physical, has.extensions,
-                                    matrix_abilities(physical, has.extensions, info.subgroup_size, no_matrices));
-    info.matrices = matrix_shapes(made.matrices);
-    info.workgroup_matrices = workgroup_matrices(made.matrices);
-    info.flexible_matrices = flexible_matrices(made.matrices);
-    made.extensions = wanted_extensions(has.extensions, info);
+    made.no_matrices = !made.subgroups.known      ? "subgroups may differ in size"
+                       : of_driver.matrices_crash ? "its driver cannot compile them for subgroups of 16"
+                                                  : "";
+    made.listed = has.extensions;
     return made;
 }
 
@@ -170,10 +164,29 @@ std::vector<Candidate> candidates(VkInstance instance) {
     return list;
 }
 
-std::vector<DeviceInfo> list_devices() {
+void complete(Candidate& candidate, const MatrixTrial& trial) {
+    DeviceInfo& info = candidate.info;
+    if (info.cooperative_matrix && info.refusal.empty() && trial) info.matrix_faults = trial(info);
+    if (info.cooperative_matrix && info.refusal.empty() && !info.matrix_faults.contains("list")) {
+        MatrixAbilities can =
+            matrix_abilities(candidate.physical, candidate.listed, info.subgroup_size, candidate.no_matrices);
+        for (const auto& [part, fault] : info.matrix_faults)
+            (part == "fp16" ? can.fp16 : part == "bf16" ? can.bf16 : can.workgroups) = fault;
+        candidate.matrices = listed_matrices(candidate.physical, candidate.listed, can);
+    }
+    info.matrices = matrix_shapes(candidate.matrices);
+    info.workgroup_matrices = workgroup_matrices(candidate.matrices);
+    info.flexible_matrices = flexible_matrices(candidate.matrices);
+    candidate.extensions = wanted_extensions(candidate.listed, info);
+}
+
+std::vector<DeviceInfo> list_devices(const MatrixTrial& trial) {
     std::vector<DeviceInfo> list;
     const Instance instance;
-    for (Candidate& candidate : candidates(instance.handle)) list.push_back(std::move(candidate.info));
+    for (Candidate& candidate : candidates(instance.handle)) {
+        complete(candidate, trial);
+        list.push_back(std::move(candidate.info));
+    }
     return list;
 }
 

@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,14 +34,21 @@ struct Candidate {
     VkPhysicalDevice physical = VK_NULL_HANDLE;
     std::uint32_t queue_family = 0;
     Subgroups subgroups;
+    std::set<std::string> listed;  // extensions
+    std::string no_matrices;       // reason against all its matrices; empty: there is none
+    // Set by complete():
     std::vector<ListedMatrix> matrices;
     std::vector<const char*> extensions;  // to be enabled
 
     bool enables(std::string_view extension) const;
 };
 
-/// All devices with their judgement, in order of preference. Throws Error if drivers find no device.
+/// All devices with their judgement, in order of preference; their matrices are unknown. Throws Error if drivers find
+/// no device.
 std::vector<Candidate> candidates(VkInstance instance);
+
+/// Finds a device's matrices, and with them the extensions to be enabled. Refused devices are not asked.
+void complete(Candidate& candidate, const MatrixTrial& trial);
 
 /// True if validation is wanted, by environment or build.
 bool validation_wanted();

@@ -121,7 +121,7 @@ std::string refusal(const PhysicalDevice& device) {
 std::vector<const char*> wanted_extensions(const std::set<std::string>& listed, const DeviceInfo& info) {
     std::vector<const char*> made;
     for (const char* name : {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME,
-                             "VK_KHR_portability_subset"})
+                             VK_EXT_DEVICE_FAULT_EXTENSION_NAME, "VK_KHR_portability_subset"})
         if (listed.contains(name)) made.push_back(name);
     // For CPU devices only. Shader objects replace a pipeline cache that keeps nothing (vulkan/cpu/shader_objects.h);
     // GPUs' drivers have better caches.
