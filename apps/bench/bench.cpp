@@ -48,13 +48,15 @@ void add_bench(cli::Command& app, Common& common) {
         "  vkformer bench generate --model gpt2\n"
         "  vkformer bench images\n"
         "  vkformer bench compile --only matmul\n"
-        "  vkformer bench compare a.json b.json");
+        "  vkformer bench compare a.json b.json\n"
+        "  vkformer bench export a.json --as csv --out a.csv");
     add_bench_kernels(command, common);
     add_bench_step(command, common);
     add_bench_generate(command, common);
     add_bench_images(command, common);
     add_bench_compile(command, common);
     add_bench_compare(command, common);
+    add_bench_export(command, common);
 }
 
 }  // namespace vkf

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,11 +24,13 @@ void add_bench_step(cli::Command& bench, Common& common);
 void add_bench_generate(cli::Command& bench, Common& common);
 void add_bench_compile(cli::Command& bench, Common& common);
 void add_bench_compare(cli::Command& bench, Common& common);
+void add_bench_export(cli::Command& bench, Common& common);
 
 /// Seconds.
 struct Timing {
     double median = 0, least = 0, most = 0;
     std::int64_t samples = 0;
+    std::optional<double> deviation = {};  // standard deviation of the samples; older reports lack it
 };
 
 /// Median, least and most of the samples, of which there is at least one.
@@ -64,8 +67,11 @@ struct Measurement {
     double flops = 0, bytes = 0;
     std::string item = {};  // unit that users count: "token", "image"; or empty
     double items = 0;
-    double host_seconds = 0;   // steps: time in which the host prepares a step while the device runs the previous one
-    std::string element = {};  // element type of its cooperative matrices: "fp16", "bf16"; none: empty
+    double host_seconds = 0;     // steps: time in which the host prepares a step while the device runs the previous one
+    std::string element = {};    // element type of its cooperative matrices: "fp16", "bf16"; none: empty
+    std::string precision = {};  // storage of activations: "fp32", "bf16", "fp16"; empty: that of the report
+    std::string model = {};      // a model's name for --model; kernels: empty
+    std::string attention = {};  // a model's attention variant: "standard", "belief-star"; kernels: empty
 
     double flops_per_second() const { return flops / seconds.median; }
     double bytes_per_second() const { return bytes / seconds.median; }

@@ -26,6 +26,15 @@ std::string giga(double value) {
     return fixed(scaled, scaled < 10 ? 2 : scaled < 100 ? 1 : 0);
 }
 
+ordered_json document(const HostFacts& host) {
+    return {{"os", host.os},
+            {"kernel", host.kernel},
+            {"processor", host.processor},
+            {"threads", host.threads},
+            {"memory_bytes", host.memory_bytes},
+            {"environment", ordered_json(host.environment)}};
+}
+
 }  // namespace
 
 std::string milliseconds_text(double seconds) {
@@ -76,10 +85,14 @@ ordered_json document(const BenchReport& report) {
         if (!m.layout.empty()) entry["layout"] = m.layout;
         if (!m.kernel.empty()) entry["kernel"] = m.kernel;
         if (!m.element.empty()) entry["element"] = m.element;
+        if (!m.precision.empty()) entry["precision"] = m.precision;
+        if (!m.model.empty()) entry["model"] = m.model;
+        if (!m.attention.empty()) entry["attention"] = m.attention;
         entry["seconds"] = {{"median", m.seconds.median},
                             {"min", m.seconds.least},
                             {"max", m.seconds.most},
                             {"samples", m.seconds.samples}};
+        if (m.seconds.deviation) entry["seconds"]["deviation"] = *m.seconds.deviation;
         entry["flops"] = m.flops;
         entry["bytes"] = m.bytes;
         entry["gflops"] = m.flops_per_second() * 1e-9;
@@ -98,8 +111,11 @@ ordered_json document(const BenchReport& report) {
     for (const auto& [element, flops] : report.peak.matrices) peak["matrix_gflops"][element] = flops * 1e-9;
     ordered_json root = document(report.head);
     if (report.facts) root["device"].update(document(*report.facts));
+    if (report.host) root["host"] = document(*report.host);
     root["precision"] = report.precision;
     root["kernels"] = report.kernels;
+    for (const BenchedModel& model : report.models)
+        root["models"].push_back({{"name", model.name}, {"title", model.title}, {"parameters", model.parameters}});
     root["peak"] = std::move(peak);
     root["measurements"] = std::move(list);
     return root;
@@ -160,6 +176,58 @@ std::string markdown(const std::vector<std::vector<std::string>>& rows) {
     return lines;
 }
 
+namespace {
+
+/// Count under the key; 0 if it is absent, negative if 64 bits cannot hold it. Throws nlohmann::json::type_error if it
+/// is no whole number.
+std::int64_t count_at(const nlohmann::json& object, const char* key) {
+    const auto found = object.find(key);
+    return found == object.end() ? 0 : found->get_ref<const std::int64_t&>();
+}
+
+HostFacts read_host(const nlohmann::json& host) {
+    return {.os = host.value("os", ""),
+            .kernel = host.value("kernel", ""),
+            .processor = host.value("processor", ""),
+            .threads = count_at(host, "threads"),
+            .memory_bytes = count_at(host, "memory_bytes"),
+            .environment = host.value("environment", std::map<std::string, std::string>{})};
+}
+
+Timing read_timing(const nlohmann::json& seconds) {
+    Timing made{seconds.at("median"), seconds.at("min"), seconds.at("max"), count_at(seconds, "samples")};
+    if (seconds.contains("deviation")) made.deviation = seconds["deviation"].get<double>();
+    return made;
+}
+
+Measurement read_measurement(const nlohmann::json& entry) {
+    Measurement made{.family = entry.at("family"),
+                     .name = entry.at("name"),
+                     .shape = entry.at("shape"),
+                     .layout = entry.value("layout", ""),
+                     .kernel = entry.value("kernel", ""),
+                     .seconds = read_timing(entry.at("seconds")),
+                     .flops = entry.at("flops"),
+                     .bytes = entry.at("bytes"),
+                     .host_seconds = entry.value("host_seconds", 0.0),
+                     .element = entry.value("element", ""),
+                     .precision = entry.value("precision", ""),
+                     .model = entry.value("model", ""),
+                     .attention = entry.value("attention", "")};
+    // "tokens" and "tokens_per_s" give the unit its name.
+    constexpr std::string_view rate = "_per_s";
+    for (const auto& [key, value] : entry.items()) {
+        if (!key.ends_with(rate)) continue;
+        const std::string items = key.substr(0, key.size() - rate.size());
+        if (!items.ends_with('s') || !entry.contains(items)) continue;
+        made.item = items.substr(0, items.size() - 1);
+        made.items = entry[items].get<double>();
+    }
+    return made;
+}
+
+}  // namespace
+
 BenchReport read_report(const std::filesystem::path& path) {
     const std::string wrong = path.string() + ": is no report of vkformer bench: ";
     const nlohmann::json root = parse_json(read_text(path), wrong + "it");
@@ -173,18 +241,11 @@ BenchReport read_report(const std::filesystem::path& path) {
                          .measurements = {}};
         const auto matrices = root.at("peak").value("matrix_gflops", nlohmann::json::object());  // outlives items()
         for (const auto& [element, gflops] : matrices.items()) made.peak.matrices[element] = gflops.get<double>() * 1e9;
+        if (root.contains("host")) made.host = read_host(root["host"]);
+        for (const nlohmann::json& model : root.value("models", nlohmann::json::array()))
+            made.models.push_back({model.at("name"), model.at("title"), count_at(model, "parameters")});
         for (const nlohmann::json& entry : root.at("measurements")) {
-            const nlohmann::json& seconds = entry.at("seconds");
-            made.measurements.push_back(
-                {.family = entry.at("family"),
-                 .name = entry.at("name"),
-                 .shape = entry.at("shape"),
-                 .layout = entry.value("layout", ""),
-                 .kernel = entry.value("kernel", ""),
-                 .seconds = {seconds.at("median"), seconds.at("min"), seconds.at("max"), seconds.at("samples")},
-                 .flops = entry.at("flops"),
-                 .bytes = entry.at("bytes"),
-                 .element = entry.value("element", "")});
+            made.measurements.push_back(read_measurement(entry));
             require(made.measurements.back().seconds.median > 0, path.string(), ": a measurement took no time");
         }
         const auto above_0 = [](const auto& figure) { return figure.second > 0; };

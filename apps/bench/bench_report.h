@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -30,6 +31,19 @@ ReportHead read_head(const nlohmann::json& root);
 /// "NAME, DRIVER, DATE, vkformer VERSION"
 std::string heading(const ReportHead& head);
 
+/// Computer in which the device is.
+struct HostFacts {
+    std::string os, kernel, processor;
+    std::int64_t threads = 0, memory_bytes = 0;      // 0: unknown
+    std::map<std::string, std::string> environment;  // variables that change how drivers or this program work
+};
+
+/// Model whose steps or generation a report has.
+struct BenchedModel {
+    std::string name, title;  // name for --model; title in the names of measurements
+    std::int64_t parameters = 0;
+};
+
 /// Measurements on one device, with its peak.
 struct BenchReport {
     ReportHead head;
@@ -37,6 +51,8 @@ struct BenchReport {
     Peak peak;
     std::vector<Measurement> measurements;
     std::optional<DeviceFacts> facts = {};  // written, not read back
+    std::optional<HostFacts> host = {};
+    std::vector<BenchedModel> models = {};
 };
 
 nlohmann::ordered_json document(const BenchReport& report);
