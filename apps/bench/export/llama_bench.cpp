@@ -1,16 +1,21 @@
 // Reports in the form of llama.cpp's llama-bench, for programs that compare its results.
 
 #include <cmath>
+#include <limits>
 
 #include "apps/bench/compile_report.h"
 #include "apps/bench/export/export_forms.h"
 #include "base/text/json_text.h"
+#include "models/generation/generate.h"
 
 namespace vkf {
 
 namespace {
 
 using nlohmann::ordered_json;
+
+/// Most tokens of a prompt that are read at once.
+const std::int64_t CHUNK = longest_chunk(std::numeric_limits<std::int64_t>::max());
 
 /// "1a2b3c4" of the version 0.1.0+12.g1a2b3c4; the whole version of a release.
 std::string commit_of(const std::string& version) {
@@ -76,8 +81,8 @@ ordered_json entry_of(const BenchReport& report, const Measurement& m) {
         {"model_size", parameters ? figure_document(*parameters * 4) : nullptr},  // weights are fp32
         {"model_n_params", figure_document(parameters)},
         // Options of llama-bench. Readers join rows by them and leave out rows that have null.
-        {"n_batch", prompt ? tokens : ordered_json(1)},
-        {"n_ubatch", prompt ? tokens : ordered_json(1)},
+        {"n_batch", CHUNK},
+        {"n_ubatch", CHUNK},
         {"n_threads", report.host ? std::max<std::int64_t>(report.host->threads, 0) : 0},
         {"cpu_mask", "0x0"},
         {"cpu_strict", false},
@@ -98,6 +103,8 @@ ordered_json entry_of(const BenchReport& report, const Measurement& m) {
         {"embeddings", false},
         {"no_op_offload", 0},
         {"no_host", false},
+        {"fit_target", 0},
+        {"fit_min_ctx", 0},
         {"n_prompt", prompt ? tokens : ordered_json(0)},
         {"n_gen", prompt ? ordered_json(0) : tokens},
         {"n_depth", prompt ? ordered_json(0) : depth_of(report, m)},

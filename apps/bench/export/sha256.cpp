@@ -11,7 +11,7 @@ namespace vkf {
 
 namespace {
 
-using Words = std::array<std::uint32_t, 8>;
+using HashWords = std::array<std::uint32_t, 8>;
 
 constexpr std::size_t BLOCK = 64, ROUNDS = 64;
 
@@ -48,8 +48,8 @@ constexpr std::array<std::uint32_t, ROUNDS> round_constants() {
     return made;
 }
 
-constexpr Words first_hash() {
-    Words made{};
+constexpr HashWords first_hash() {
+    HashWords made{};
     for (std::size_t i = 0; i < made.size(); ++i) made[i] = root_fraction(PRIMES[i], 2);
     return made;
 }
@@ -57,7 +57,7 @@ constexpr Words first_hash() {
 constexpr std::array<std::uint32_t, ROUNDS> CONSTANTS = round_constants();
 
 /// Hash after one more block.
-void add_block(Words& hash, std::span<const std::byte, BLOCK> block) {
+void add_block(HashWords& hash, std::span<const std::byte, BLOCK> block) {
     std::array<std::uint32_t, ROUNDS> schedule{};
     for (std::size_t i = 0; i < BLOCK; ++i)
         schedule[i / 4] = schedule[i / 4] << 8 | std::to_integer<unsigned>(block[i]);
@@ -74,14 +74,14 @@ void add_block(Words& hash, std::span<const std::byte, BLOCK> block) {
             (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
         h = g, g = f, f = e, e = d + first, d = c, c = b, b = a, a = first + second;
     }
-    const Words added{a, b, c, d, e, f, g, h};
+    const HashWords added{a, b, c, d, e, f, g, h};
     for (std::size_t i = 0; i < hash.size(); ++i) hash[i] += added[i];
 }
 
 }  // namespace
 
 std::string sha256(std::span<const std::byte> bytes) {
-    Words hash = first_hash();
+    HashWords hash = first_hash();
     std::size_t done = 0;
     for (; bytes.size() - done >= BLOCK; done += BLOCK) add_block(hash, bytes.subspan(done).first<BLOCK>());
     // The rest, a bit, zeros, and the number of bits in the last eight bytes.

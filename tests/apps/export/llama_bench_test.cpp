@@ -47,7 +47,8 @@ TEST(HostExportLlamaBench, HasAValueForEveryFieldThatReadersJoinBy) {
               "cpu_mask",       "cpu_strict",   "poll",          "n_threads",    "type_k",
               "type_v",         "use_mmap",     "no_kv_offload", "split_mode",   "main_gpu",
               "load_mode",      "tensor_split", "flash_attn",    "n_prompt",     "n_gen",
-              "build_commit",   "test_time",    "avg_ts",        "n_depth"})
+              "build_commit",   "test_time",    "avg_ts",        "n_depth",      "n_cpu_moe",
+              "fit_target",     "fit_min_ctx"})
             EXPECT_TRUE(row.contains(field) && !row[field].is_null()) << field;
 }
 

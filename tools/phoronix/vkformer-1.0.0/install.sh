@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes the script that the Phoronix Test Suite runs; downloads nothing. The program is $VKFORMER, else vkformer in PATH.
+# Makes the script that the Phoronix Test Suite runs, and downloads nothing. The program is $VKFORMER, else vkformer in
+# PATH.
 program=$(command -v "${VKFORMER:-vkformer}")
 if [ -z "$program" ]; then
     echo "vkformer is not installed: put it into PATH, or its path into VKFORMER" >&2
