@@ -51,7 +51,8 @@ void add_bench(cli::Command& app, Common& common) {
         "  vkformer bench images\n"
         "  vkformer bench compile --only matmul\n"
         "  vkformer bench suite --minutes 5 --out report.json\n"
-        "  vkformer bench compare a.json b.json c.json");
+        "  vkformer bench compare a.json b.json c.json\n"
+        "  vkformer bench export a.json --as csv --out a.csv");
     add_bench_kernels(command, common);
     add_bench_step(command, common);
     add_bench_generate(command, common);
@@ -59,6 +60,7 @@ void add_bench(cli::Command& app, Common& common) {
     add_bench_compile(command, common);
     add_bench_suite(command, common);
     add_bench_compare(command, common);
+    add_bench_export(command, common);
 }
 
 }  // namespace vkf

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,12 +25,13 @@ void add_bench_generate(cli::Command& bench, Common& common);
 void add_bench_compile(cli::Command& bench, Common& common);
 void add_bench_suite(cli::Command& bench, Common& common);
 void add_bench_compare(cli::Command& bench, Common& common);
+void add_bench_export(cli::Command& bench, Common& common);
 
 /// Seconds.
 struct Timing {
     double median = 0, least = 0, most = 0;
     std::int64_t samples = 0;
-    double deviation = 0;  // of a sample; 0 for one sample
+    std::optional<double> deviation = {};  // standard deviation of the samples; older reports lack it
 };
 
 /// Summarises the samples, of which there is at least one.

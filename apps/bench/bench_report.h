@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -29,6 +30,16 @@ nlohmann::ordered_json document(const ReportHead& head);
 ReportHead read_head(const nlohmann::json& root);
 /// "NAME, DRIVER, DATE, vkformer VERSION"
 std::string heading(const ReportHead& head);
+
+/// Computer in which the device is.
+struct ReportHost {
+    std::string os, kernel, processor;
+    std::int64_t threads = 0, memory_bytes = 0;      // 0: unknown
+    std::map<std::string, std::string> environment;  // variables that change how drivers or this program work
+};
+
+/// This computer, with the variables that Vulkan's loader, drivers and this program read.
+ReportHost report_host();
 
 /// A model of a report.
 struct ReportModel {
@@ -57,6 +68,7 @@ struct BenchReport {
     std::optional<SuiteRecord> suite = {};  // if `bench suite` made it
     std::vector<ReportModel> models = {};
     std::optional<DeviceFacts> facts = {};  // written, not read back
+    std::optional<ReportHost> host = {};
 };
 
 nlohmann::ordered_json document(const BenchReport& report);

@@ -1,12 +1,15 @@
 // Reports of benchmarks as JSON, written and read back.
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "apps/bench/bench_report.h"
 #include "apps/cli/version.h"
 #include "apps/inspect/facts_document.h"
 #include "base/files/file.h"
+#include "base/os/host_facts.h"
 #include "base/text/json.h"
 #include "base/text/utc_time.h"
 #include "vulkan/device/device.h"
@@ -45,6 +48,21 @@ ReportHead read_head(const nlohmann::json& root) {
 
 namespace {
 
+/// Beginnings of the names of variables that change what a Vulkan loader, a driver or this program does.
+constexpr std::array<std::string_view, 24> DRIVER_VARIABLES = {
+    "ACO_", "AMD_",   "ANV_", "DRI_PRIME", "ENABLE_", "GALLIUM_",  "GALLIVM_", "INTEL_",
+    "LD_",  "LIBGL_", "LP_",  "LVP_",      "MESA_",   "MVK_",      "NIR_",     "NODEVICE_",
+    "NVK_", "NV_",    "PAN_", "RADV_",     "TU_",     "VKFORMER_", "VK_",      "__GL_"};
+
+ordered_json document(const ReportHost& host) {
+    return {{"os", host.os},
+            {"kernel", host.kernel},
+            {"processor", host.processor},
+            {"threads", host.threads},
+            {"memory_bytes", host.memory_bytes},
+            {"environment", ordered_json(host.environment)}};
+}
+
 ordered_json document(const SuiteRecord& suite) {
     ordered_json made{{"version", suite.version}, {"minutes", suite.minutes}, {"left_out", ordered_json::array()}};
     for (const LeftOut& at : suite.left_out)
@@ -56,15 +74,76 @@ ordered_json document(const SuiteRecord& suite) {
     return made;
 }
 
+/// Count under the key; 0 if it is absent, negative if 64 bits cannot hold it. Throws nlohmann::json::type_error if it
+/// is no whole number.
+std::int64_t count_at(const nlohmann::json& object, const char* key) {
+    const auto found = object.find(key);
+    return found == object.end() ? 0 : found->get_ref<const std::int64_t&>();
+}
+
 SuiteRecord read_suite(const nlohmann::json& suite, const std::filesystem::path& path) {
-    SuiteRecord made{.version = suite.at("version"), .minutes = suite.at("minutes")};
-    require(made.version >= 1, path.string(), ": the suite's version is ", made.version, ", wanted at least 1");
+    constexpr std::int64_t most = 1000;
+    const std::int64_t version = count_at(suite, "version");
+    require(version >= 1 && version <= most, path.string(), ": the suite's version is ", version, ", wanted 1 to ",
+            most);
+    SuiteRecord made{.version = static_cast<int>(version), .minutes = suite.at("minutes")};
     for (const nlohmann::json& at : suite.at("left_out"))
         made.left_out.push_back({at.at("family"), at.at("name"), at.at("shape"), at.at("precision"), at.at("reason")});
     return made;
 }
 
+ReportHost read_host(const nlohmann::json& host) {
+    return {.os = host.value("os", ""),
+            .kernel = host.value("kernel", ""),
+            .processor = host.value("processor", ""),
+            .threads = count_at(host, "threads"),
+            .memory_bytes = count_at(host, "memory_bytes"),
+            .environment = host.value("environment", std::map<std::string, std::string>{})};
+}
+
+Timing read_timing(const nlohmann::json& seconds) {
+    Timing made{seconds.at("median"), seconds.at("min"), seconds.at("max"), count_at(seconds, "samples")};
+    if (seconds.contains("deviation")) made.deviation = seconds["deviation"].get<double>();
+    return made;
+}
+
+Measurement read_measurement(const nlohmann::json& entry) {
+    Measurement made{.family = entry.at("family"),
+                     .name = entry.at("name"),
+                     .shape = entry.at("shape"),
+                     .layout = entry.value("layout", ""),
+                     .kernel = entry.value("kernel", ""),
+                     .seconds = read_timing(entry.at("seconds")),
+                     .flops = entry.at("flops"),
+                     .bytes = entry.at("bytes"),
+                     .host_seconds = entry.value("host_seconds", 0.0),
+                     .element = entry.value("element", ""),
+                     .precision = entry.value("precision", ""),
+                     .model = entry.value("model", ""),
+                     .attention = entry.value("attention", "")};
+    // "tokens" and "tokens_per_s" give the unit its name.
+    constexpr std::string_view rate = "_per_s";
+    for (const auto& [key, value] : entry.items()) {
+        if (!key.ends_with(rate)) continue;
+        const std::string items = key.substr(0, key.size() - rate.size());
+        if (!items.ends_with('s') || !entry.contains(items)) continue;
+        made.item = items.substr(0, items.size() - 1);
+        made.items = entry[items].get<double>();
+    }
+    return made;
+}
+
 }  // namespace
+
+ReportHost report_host() {
+    const os::HostFacts host = os::host_facts();
+    return {.os = host.system,
+            .kernel = host.kernel,
+            .processor = host.processor,
+            .threads = host.threads,
+            .memory_bytes = static_cast<std::int64_t>(host.memory_bytes),
+            .environment = os::environment_variables(DRIVER_VARIABLES)};
+}
 
 ordered_json document(const BenchReport& report) {
     ordered_json list = ordered_json::array();
@@ -79,8 +158,8 @@ ordered_json document(const BenchReport& report) {
         entry["seconds"] = {{"median", m.seconds.median},
                             {"min", m.seconds.least},
                             {"max", m.seconds.most},
-                            {"deviation", m.seconds.deviation},
                             {"samples", m.seconds.samples}};
+        if (m.seconds.deviation) entry["seconds"]["deviation"] = *m.seconds.deviation;
         entry["flops"] = m.flops;
         entry["bytes"] = m.bytes;
         entry["gflops"] = m.flops_per_second() * 1e-9;
@@ -88,7 +167,6 @@ ordered_json document(const BenchReport& report) {
         entry["share_of_peak"] = m.share_of_peak(report.peak);
         entry["bound"] = m.memory_bound(report.peak) ? "memory" : "compute";
         if (!m.item.empty()) {
-            entry["item"] = m.item;
             entry[m.item + "s"] = m.items;
             entry[m.item + "s_per_s"] = m.items / m.seconds.median;
         }
@@ -100,7 +178,7 @@ ordered_json document(const BenchReport& report) {
     for (const auto& [element, flops] : report.peak.matrices) peak["matrix_gflops"][element] = flops * 1e-9;
     ordered_json root = document(report.head);
     if (report.facts) root["device"].update(document(*report.facts));
-    root["host"] = host_document();
+    if (report.host) root["host"] = document(*report.host);
     if (report.suite) root["suite"] = document(*report.suite);
     for (const ReportModel& model : report.models)
         root["models"].push_back({{"name", model.name}, {"title", model.title}, {"parameters", model.parameters}});
@@ -125,28 +203,13 @@ BenchReport read_report(const std::filesystem::path& path) {
         const auto matrices = root.at("peak").value("matrix_gflops", nlohmann::json::object());  // outlives items()
         for (const auto& [element, gflops] : matrices.items()) made.peak.matrices[element] = gflops.get<double>() * 1e9;
         for (const nlohmann::json& entry : root.at("measurements")) {
-            const nlohmann::json& seconds = entry.at("seconds");
-            made.measurements.push_back({.family = entry.at("family"),
-                                         .name = entry.at("name"),
-                                         .shape = entry.at("shape"),
-                                         .layout = entry.value("layout", ""),
-                                         .kernel = entry.value("kernel", ""),
-                                         .seconds = {seconds.at("median"), seconds.at("min"), seconds.at("max"),
-                                                     seconds.at("samples"), seconds.value("deviation", 0.0)},
-                                         .flops = entry.at("flops"),
-                                         .bytes = entry.at("bytes"),
-                                         .item = entry.value("item", ""),
-                                         .element = entry.value("element", ""),
-                                         .precision = entry.value("precision", ""),
-                                         .model = entry.value("model", ""),
-                                         .attention = entry.value("attention", "")});
-            Measurement& m = made.measurements.back();
-            if (!m.item.empty()) m.items = entry.at(m.item + "s");
+            made.measurements.push_back(read_measurement(entry));
             require(made.measurements.back().seconds.median > 0, path.string(), ": a measurement took no time");
         }
         if (root.contains("suite")) made.suite = read_suite(root.at("suite"), path);
         for (const nlohmann::json& model : root.value("models", nlohmann::json::array()))
-            made.models.push_back({model.at("name"), model.at("title"), model.at("parameters")});
+            made.models.push_back({model.at("name"), model.at("title"), count_at(model, "parameters")});
+        if (root.contains("host")) made.host = read_host(root["host"]);
         const auto above_0 = [](const auto& figure) { return figure.second > 0; };
         require(made.peak.flops > 0 && made.peak.bytes > 0 && std::ranges::all_of(made.peak.matrices, above_0),
                 path.string(), ": the peak is not above 0");

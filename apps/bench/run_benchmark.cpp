@@ -49,6 +49,7 @@ void run_benchmark(const Common& common, const ReportOptions& o,
         report.peak = higher(report.peak, measure_peak(device, o.seconds));
         if (const auto facts = list_device_facts(matrix_trial()); device.info().index < facts.size())
             report.facts = facts[device.info().index];
+        report.host = report_host();
         const auto rows = rows_of(report);
         if (!o.out.empty()) write_atomically(o.out, document_text(document(report)));
         if (!o.markdown.empty()) write_atomically(o.markdown, heading(report) + "\n" + vkf::markdown(rows));

@@ -1,10 +1,6 @@
 #include "apps/inspect/facts_document.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
-
-#include "base/os/host_facts.h"
 
 namespace vkf {
 
@@ -36,12 +32,6 @@ ordered_json object(const Pairs& pairs) {
     return made;
 }
 
-/// Beginnings of the names of variables that change what a Vulkan loader, a driver or this program does.
-constexpr std::array<std::string_view, 24> DRIVER_VARIABLES = {
-    "ACO_", "AMD_",   "ANV_", "DRI_PRIME", "ENABLE_", "GALLIUM_",  "GALLIVM_", "INTEL_",
-    "LD_",  "LIBGL_", "LP_",  "LVP_",      "MESA_",   "MVK_",      "NIR_",     "NODEVICE_",
-    "NVK_", "NV_",    "PAN_", "RADV_",     "TU_",     "VKFORMER_", "VK_",      "__GL_"};
-
 }  // namespace
 
 std::uint64_t host_visible_device_bytes(const DeviceFacts& facts) {
@@ -51,16 +41,6 @@ std::uint64_t host_visible_device_bytes(const DeviceFacts& facts) {
         if (has(type, "device local") && has(type, "host visible") && type.heap < facts.heaps.size())
             bytes = std::max(bytes, facts.heaps[type.heap].bytes);
     return bytes;
-}
-
-ordered_json host_document() {
-    const os::HostFacts host = os::host_facts();
-    return {{"system", host.system},
-            {"kernel", host.kernel},
-            {"processor", host.processor},
-            {"threads", host.threads},
-            {"memory_bytes", host.memory_bytes},
-            {"environment", object(os::environment_variables(DRIVER_VARIABLES))}};
 }
 
 ordered_json document(const DeviceFacts& facts) {

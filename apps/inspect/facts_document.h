@@ -15,7 +15,4 @@ nlohmann::ordered_json document(const DeviceFacts& facts);
 /// host's memory, and on a card with a resizable BAR; 256 MiB or none on other cards.
 std::uint64_t host_visible_device_bytes(const DeviceFacts& facts);
 
-/// The machine: operating system, processor, memory, and variables of the environment that drivers read.
-nlohmann::ordered_json host_document();
-
 }  // namespace vkf

@@ -42,10 +42,23 @@ TEST(HostBenchReport, ComparesMatricesWithTheirOwnPeak) {
 
 TEST(HostBenchReport, IsReadBackAsItWasWritten) {
     const Scratch scratch;
-    const BenchReport written = report("bf16");
+    BenchReport written = report("bf16");
+    written.host = ReportHost{"Debian", "6.12", "CPU 3", 16, 1LL << 35, {{"LP_NUM_THREADS", "1"}}};
+    written.models = {{"gpt2", "GPT-2 124M", 124439808}};
+    Measurement& m = written.measurements.front();
+    m.seconds.deviation = 0.5;
+    m.item = "target token";
+    m.items = 4096;
+    m.host_seconds = 0.25;
+    m.precision = "bf16";
+    m.model = "gpt2";
+    m.attention = "belief-star";
     write_atomically(scratch.path() / "report.json", document(written).dump());
     const BenchReport read = read_report(scratch.path() / "report.json");
     EXPECT_EQ(document(read), document(written));
+    EXPECT_EQ(read.measurements.front().item, "target token");
+    EXPECT_EQ(read.host->environment.at("LP_NUM_THREADS"), "1");
+    EXPECT_EQ(read.models.front().parameters, 124439808);
     EXPECT_DOUBLE_EQ(share(read), 0.25);
     EXPECT_NE(heading(read).find("matrices of bf16"), std::string::npos);
 }
