@@ -15,7 +15,8 @@ set(VKFORMER_ZSH_COMPLETIONS "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" CACHE
 # Writes the output of `vkformer ARGUMENTS...` to FILE and installs FILE in FOLDER.
 function(vkformer_page file folder)
     set(page "${PROJECT_BINARY_DIR}/pages/${file}")
-    add_custom_command(OUTPUT "${page}" COMMAND vkformer ${ARGN} > "${page}" COMMENT "Page ${file}" VERBATIM)
+    add_custom_command(OUTPUT "${page}" COMMAND vkformer ${ARGN} > "${page}" DEPENDS vkformer
+        COMMENT "Page ${file}" VERBATIM)
     set_property(GLOBAL APPEND PROPERTY vkformer_pages "${page}")
     install(FILES "${page}" DESTINATION "${folder}")
 endfunction()

@@ -1,14 +1,21 @@
-# Packages that `cpack`, called by tools/package, makes. From a build for Windows it makes an archive of the program
-# with its recipes and documentation. From other builds it makes Debian packages: vkformer, and libvkformer-dev with the
-# library, for the release of Debian that they are made on.
-if(WIN32)
-    set(CPACK_GENERATOR ZIP)
+# Packages that `cpack`, called by tools/package, makes. From builds with the toolchains for Windows and for any Linux
+# it makes an archive of the program with its recipes, documentation and the licences of all that is linked into it.
+# From other builds it makes Debian packages: vkformer, and libvkformer-dev with the library, for the release of Debian
+# that they are made on.
+if(VKFORMER_ARCHIVE)
+    set(CPACK_GENERATOR ${VKFORMER_ARCHIVE})
     set(CPACK_COMPONENTS_ALL program)
     set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
     set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
     set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
-    set(CPACK_PACKAGE_FILE_NAME "vkformer-${VKFORMER_VERSION}-windows-x86_64")
+    string(TOLOWER "vkformer-${VKFORMER_VERSION}-${CMAKE_SYSTEM_NAME}-x86_64" CPACK_PACKAGE_FILE_NAME)
     set(CPACK_STRIP_FILES ON)
+    set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
+    install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+    install(DIRECTORY "${VKFORMER_LIBRARIES}/licences" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+    if(NOT WIN32)
+        install(PROGRAMS "${VKFORMER_LIBRARIES}/loader/libvulkan.so.1" DESTINATION lib/vkformer)
+    endif()
     include(CPack)
     return()
 endif()

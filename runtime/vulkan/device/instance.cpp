@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text/plain_text.h"
 #include "vulkan/cpu/lavapipe.h"
+#include "vulkan/device/loader.h"
 #include "vulkan/handles.h"
 
 namespace vkf {
@@ -79,7 +80,7 @@ bool validation_wanted() {
 Instance::Instance(std::atomic<std::uint64_t>* messages) {
     widen_cpu_subgroups();
     require_driver_address_space();
-    if (volkInitialize() != VK_SUCCESS) throw Error("no Vulkan loader (", LOADER, ") on this machine");
+    if (!open_vulkan_loader()) throw Error("no Vulkan loader (", LOADER, ") on this machine");
     if (volkGetInstanceVersion() < VK_API_VERSION_1_3) throw Error("the Vulkan loader is older than 1.3");
 
     VkApplicationInfo application{};
