@@ -85,7 +85,7 @@ private:
 
     double patience() const {
         if (options_.patience > 0) return static_cast<double>(options_.patience);
-        return plan_ && plan_->head.kind == "CPU" ? 600 : 60;
+        return plan_ && (plan_->head.kind == "CPU" || !options_.pretend.empty()) ? 600 : 60;
     }
 
     void take(const std::string& line, std::vector<CheckResult>& ended) {
