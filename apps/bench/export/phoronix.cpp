@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "apps/bench/export/export_forms.h"
 #include "base/text/json_text.h"
@@ -83,6 +84,7 @@ std::string description(const BenchReport& report, const Measurement& m) {
                                      {"Case", m.name},
                                      {"Size", m.shape},
                                      {"Layout", m.layout},
+                                     {"Attention", m.attention},
                                      {"Precision", precision_of(report, m)}})
         if (!value.empty()) made += text(made.empty() ? "" : " - ", key, ": ", value);
     return made;
@@ -139,7 +141,7 @@ Exported export_phoronix(const ExportInput& input) {
     std::vector<std::string> results;  // beginnings of the elements, in the order of the reports
     std::map<std::string, std::string> entries;
     for (std::size_t i = 0; i < input.files.size(); ++i) {
-        std::map<std::string, bool> seen;  // results of this report
+        std::set<std::string> seen;  // results of this report
         for (const Measurement& m : input.files[i].report.measurements) {
             const std::string words = description(input.files[i].report, m);
             const std::string result =
@@ -147,7 +149,7 @@ Exported export_phoronix(const ExportInput& input) {
                 element("AppVersion", version) + element("Arguments", words) + element("Description", words) +
                 element("Scale", scale(m)) + element("Proportion", m.item.empty() ? "LIB" : "HIB") +
                 element("DisplayFormat", "BAR_GRAPH") + "<Data>\n";
-            if (!seen.emplace(result, true).second) continue;
+            if (!seen.insert(result).second) continue;
             if (!entries.contains(result)) results.push_back(result);
             entries[result] += entry_element(m, names[i]);
             ++made.measurements;

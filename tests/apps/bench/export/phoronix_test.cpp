@@ -33,6 +33,9 @@ TEST(HostExportPhoronix, HasAResultForEachMeasurement) {
               "<Scale>Milliseconds</Scale>\n<Proportion>LIB</Proportion>\n<DisplayFormat>BAR_GRAPH</DisplayFormat>\n"
               "<Data>\n<Entry>\n<Identifier>GPU 1</Identifier>\n<Value>2000</Value>\n<RawString></RawString>\n"
               "<JSON>{&quot;min-result&quot;:1000.0,&quot;max-result&quot;:4000.0}</JSON>\n</Entry>\n</Data>\n");
+    EXPECT_EQ(elements(results[1], "Description"),
+              std::vector<std::string>{"Test: step - Case: SmolLM2 135M - Size: 1x128 tokens - Attention: standard - "
+                                       "Precision: fp32"});
     EXPECT_EQ(elements(results[1], "Scale"), std::vector<std::string>{"Tokens Per Second"});
     EXPECT_EQ(elements(results[1], "Proportion"), std::vector<std::string>{"HIB"});
     EXPECT_EQ(elements(results[1], "Value"), std::vector<std::string>{"64"});
