@@ -12,6 +12,7 @@
 #include "apps/cli/raw_output.h"
 #include "base/error.h"
 #include "base/os/child_process.h"
+#include "base/os/os.h"
 #include "base/text/json.h"
 #include "base/text/json_text.h"
 #include "checks/device/matrix_products.h"
@@ -194,6 +195,7 @@ MatrixFaults verdict(const DeviceInfo& device, const std::function<void(const st
 }  // namespace
 
 MatrixTrial matrix_trial(std::function<void(const std::string&)> tell) {
+    if (os::environment("VKFORMER_MATRIX_TRIAL") == "off") return {};
     return [tell = std::move(tell)](const DeviceInfo& device) {
         // A command may list devices several times.
         static std::map<std::string, MatrixFaults> known;
