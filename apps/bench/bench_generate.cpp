@@ -53,7 +53,7 @@ std::vector<Measurement> time_generation(Device& device, const BenchModel& model
                          const Timing& timing) {
         const Analysis analysis = analyse_reading(config, activations, tokens, positions, traits(device), rows);
         made.push_back({.family = "generate",
-                        .name = text(model.title, ' ', name),
+                        .name = text(model.measured_name(), ' ', name),
                         .shape = text(rows > 1 ? text(rows, 'x') : std::string(), tokens,
                                       tokens > 1 || rows > 1 ? " tokens" : " token"),
                         .layout = {},
@@ -61,7 +61,9 @@ std::vector<Measurement> time_generation(Device& device, const BenchModel& model
                         .flops = analysis.flops,
                         .bytes = analysis.traffic(),
                         .item = "token",
-                        .items = static_cast<double>(rows * tokens)});
+                        .items = static_cast<double>(rows * tokens),
+                        .model = model.name,
+                        .attention = model.attention});
     };
     add("prefill", length, length, 1,
         time_calls(

@@ -167,6 +167,7 @@ std::vector<BenchModel> bench_models(const std::string& attention, const BatchSi
         ModelConfig config = config_of(entry);
         config.attention().set_variant(attention);
         models.push_back(commands_of(config.family().task()).bench(entry, config, size));
+        models.back().attention = attention;
     }
     return models;
 }

@@ -28,7 +28,10 @@ struct BenchModel {
     LossGraph loss;
     std::function<void(Program&)> fill;  // writes the inputs of the loss
     TrainerConfig trainer = {};
+    std::string attention = "standard";  // its variant
 
+    /// Name of its measurements: the title, and the variant unless that is standard. "GPT-2 124M, belief-star"
+    std::string measured_name() const { return attention == "standard" ? title : title + ", " + attention; }
     bool generates() const { return config.family().generates(); }
     /// Parameters with names and shapes, but no graph.
     Parameters parameters() const;
@@ -67,13 +70,13 @@ std::vector<BenchModel> bench_models(const std::string& attention = "standard", 
 std::vector<BenchModel> chosen_models(const std::string& name, const std::string& attention = "standard",
                                       const BatchSize& size = {});
 
+/// Work and memory of a training step.
+Analysis analyse_step(const Device& device, const BenchModel& model);
 /// Times training steps for `seconds`, at least `steps` of them: the clock from the end of one update to the end of the
-/// next, as in training, where the host prepares an update while the device runs the previous one. Work is not counted.
-Measurement time_step(Device& device, const BenchModel& model, double seconds, std::int64_t steps = 1);
-
-/// Element type of the cooperative matrices in a step's products by implementation `kernels` (--kernels); empty if they
-/// may not use any.
-std::string product_element(const Device& device, Format activations, const std::string& kernels);
+/// next, as in training, where the host prepares an update while the device runs the previous one. `analysis` is that
+/// of the step, `kernels` the implementation of its products (--kernels).
+Measurement time_step(Device& device, const BenchModel& model, const Analysis& analysis, const std::string& kernels,
+                      double seconds, std::int64_t steps = 1);
 
 /// Generation that is timed: reading a prompt of a length, and then writing tokens of some texts at once.
 struct GenerationSize {
@@ -86,7 +89,7 @@ struct GenerationSize {
 /// Work and memory of reading the prompt beside a cache for the model's whole context.
 Analysis analyse_generation(const Device& device, const ModelConfig& config, Format activations,
                             const GenerationSize& size);
-/// Times "TITLE prefill" and "TITLE decode", each for `seconds` and at least `calls` calls.
+/// Times "NAME prefill" and "NAME decode", each for `seconds` and at least `calls` calls.
 std::vector<Measurement> time_generation(Device& device, const BenchModel& model, Format activations,
                                          const GenerationSize& size, double seconds, std::int64_t calls = 1);
 

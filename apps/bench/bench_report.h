@@ -88,11 +88,12 @@ std::string markdown(const std::vector<std::vector<std::string>>& rows);
 /// Options that all benchmarks of a device share.
 struct ReportOptions {
     double seconds = 0.5;
-    std::string out, markdown, plot;
-    std::string html = {};       // page of the report
+    std::string out, markdown, html, plot;
     std::string precision = {};  // of the report, if it is not that of --precision
 
     void declare(cli::Command& app);
+    /// Declares the options for files only.
+    void declare_files(cli::Command& app);
 };
 
 /// Opens the device and measures its peak; `work` adds measurements to the report, which is then printed and written.

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "apps/bench/bench_report.h"
+#include "apps/bench/compile_report.h"
 #include "apps/cli/version.h"
 #include "apps/inspect/facts_document.h"
 #include "base/files/file.h"
@@ -49,10 +50,10 @@ ReportHead read_head(const nlohmann::json& root) {
 namespace {
 
 /// Beginnings of the names of variables that change what a Vulkan loader, a driver or this program does.
-constexpr std::array<std::string_view, 24> DRIVER_VARIABLES = {
-    "ACO_", "AMD_",   "ANV_", "DRI_PRIME", "ENABLE_", "GALLIUM_",  "GALLIVM_", "INTEL_",
-    "LD_",  "LIBGL_", "LP_",  "LVP_",      "MESA_",   "MVK_",      "NIR_",     "NODEVICE_",
-    "NVK_", "NV_",    "PAN_", "RADV_",     "TU_",     "VKFORMER_", "VK_",      "__GL_"};
+constexpr std::array<std::string_view, 23> DRIVER_VARIABLES = {
+    "ACO_",   "AMD_",  "ANV_", "DRI_PRIME", "GALLIUM_", "GALLIVM_", "INTEL_",    "LD_",
+    "LIBGL_", "LP_",   "LVP_", "MESA_",     "MVK_",     "NIR_",     "NODEVICE_", "NVK_",
+    "PAN_",   "RADV_", "TU_",  "VKFORMER_", "VK_",      "__GL_",    "__NV_"};
 
 ordered_json document(const ReportHost& host) {
     return {{"os", host.os},
@@ -192,6 +193,7 @@ ordered_json document(const BenchReport& report) {
 BenchReport read_report(const std::filesystem::path& path) {
     const std::string wrong = path.string() + ": is no report of vkformer bench: ";
     const nlohmann::json root = parse_json(read_text(path), wrong + "it");
+    require(!is_compile_report(root), path.string(), " is a report of bench compile, wanted one of measurements");
     try {
         BenchReport made{.head = read_head(root),
                          .precision = root.value("precision", "fp32"),

@@ -37,9 +37,24 @@ std::vector<Measurement> time_ops(Device& device, const BenchModel& model, doubl
     return time_by_op(program, model.title, seconds);
 }
 
+/// Element type of the cooperative matrices in a step's products by implementation `kernels`; empty if they may not use
+/// any.
+std::string product_element(const Device& device, Format activations, const std::string& kernels) {
+    if (activations == Format::f32 || kernels == "subgroup" || kernels == "tile") return {};
+    const MatrixElement wanted = activations == Format::bf16 ? MatrixElement::bf16 : MatrixElement::fp16;
+    const auto& matrices = device.info().matrices;
+    return std::ranges::count(matrices, wanted, &MatrixShape::element) > 0 ? to_string(wanted) : "";
+}
+
 }  // namespace
 
-Measurement time_step(Device& device, const BenchModel& model, double seconds, std::int64_t steps) {
+Analysis analyse_step(const Device& device, const BenchModel& model) {
+    StepGraphs graphs(model.loss, model.trainer);
+    return analyse(graphs, traits(device, graphs.step));
+}
+
+Measurement time_step(Device& device, const BenchModel& model, const Analysis& analysis, const std::string& kernels,
+                      double seconds, std::int64_t steps) {
     Trainer trainer(device, model.loss, model.loss, model.trainer);
     std::int64_t step = 0;
     std::vector<double> host;
@@ -49,26 +64,25 @@ Measurement time_step(Device& device, const BenchModel& model, double seconds, s
         host.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
     };
     start();
-    Measurement made{.family = "step", .name = model.title, .shape = model.shape, .layout = {}};
-    made.seconds = time_calls(
-        seconds,
-        [&] {
-            start();
-            trainer.finish();
-        },
-        steps);
+    Measurement made{.family = "step",
+                     .name = model.measured_name(),
+                     .shape = model.shape,
+                     .layout = {},
+                     .flops = analysis.flops,
+                     .bytes = analysis.traffic(),
+                     .item = model.item,
+                     .items = model.items,
+                     .element = product_element(device, model.trainer.activations, kernels),
+                     .model = model.name,
+                     .attention = model.attention};
+    const auto update = [&] {
+        start();
+        trainer.finish();
+    };
+    made.seconds = time_calls(seconds, update, steps);
     trainer.finish();
-    made.item = model.item;
-    made.items = model.items;
     made.host_seconds = timing_of(std::move(host)).median;
     return made;
-}
-
-std::string product_element(const Device& device, Format activations, const std::string& kernels) {
-    if (activations == Format::f32 || kernels == "subgroup" || kernels == "tile") return {};
-    const MatrixElement wanted = activations == Format::bf16 ? MatrixElement::bf16 : MatrixElement::fp16;
-    const auto& matrices = device.info().matrices;
-    return std::ranges::count(matrices, wanted, &MatrixShape::element) > 0 ? to_string(wanted) : "";
 }
 
 namespace {
@@ -82,18 +96,12 @@ void bench_step(const Common& common, const BenchStepOptions& o) {
             model.trainer.activations = common.activations();
             model.trainer = with_device_defaults(model.trainer, device);
             progress.update(static_cast<std::int64_t>(i), model.title);
-            StepGraphs graphs(model.loss, model.trainer);
-            const Analysis analysis = analyse(graphs, traits(device, graphs.step));
+            const Analysis analysis = analyse_step(device, model);
             if (const std::string lack = lacking_memory(device, analysis); !lack.empty()) {
                 progress.line(text("left out: ", model.title, ": ", lack));
                 continue;
             }
-            Measurement step = time_step(device, model, o.seconds);
-            step.name += o.attention == "standard" ? "" : ", " + o.attention;
-            step.flops = analysis.flops;
-            step.bytes = analysis.traffic();
-            step.element = product_element(device, common.activations(), common.kernels);
-            report.measurements.push_back(std::move(step));
+            report.measurements.push_back(time_step(device, model, analysis, common.kernels, o.seconds));
             if (!o.by_op) continue;
             for (Measurement& op : time_ops(device, model, o.seconds)) report.measurements.push_back(std::move(op));
         }

@@ -23,8 +23,13 @@ void ReportOptions::declare(cli::Command& app) {
         .type_name("S")
         .check(at_least(0.001))
         .capture_default_str();
+    declare_files(app);
+}
+
+void ReportOptions::declare_files(cli::Command& app) {
     app.add_option("--out", out, "Write the JSON document here too").type_name("FILE.json");
     app.add_option("--markdown", markdown, "Write the table as Markdown").type_name("FILE.md");
+    app.add_option("--html", html, "Write a page of the report").type_name("FILE.html");
     app.add_option("--plot", plot, "Draw the roofline").type_name("FILE.svg");
 }
 

@@ -4,14 +4,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "apps/bench/compile_report.h"
 #include "apps/bench/export/export_forms.h"
 #include "apps/cli/command.h"
 #include "apps/cli/option_values.h"
 #include "apps/cli/output_file.h"
 #include "apps/cli/raw_output.h"
 #include "base/files/file.h"
-#include "base/text/json.h"
 
 namespace vkf {
 
@@ -28,12 +26,6 @@ std::vector<std::string> form_names() {
     return names;
 }
 
-ReportFile read_measurements(const std::string& path) {
-    const nlohmann::json root = parse_json(read_text(path), path + ": is no report of vkformer bench: it");
-    require(!is_compile_report(root), path, " is a report of bench compile, wanted one of measurements");
-    return {path, read_report(path)};
-}
-
 void export_reports(const Common& common, const ExportOptions& o) {
     const ExportForm& form = *std::ranges::find(export_forms(), o.form, &ExportForm::name);
     require(form.outputs || o.outputs.empty(), "--outputs has no effect with --as ", form.name);
@@ -47,7 +39,7 @@ void export_reports(const Common& common, const ExportOptions& o) {
     ExportInput input{.files = {}, .outputs = o.outputs};
     std::size_t total = 0;
     for (const std::string& path : o.reports) {
-        input.files.push_back(read_measurements(path));
+        input.files.push_back({path, read_report(path)});
         total += input.files.back().report.measurements.size();
     }
     const Exported exported = form.write(input);

@@ -35,16 +35,19 @@ ordered_json nanoseconds(std::optional<double> seconds) {
     return seconds ? figure_document(std::round(*seconds * 1e9)) : nullptr;
 }
 
-/// Tokens that were in the cache before the measured ones: the prompt of the same model, which the report has too.
+/// Tokens that were in the cache before the measured ones: the last prompt of the same model that the report has before
+/// them. `decode` is one of the report's measurements.
 ordered_json depth_of(const BenchReport& report, const Measurement& decode) {
     const MeasuredModel model = measured_model(decode);
+    ordered_json depth = nullptr;
     for (const Measurement& m : report.measurements) {
+        if (&m == &decode) break;
         const MeasuredModel other = measured_model(m);
         if (other.phase == "prefill" && other.title == model.title && other.attention == model.attention &&
             precision_of(report, m) == precision_of(report, decode))
-            return figure_document(m.items);
+            depth = figure_document(m.items);
     }
-    return nullptr;
+    return depth;
 }
 
 std::optional<double> parameters_of(const BenchReport& report, const Measurement& measurement) {

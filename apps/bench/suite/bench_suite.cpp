@@ -41,7 +41,7 @@ void bench_suite(const Common& common, const BenchSuiteOptions& o) {
         Progress progress(common, "bench suite", "measurements", 0);
         run_suite(device, plan, 60 * o.minutes, report, [&](std::size_t done, double left, const std::string& name) {
             progress.update(static_cast<std::int64_t>(done),
-                            text("of ", plan.size(), ", at most ", duration_text(left), " left, ", name));
+                            text(plan.size() - done, " to go, at most ", duration_text(left), " left: ", name));
         });
         progress.clear();
         if (report.measurements.empty()) {
@@ -66,10 +66,7 @@ void add_bench_suite(cli::Command& bench, Common& common) {
         .capture_default_str();
     command.add_option("--only", o->only, "Only measurements whose family, name, shape and precision match")
         .type_name("PATTERN");
-    command.add_option("--out", o->out, "Write the JSON document here too").type_name("FILE.json");
-    command.add_option("--markdown", o->markdown, "Write the table as Markdown").type_name("FILE.md");
-    command.add_option("--html", o->html, "Write a page of the report").type_name("FILE.html");
-    command.add_option("--plot", o->plot, "Draw the roofline").type_name("FILE.svg");
+    o->declare_files(command);
     command.footer(
         "Examples:\n"
         "  vkformer bench suite --out report.json --html report.html\n"

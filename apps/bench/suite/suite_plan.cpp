@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 
 #include "apps/bench/bench_cases.h"
 #include "apps/bench/bench_models.h"
@@ -62,77 +61,51 @@ std::string precision_name(Format activations) {
     return activations == Format::f32 ? "fp32" : activations == Format::bf16 ? "bf16" : "fp16";
 }
 
-std::string with_variant(const std::string& title, const std::string& attention) {
-    return attention == "standard" ? title : title + ", " + attention;
-}
-
 SuiteItem kernel_item(int step, const Case& c, Format activations) {
     return {.step = step,
             .what = {c.family, c.name, c.layout.empty() ? c.shape : c.shape + ' ' + c.layout,
                      precision_name(activations), ""},
-            .work = [=](const Device& device, const Peak& peak) -> SuiteWork {
-                const Analysis analysis = analyse_case(device, c, activations);
-                return {least_seconds(analysis, peak), lacking_memory(device, analysis)};
-            },
-            .measure = [=](Device& device, double seconds) -> std::vector<Measurement> {
-                std::string reason;
-                const TimingLimits limits{.seconds = seconds, .activations = activations};
-                auto made = time_case(device, c, limits, reason);
-                if (!made) throw Error(c.name, ' ', c.shape, ": ", reason);
-                return {std::move(*made)};
+            .prepare = [=](Device& device) -> PreparedItem {
+                return {analyse_case(device, c, activations), [=, &device](double seconds) {
+                            std::string reason;
+                            const auto made =
+                                time_case(device, c, {.seconds = seconds, .activations = activations}, reason);
+                            if (!made) throw Error(c.name, ' ', c.shape, ": ", reason);
+                            return std::vector{*made};
+                        }};
             }};
 }
 
 SuiteItem step_item(const StepSize& at, const std::string& attention, Format activations, const std::string& kernels) {
-    const auto model = std::make_shared<BenchModel>(chosen_models(at.model, attention, at.size).front());
-    model->trainer.activations = activations;
-    const auto analysis_on = [model](const Device& device) {
-        model->trainer = with_device_defaults(model->trainer, device);
-        StepGraphs graphs(model->loss, model->trainer);
-        return analyse(graphs, traits(device, graphs.step));
-    };
+    BenchModel model = chosen_models(at.model, attention, at.size).front();
+    model.trainer.activations = activations;
     return {.step = at.step,
-            .what = {"step", with_variant(model->title, attention), model->shape, precision_name(activations), ""},
-            .work = [=](const Device& device, const Peak& peak) -> SuiteWork {
-                const Analysis analysis = analysis_on(device);
-                return {least_seconds(analysis, peak), lacking_memory(device, analysis)};
-            },
-            .measure = [=](Device& device, double seconds) -> std::vector<Measurement> {
-                const Analysis analysis = analysis_on(device);
-                Measurement made = time_step(device, *model, seconds, CALLS);
-                made.name = with_variant(model->title, attention);
-                made.flops = analysis.flops;
-                made.bytes = analysis.traffic();
-                made.element = product_element(device, activations, kernels);
-                made.model = model->name;
-                made.attention = attention;
-                return {std::move(made)};
+            .what = {"step", model.measured_name(), model.shape, precision_name(activations), ""},
+            .prepare = [=](Device& device) -> PreparedItem {
+                BenchModel here = model;
+                here.trainer = with_device_defaults(here.trainer, device);
+                const Analysis analysis = analyse_step(device, here);
+                return {analysis, [=, &device](double seconds) {
+                            return std::vector{time_step(device, here, analysis, kernels, seconds, CALLS)};
+                        }};
             }};
 }
 
 SuiteItem text_item(const TextSize& at, const std::string& attention, Format activations) {
-    const auto model = std::make_shared<BenchModel>(chosen_models(at.model, attention).front());
+    const BenchModel model = chosen_models(at.model, attention).front();
     const GenerationSize size = at.size;
-    const std::string shape =
-        text(size.rows > 1 ? text(size.rows, " texts, ") : "", "prompt of ", size.length(model->config), " tokens");
+    const std::int64_t length = size.length(model.config);
     return {.step = at.step,
-            .what = {"generate", with_variant(model->title, attention), shape, precision_name(activations), ""},
-            .work = [=](const Device& device, const Peak& peak) -> SuiteWork {
-                const Analysis analysis = analyse_generation(device, model->config, activations, size);
-                return {least_seconds(analysis, peak), lacking_memory(device, analysis)};
-            },
-            .measure =
-                [=](Device& device, double seconds) {
-                    auto made = time_generation(device, *model, activations, size, seconds, CALLS);
-                    for (Measurement& m : made) {
-                        m.name = with_variant(m.name, attention);
-                        if (m.shape == "1 token" || size.rows > 1)
-                            m.shape += text(" after ", size.length(model->config));
-                        m.model = model->name;
-                        m.attention = attention;
-                    }
-                    return made;
-                }};
+            .what = {"generate", model.measured_name(),
+                     text(size.rows > 1 ? text(size.rows, " texts, ") : "", "prompt of ", length, " tokens"),
+                     precision_name(activations), ""},
+            .prepare = [=](Device& device) -> PreparedItem {
+                return {analyse_generation(device, model.config, activations, size), [=, &device](double seconds) {
+                            auto made = time_generation(device, model, activations, size, seconds, CALLS);
+                            made.back().shape += text(" after ", length);  // a token's time depends on the prompt
+                            return made;
+                        }};
+            }};
 }
 
 }  // namespace

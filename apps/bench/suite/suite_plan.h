@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/bench/bench_report.h"
+#include "apps/inspect/analysis.h"
 
 namespace vkf {
 
@@ -19,19 +20,19 @@ inline constexpr int SUITE_VERSION = 1;
 /// Sentences on what each version changed, from `older` to this program's; none if they are the same.
 std::vector<std::string> suite_changes_since(int older);
 
-/// Work of one repetition of a measurement.
-struct SuiteWork {
-    double least_seconds = 0;  // see least_seconds()
-    std::string lack;          // reason why it does not fit the device; empty if it fits
+/// A measurement that is known to a device: the work and memory of one repetition, and the way to measure it.
+struct PreparedItem {
+    Analysis analysis;
+    /// Measures for `seconds`, at least a few repetitions.
+    std::function<std::vector<Measurement>(double seconds)> measure;
 };
 
 /// A computation at one size in one precision.
 struct SuiteItem {
     int step;  // of the ladder; the smallest sizes have 0
     LeftOut what;
-    std::function<SuiteWork(const Device&, const Peak&)> work;
-    /// Measures for `seconds`, at least a few repetitions.
-    std::function<std::vector<Measurement>(Device&, double seconds)> measure;
+    /// The result refers to the device.
+    std::function<PreparedItem(Device&)> prepare;
 };
 
 /// All measurements in the order in which they are made: step by step of the ladder; in a step products, attention,

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "apps/bench/bench_timing.h"
 #include "apps/cli/interrupts.h"
 #include "apps/cli/progress.h"
 
@@ -65,23 +66,24 @@ void run_suite(Device& device, std::span<const SuiteItem> plan, double seconds, 
             leave_out("the time is over");
             continue;
         }
-        const SuiteWork work = item.work(device, report.peak);
-        if (!work.lack.empty()) {
-            leave_out(work.lack);
+        const PreparedItem prepared = item.prepare(device);
+        if (const std::string lack = lacking_memory(device, prepared.analysis); !lack.empty()) {
+            leave_out(lack);
             continue;
         }
-        if (const double needed = budget.needed(item.what, work.least_seconds); needed > left) {
+        const double shortest = least_seconds(prepared.analysis, report.peak);
+        if (const double needed = budget.needed(item.what, shortest); needed > left) {
             leave_out(text("would take about ", duration_text(needed), " of ", duration_text(left), " left"));
             continue;
         }
         const auto began = Clock::now();
         double repetition = 0;
-        for (Measurement& made : item.measure(device, budget.each())) {
+        for (Measurement& made : prepared.measure(budget.each())) {
             made.precision = item.what.precision;
             repetition = std::max(repetition, made.seconds.median);
             report.measurements.push_back(std::move(made));
         }
-        budget.learn(item.what, work.least_seconds, repetition, seconds_since(began));
+        budget.learn(item.what, shortest, repetition, seconds_since(began));
     }
 }
 

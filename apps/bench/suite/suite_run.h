@@ -11,8 +11,8 @@
 
 namespace vkf {
 
-/// The time that is left for a suite, and how long its measurements take on this device: the longest beside the
-/// shortest time of its work so far, and the longest preparation so far, by family and precision.
+/// The time that is left for a suite, and predictions of how long measurements take on this device. A prediction takes
+/// a family and precision to be as slow as its slowest measurement was, relative to the shortest time of the work.
 class SuiteBudget {
 public:
     SuiteBudget(double seconds, double each) : seconds_(seconds), each_(each) {}

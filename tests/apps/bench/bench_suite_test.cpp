@@ -62,23 +62,23 @@ TEST(HostBenchSuite, ExpectsALargeMeasurementToBeAsSlowAsSmallOnesWere) {
     EXPECT_DOUBLE_EQ(budget.needed(product, 1), 0.25 + 5 * 2);
 }
 
-SuiteItem made_up(const std::string& name, double least_seconds, const std::string& lack, int& measured) {
-    return {.step = 0,
-            .what = {"made up", name, "1", "fp32", ""},
-            .work = [=](const Device&, const Peak&) -> SuiteWork {
-                return {least_seconds, lack};
-            },
-            .measure = [=, &measured](Device&, double) -> std::vector<Measurement> {
-                ++measured;
-                return {{.family = "made up", .name = name, .shape = "1", .layout = "", .seconds = {1, 1, 1, 1}}};
+/// An item of `seconds` on a device of one FLOP per second, in `bytes` of memory, that counts its measurements.
+SuiteItem made_up(const std::string& name, double seconds, std::int64_t bytes, int& measured) {
+    return {.step = 0, .what = {"made up", name, "1", "fp32", ""}, .prepare = [=, &measured](Device&) -> PreparedItem {
+                return {
+                    {.costs = {{.flops = seconds}}, .states = bytes}, [=, &measured](double) {
+                        ++measured;
+                        return std::vector{Measurement{
+                            .family = "made up", .name = name, .shape = "1", .layout = "", .seconds = {1, 1, 1, 1}}};
+                    }};
             }};
 }
 
 TEST(DeviceBenchSuite, LeavesOutOnlyWhatDoesNotFitAndSaysWhy) {
     int measured = 0;
-    const std::vector<SuiteItem> plan{made_up("small", 1e-6, "", measured), made_up("huge", 1e6, "", measured),
-                                      made_up("wide", 1e-6, "needs more memory", measured),
-                                      made_up("also small", 1e-6, "", measured)};
+    constexpr std::int64_t all = std::int64_t{1} << 60;
+    const std::vector<SuiteItem> plan{made_up("small", 1e-6, 4, measured), made_up("huge", 1e6, 4, measured),
+                                      made_up("wide", 1e-6, all, measured), made_up("also small", 1e-6, 4, measured)};
     BenchReport report{.peak = {.flops = 1, .bytes = 1}, .measurements = {}, .suite = SuiteRecord{1, 1}};
     std::vector<std::string> shown;
     run_suite(shared_device(), plan, 600, report,
@@ -90,7 +90,8 @@ TEST(DeviceBenchSuite, LeavesOutOnlyWhatDoesNotFitAndSaysWhy) {
     ASSERT_EQ(report.suite->left_out.size(), 2u);
     EXPECT_EQ(report.suite->left_out[0].name, "huge");
     EXPECT_NE(report.suite->left_out[0].reason.find("would take about"), std::string::npos);
-    EXPECT_EQ(report.suite->left_out[1].reason, "needs more memory");
+    EXPECT_EQ(report.suite->left_out[1].name, "wide");
+    EXPECT_NE(report.suite->left_out[1].reason.find("of memory, the device has"), std::string::npos);
     EXPECT_EQ(shown, (std::vector<std::string>{"small", "huge", "wide", "also small"}));
     run_suite(shared_device(), plan, 0, report, [](std::size_t, double, const std::string&) {});
     EXPECT_EQ(measured, 2);

@@ -39,6 +39,18 @@ TEST(HostExportLlamaBench, HasPromptsAndTokens) {
     EXPECT_TRUE(prompt["avg_ns"].is_number_integer());
 }
 
+TEST(HostExportLlamaBench, ATokenFollowsThePromptThatWasMeasuredBeforeIt) {
+    BenchReport report = sample_report();
+    Measurement prompt = report.measurements[3], token = report.measurements[4];
+    prompt.items = 512;
+    report.measurements.push_back(prompt);
+    report.measurements.push_back(token);
+    const nlohmann::json list = rows(report);
+    ASSERT_EQ(list.size(), 4u);
+    EXPECT_EQ(list[1]["n_depth"], 128);
+    EXPECT_EQ(list[3]["n_depth"], 512);
+}
+
 TEST(HostExportLlamaBench, HasAValueForEveryFieldThatReadersJoinBy) {
     for (const nlohmann::json& row : rows(sample_report()))
         for (const char* field :
