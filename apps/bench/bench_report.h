@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/bench/bench.h"
+#include "program/tuning_cache.h"
 #include "vulkan/device/device_facts.h"
 
 namespace vkf {
@@ -69,6 +70,7 @@ struct BenchReport {
     std::vector<ReportModel> models = {};
     std::optional<DeviceFacts> facts = {};  // written, not read back
     std::optional<ReportHost> host = {};
+    std::optional<CheckVerdict> checked = {};  // of this driver by this program's kernels, if `vkformer check` ran
 };
 
 nlohmann::ordered_json document(const BenchReport& report);

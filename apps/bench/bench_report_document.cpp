@@ -180,6 +180,9 @@ ordered_json document(const BenchReport& report) {
     ordered_json root = document(report.head);
     if (report.facts) root["device"].update(document(*report.facts));
     if (report.host) root["host"] = document(*report.host);
+    if (report.checked)
+        root["checked"] = {
+            {"date", report.checked->date}, {"checks", report.checked->checks}, {"failed", report.checked->failed}};
     if (report.suite) root["suite"] = document(*report.suite);
     for (const ReportModel& model : report.models)
         root["models"].push_back({{"name", model.name}, {"title", model.title}, {"parameters", model.parameters}});
@@ -212,6 +215,9 @@ BenchReport read_report(const std::filesystem::path& path) {
         for (const nlohmann::json& model : root.value("models", nlohmann::json::array()))
             made.models.push_back({model.at("name"), model.at("title"), count_at(model, "parameters")});
         if (root.contains("host")) made.host = read_host(root["host"]);
+        if (root.contains("checked"))
+            made.checked = {root["checked"].at("date"), count_at(root["checked"], "checks"),
+                            count_at(root["checked"], "failed")};
         const auto above_0 = [](const auto& figure) { return figure.second > 0; };
         require(made.peak.flops > 0 && made.peak.bytes > 0 && std::ranges::all_of(made.peak.matrices, above_0),
                 path.string(), ": the peak is not above 0");

@@ -18,6 +18,20 @@
 
 namespace vkf {
 
+namespace {
+
+/// The last verdict of `vkformer check` on the device's driver; nothing without one.
+std::optional<CheckVerdict> verdict_of(const Device& device) {
+    try {
+        const auto place = tuning_cache_place();
+        return place ? read_tuning_cache(device.info(), *place).checked : std::nullopt;
+    } catch (const InputError&) {
+        return {};  // the cache is made anew
+    }
+}
+
+}  // namespace
+
 void ReportOptions::declare(cli::Command& app) {
     app.add_option("--seconds", seconds, "Length of each measurement")
         .type_name("S")
@@ -55,6 +69,7 @@ void run_benchmark(const Common& common, const ReportOptions& o,
         if (const auto facts = list_device_facts(matrix_trial()); device.info().index < facts.size())
             report.facts = facts[device.info().index];
         report.host = report_host();
+        report.checked = verdict_of(device);
         const auto rows = rows_of(report);
         if (!o.out.empty()) write_atomically(o.out, document_text(document(report)));
         if (!o.markdown.empty()) write_atomically(o.markdown, heading(report) + "\n" + vkf::markdown(rows));

@@ -51,11 +51,16 @@ std::string new_directory() {
     return name;
 }
 
-/// Keeps the faults for later runs, and folders that repeat them.
-void keep_faults(const Common& common, const CheckOptions& options, const CheckReport& report) {
+/// Keeps the faults for later runs and, of a run over all tables, the verdict for reports; and folders that repeat
+/// what failed.
+void keep_results(const Common& common, const CheckOptions& options, const CheckReport& report) {
     Device device(wanted_device(common), pretence(options), matrix_trial());
+    TuningCache results = faults_of(report);
+    if (options.only.empty() && options.skip.empty())
+        results.checked = {report.head.date, std::ssize(report.results), std::ssize(report.failed())};
     if (const auto place = tuning_cache_place(); place && options.pretend.empty())
-        add_faults(device.info(), *place, faults_of(report));
+        add_faults(device.info(), *place, results);
+    if (report.failed().empty()) return;
     const std::string directory = options.out_dir.empty() ? new_directory() : options.out_dir;
     write_failures(common, options, report, device, directory);
     note(common, text("cases to repeat with `vkformer check --replay` are in ", directory));
@@ -110,7 +115,7 @@ void run(const Common& common, const CheckOptions& options) {
         print_json(document(report));
     else
         print((report.right() ? "" : table(failure_rows(report))) + summary(report) + '\n');
-    if (!report.failed().empty()) keep_faults(common, options, report);
+    keep_results(common, options, report);
     if (!report.right()) {
         const std::size_t wrong = report.failed().size() + report.differences.size();
         throw Error(wrong, wrong == 1 ? " check has failed" : " checks have failed", " on ", report.head.device, ", ",

@@ -36,6 +36,9 @@ void replace(const DeviceInfo& device, const TuningCachePlace& place, const Tuni
     ordered_json root{
         {"origin", origin(device, place)}, {"chosen", chosen}, {"refused", cache.refused}, {"wrong", cache.wrong}};
     if (cache.matrices) root["matrices"] = *cache.matrices;
+    if (cache.checked)
+        root["checked"] = {
+            {"date", cache.checked->date}, {"checks", cache.checked->checks}, {"failed", cache.checked->failed}};
     std::filesystem::create_directories(place.folder);
     write_atomically(tuning_cache_file(device, place), root.dump(1) + "\n");
 }
@@ -47,6 +50,7 @@ void TuningCache::merge(TuningCache others) {
     for (auto& [family, candidates] : others.refused) refused[family].merge(candidates);
     wrong.merge(others.wrong);
     if (!matrices) matrices = std::move(others.matrices);
+    if (!checked) checked = std::move(others.checked);
 }
 
 std::filesystem::path tuning_cache_file(const DeviceInfo& device, const TuningCachePlace& place) {
@@ -68,6 +72,8 @@ TuningCache read_tuning_cache(const DeviceInfo& device, const TuningCachePlace& 
         made.wrong = root.value("wrong", decltype(made.wrong)());
         if (const auto matrices = root.find("matrices"); matrices != root.end())
             made.matrices = matrices->get<std::map<std::string, std::string>>();
+        if (const auto checked = root.find("checked"); checked != root.end())
+            made.checked = {checked->at("date"), checked->at("checks"), checked->at("failed")};
         return made;
     } catch (const nlohmann::json::exception&) {
         throw InputError(path.string(), ": is no file of tuned kernels");
@@ -90,6 +96,7 @@ void add_faults(const DeviceInfo& device, const TuningCachePlace& place, const T
     } catch (const InputError&) {
         // An unreadable file is replaced.
     }
+    if (faults.checked) cache.checked = faults.checked;
     cache.merge(faults);
     for (const auto& [family, candidates] : faults.refused)
         for (const auto& [candidate, fault] : candidates)
@@ -105,6 +112,7 @@ std::size_t forget_faults(const DeviceInfo& device, const TuningCachePlace& plac
     cache.refused.clear();
     cache.wrong.clear();
     cache.matrices.reset();
+    cache.checked.reset();
     replace(device, place, cache);
     return faults;
 }

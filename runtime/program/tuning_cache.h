@@ -19,6 +19,12 @@ struct TuningResult {
     std::map<std::string, double> gflops;  // by candidate that was timed
 };
 
+/// Result of `vkformer check` over all tables of ops.
+struct CheckVerdict {
+    std::string date;
+    std::int64_t checks = 0, failed = 0;
+};
+
 struct TuningCache {
     std::map<std::string, TuningResult> chosen;  // by kind and candidates
     /// Faults of candidates, by the problems' family and the candidate's name.
@@ -27,6 +33,7 @@ struct TuningCache {
     std::map<std::string, std::string> wrong;
     /// Faults of cooperative matrices, by part of their trial (vulkan/device/device.h); nothing: not tried yet.
     std::optional<std::map<std::string, std::string>> matrices;
+    std::optional<CheckVerdict> checked;  // the last one
 
     /// Adds the results of `others`; known results stay.
     void merge(TuningCache others);
@@ -48,8 +55,8 @@ TuningCache read_tuning_cache(const DeviceInfo& device, const TuningCachePlace& 
 /// Writes the results, with those that other processes have written meanwhile. Throws Error.
 void write_tuning_cache(const DeviceInfo& device, const TuningCachePlace& place, TuningCache cache);
 
-/// Adds faults, so that what is refused is not used from then on: computations for which it was chosen are tuned anew.
-/// Throws Error.
+/// Adds faults, and a verdict if there is one, so that what is refused is not used from then on: computations for which
+/// it was chosen are tuned anew. Throws Error.
 void add_faults(const DeviceInfo& device, const TuningCachePlace& place, const TuningCache& faults);
 
 /// Forgets the faults of the device's kernels and matrices, which are then tried anew, and returns their number;

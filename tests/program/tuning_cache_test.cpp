@@ -109,6 +109,24 @@ TEST(DeviceTuningCache, KeepsTheVerdictOnMatrices) {
     EXPECT_EQ(read_tuning_cache(info, place(folder.path)).matrices, MatrixFaults()) << "they are right: not tried anew";
 }
 
+TEST(DeviceTuningCache, KeepsTheLastVerdictOfACheck) {
+    const Folder folder;
+    const DeviceInfo& info = shared_device().info();
+    EXPECT_FALSE(read_tuning_cache(info, place(folder.path)).checked);
+    add_faults(info, place(folder.path), {.checked = CheckVerdict{"monday", 40, 1}});
+    add_faults(info, place(folder.path), {.wrong = {{"softmax: rows", "it differs"}}});  // of a check of some tables
+    add_faults(info, place(folder.path), {.checked = CheckVerdict{"tuesday", 50, 2}});
+    write_tuning_cache(info, place(folder.path), {.chosen = {{"one", {"tile", {}}}}});
+    const TuningCache kept = read_tuning_cache(info, place(folder.path));
+    ASSERT_TRUE(kept.checked);
+    EXPECT_EQ(kept.checked->date, "tuesday");
+    EXPECT_EQ(kept.checked->checks, 50);
+    EXPECT_EQ(kept.checked->failed, 2);
+    EXPECT_EQ(kept.wrong.size(), 1u);
+    EXPECT_EQ(forget_faults(info, place(folder.path)), 1u);
+    EXPECT_FALSE(read_tuning_cache(info, place(folder.path)).checked);
+}
+
 TEST(DeviceTuningCache, BelongsToOneDeviceDriverAndBuild) {
     const Folder folder;
     const DeviceInfo& info = shared_device().info();

@@ -23,6 +23,7 @@ Rows report_rows(std::span<const BenchReport> reports, const Comparison& compari
     for (const char* element : {"fp16", "bf16"})
         if (any_has_matrices(reports, element)) rows[0].push_back(text("GFLOP/s, matrices of ", element));
     for (const char* name : {"precision", "kernels", "vkformer", "date"}) rows[0].push_back(name);
+    rows[0].push_back("checks that failed");
     if (suites) rows[0].insert(rows[0].end(), {"suite", "minutes", "left out"});
     if (reports.size() > 1) rows[0].push_back("no match");
     for (std::size_t i = 0; i < reports.size(); ++i) {
@@ -35,6 +36,7 @@ Rows report_rows(std::span<const BenchReport> reports, const Comparison& compari
             row.push_back(found == at.peak.matrices.end() ? "" : fixed(found->second * 1e-9, 1));
         }
         row.insert(row.end(), {at.precision, at.kernels, at.head.version, at.head.date});
+        row.push_back(at.checked ? text(at.checked->failed, " of ", at.checked->checks) : "not checked");
         if (suites && at.suite)
             row.insert(row.end(),
                        {text("version ", at.suite->version), text(at.suite->minutes), text(at.suite->left_out.size())});

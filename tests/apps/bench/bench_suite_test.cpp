@@ -126,7 +126,8 @@ BenchReport report_of(std::vector<Measurement> measurements) {
 
 TEST(HostBenchSuite, ReportIsReadBackAsItWasWritten) {
     const Scratch scratch;
-    const BenchReport written = report_of({measurement("step", "GPT-2", 2)});
+    BenchReport written = report_of({measurement("step", "GPT-2", 2)});
+    written.checked = CheckVerdict{"today", 300, 2};
     write_atomically(scratch.path() / "report.json", document(written).dump());
     const BenchReport read = read_report(scratch.path() / "report.json");
     EXPECT_EQ(document(read), document(written));
@@ -135,6 +136,9 @@ TEST(HostBenchSuite, ReportIsReadBackAsItWasWritten) {
     EXPECT_EQ(read.measurements[0].items, 64);
     EXPECT_EQ(read.measurements[0].seconds.deviation, 0.25);
     EXPECT_EQ(read.models[0].parameters, 124'439'808);
+    ASSERT_TRUE(read.checked.has_value());
+    EXPECT_EQ(read.checked->checks, 300);
+    EXPECT_NE(comparison_page(std::span(&read, 1)).find("2 of 300"), std::string::npos);
 }
 
 TEST(HostBenchSuite, MatchesWhatCanBeMatchedAndCountsTheRest) {
