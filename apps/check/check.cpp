@@ -132,7 +132,7 @@ void add_check(cli::Command& app, Common& common) {
     command.add_flag("--quick", options->quick, "One minute instead of five");
     command.add_option("--minutes", options->minutes, "Time after which no more checks begin [5, or 1 with --quick]")
         .type_name("X")
-        .check(number({.least = 0.01, .most = 1e6}))
+        .check(number({.least = 1e-4, .most = 1e6}))
         .excludes("--quick");
     command.add_option("--only", options->only, "Table of ops, as in the report; may be given several times")
         .type_name("OPS")
