@@ -156,6 +156,7 @@ const Family& family_in(const ModelPath& path) {
 }
 
 void Model::load(const Parameters& parameters, State& state) const {
+    if (pretrained) return load_pretrained(path / "model.safetensors", parameters.list(), state, *pretrained);
     load_frozen(parameters, state);
     if (!config.adapters())
         load_weights(path / "model.safetensors", parameters.list(), state, family().tensors);
@@ -270,6 +271,17 @@ SequenceModel open_sequence_model(const ModelPath& path, bool weights) {
 
 Model open_untokenized_sequence_model(const ModelPath& path, bool weights) {
     return open_model(path, sequence_task(), weights);
+}
+
+std::optional<SequenceModel> open_pretrained(const ModelPath& path, ModelConfig fresh) {
+    const PretrainedFamily* found = fresh.family().pretrained_by(read_family(whole_model(path) / "config.json"));
+    if (!found) return {};
+    require(!holds_adapters(path.directory), path.directory.string(),
+            " holds adapters, wanted a whole model: `vkformer merge`");
+    LanguageModel opened = open_language_model(path);
+    require(opened.tokenizer.has_value(), opened.path.string(), " has no tokenizer, by which texts become tokens");
+    found->adopt(fresh, opened.config);
+    return SequenceModel{{opened.path, std::move(fresh), {}, found}, std::move(*opened.tokenizer)};
 }
 
 ImageProcessor ImageModel::processor(const std::string& statistics) const {

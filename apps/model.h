@@ -45,6 +45,8 @@ struct Model {
     std::filesystem::path path;  // directory of the whole model
     ModelConfig config;
     std::filesystem::path adapters = {};  // weights of the adapters, if the model has some on disk
+    /// Says how the weights are read if the directory is one of another family, with which a fresh model begins.
+    const PretrainedFamily* pretrained = nullptr;
 
     const Family& family() const { return config.family(); }
     /// Reads the weights into states that a program has reserved. Throws InputError.
@@ -116,6 +118,10 @@ Model open_untokenized_translation_model(const ModelPath& path, bool weights = t
 /// Throws InputError, too, if the directory has no tokenizer, or one of more tokens than the model.
 SequenceModel open_sequence_model(const ModelPath& path, bool weights = true);
 Model open_untokenized_sequence_model(const ModelPath& path, bool weights = true);
+
+/// A sequence classifier that begins with the model of another family in `path`, if the family of `fresh` can; nothing
+/// if the directory holds a model of the same family. Throws InputError as open_sequence_model does, and for adapters.
+std::optional<SequenceModel> open_pretrained(const ModelPath& path, ModelConfig fresh);
 
 /// True if the directory holds adapters.
 bool holds_adapters(const std::filesystem::path& directory);

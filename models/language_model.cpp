@@ -115,8 +115,13 @@ void copy_cache_row(Graph& graph, const ModelConfig& config, Format activations,
     Graph described;
     const KeyValueCache one = cache_of_one(described, config, activations);
     const Tensor place = graph.input("place", {DType::i32, {2}});
-    for (const CachedState& state : one.states)
-        kv_cache_copy(state.in(graph, rows), state.in(graph, 1), place);
+    for (const CachedState& state : one.states) kv_cache_copy(state.in(graph, rows), state.in(graph, 1), place);
+}
+
+bool cache_keeps_positions(const ModelConfig& config) {
+    Graph graph;
+    const KeyValueCache one = cache_of_one(graph, config, Format::f32);
+    return std::ranges::all_of(one.states, [&](const CachedState& state) { return state.positions == one.capacity; });
 }
 
 std::int64_t cache_bytes(const ModelConfig& config, Format activations) {

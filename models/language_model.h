@@ -45,6 +45,9 @@ void decode_step(const Scope& scope, const ModelConfig& config, Format activatio
 /// `place`, i32 [2], is the row and the number of filled positions.
 void copy_cache_row(Graph& graph, const ModelConfig& config, Format activations, std::int64_t rows);
 
+/// False if a cache of a whole context drops positions or sums them up: then no position may be read into it twice.
+bool cache_keeps_positions(const ModelConfig& config);
+
 /// Bytes of the cache of one row with a whole context.
 std::int64_t cache_bytes(const ModelConfig& config, Format activations);
 

@@ -4,8 +4,10 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "golden.h"
 
 namespace vkf::test {
@@ -13,9 +15,12 @@ namespace vkf::test {
 /// The gradient of a score is p·(d − Σ p·d), a difference of numbers d = <d_o, v>, so those of queries and keys are as
 /// precise as those of values are. That of the keys' bias is zero.
 inline std::string terms_of_bert_scores(const std::string& name) {
-    for (const std::string_view map : {".self.query.", ".self.key."})
-        if (const std::size_t at = name.find(map); at != std::string::npos)
-            return name.substr(0, at) + ".self.value." + name.substr(at + map.size());
+    for (const std::string_view map : {"query", "key"})
+        for (const auto& [before, after] : {std::pair{".self.", "."}, {".", "_global."}}) {
+            const std::string whole = text(before, map, after);
+            if (const std::size_t at = name.find(whole); at != std::string::npos)
+                return text(name.substr(0, at), before, "value", after, name.substr(at + whole.size()));
+        }
     return "";
 }
 

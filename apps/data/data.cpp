@@ -16,6 +16,7 @@
 #include "apps/data/data_images.h"
 #include "apps/data/data_listops.h"
 #include "apps/data/data_passages.h"
+#include "apps/data/data_pixels.h"
 #include "apps/data/data_preview.h"
 #include "apps/data/data_tokens.h"
 #include "apps/inspect/facts.h"
@@ -185,6 +186,7 @@ void add_data(cli::Command& app, Common& common) {
     add_data_bpe(command, common);
     add_data_listops(command, common);
     add_data_passages(command, common);
+    add_data_pixels(command, common);
     add_data_images(command, common);
     add_data_preview(command, common);
     cli::Command& info =

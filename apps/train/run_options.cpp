@@ -223,9 +223,10 @@ std::string RunOptions::read_origin(const Common& common) {
             " holds no run to resume (config.json is missing): begin one without --resume");
     const std::filesystem::path file = whole_model(folder) / "config.json";
     const Family& found = read_family(file);
-    require(&found == &family(), resume ? "--resume: " : "--init-from: ", folder.string(), " holds a ", found.command,
-            resume ? " run" : " model", " (", file.string(), ": model_type ", found.model_type, "), wanted `train ",
-            found.command, "`");
+    const bool begins = !resume && family().pretrained_by(found);
+    require(&found == &family() || begins, resume ? "--resume: " : "--init-from: ", folder.string(), " holds a ",
+            found.command, resume ? " run" : " model", " (", file.string(), ": model_type ", found.model_type,
+            "), wanted `train ", found.command, "`");
     if (!resume) return file.string();
     const std::string init = given("--init-from") ? std::filesystem::absolute(init_from).string() : "";
     if (file_exists(kept)) read_base(kept);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "apps/cli/command.h"
@@ -46,7 +47,9 @@ void SequenceRunOptions::declare(cli::Command& app) {
 void SequenceRunOptions::load_origin(const Common& common) {
     if (origin().empty()) return;
     const std::string file = read_origin(common);
-    const ModelConfig there = open_untokenized_sequence_model(std::filesystem::path(origin()), false).config;
+    const std::optional<SequenceModel> begun = resume ? std::nullopt : open_pretrained({init_from, {}, false}, model);
+    const ModelConfig there =
+        begun ? begun->config : open_untokenized_sequence_model(std::filesystem::path(origin()), false).config;
     adopt(there, file);
     const Size context = there.size(Dimension::context);
     require(!given("--block-size") || block_size <= context, origin_of("--block-size"), " is ", block_size, ", but ",

@@ -84,10 +84,22 @@ Evaluation evaluate(Trainer& trainer, const EvaluationSets<SequenceSet>& sets, c
 
 /// Model to train: the initial model, or a fresh one for the texts.
 SequenceModel model_of(const SequenceRunOptions& o, const LabelledTexts& training, const LabelledTexts& validation) {
-    if (!o.origin().empty()) return open_sequence_model({o.origin(), {}, o.verify});
+    const auto classes_of_data = [&] {
+        std::vector<std::string> classes = classes_of({&training, &validation});
+        require(classes.size() > 1, "data ", o.data, ": has one class, '", classes.front(), "', wanted several");
+        return classes;
+    };
+    if (!o.origin().empty()) {
+        std::optional<SequenceModel> begun =
+            o.resume ? std::nullopt : open_pretrained({o.init_from, {}, o.verify}, o.model);
+        if (!begun) return open_sequence_model({o.origin(), {}, o.verify});
+        std::vector<std::string> classes = classes_of_data();
+        begun->config.set(Dimension::classes, std::ssize(classes));
+        begun->config.set_class_names(std::move(classes));
+        return std::move(*begun);
+    }
     SavedTokenizer tokenizer = o.tokenizer_for(training.texts);
-    std::vector<std::string> classes = classes_of({&training, &validation});
-    require(classes.size() > 1, "data ", o.data, ": has one class, '", classes.front(), "', wanted several");
+    std::vector<std::string> classes = classes_of_data();
     SequenceModel made{{{}, o.fresh_model(static_cast<std::int64_t>(tokenizer->size()), std::move(classes))},
                        std::move(tokenizer)};
     validate(made.config);

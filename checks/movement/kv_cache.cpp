@@ -1,5 +1,5 @@
-// Beams of a search reordered in a cache, and rows of one tensor appended. tests/program/state_test.cpp has the other
-// ops of caches.
+// Beams of a search reordered in a cache, rows of one tensor appended, and positions dropped.
+// tests/program/state_test.cpp has the other ops of caches.
 #include "ops/movement/kv_cache.h"
 
 #include "checks/op_tables.h"
@@ -65,6 +65,36 @@ std::vector<OpCase> kv_cache_append_cases() {
         appended("rows outside of the cache", {4, 1, 8}, {4, 1, 8}, {1, 2, 0, 1}),
         appended("a first row of five", {3, 1, 6}, {3, 1, 6}, {5, 6, 0}, 4),
         appended("rows behind", {2, 4, 5}, {2, 2, 5}, {6, 3}, 2),
+    };
+}
+
+namespace {
+
+/// Keys and values of sequences that get `fresh` positions, in copies of operands.
+OpCase rolled(std::string name, Shape keys, std::int64_t value_width, std::vector<double> lengths, CacheRoll roll,
+              std::int64_t fresh) {
+    const Shape values{keys[0], keys[1], value_width};
+    return {.name = std::move(name),
+            .operands = {fixed(std::move(keys)), fixed(values), exactly({std::ssize(lengths)}, lengths)},
+            .build =
+                [=](Inputs x) {
+                    const RolledCache made = kv_cache_roll({scale(x[0], 1.0f), scale(x[1], 1.0f)}, x[2], roll, fresh);
+                    return std::vector{made.cache.keys, made.cache.values, made.lengths};
+                },
+            .ulps = 0};
+}
+
+}  // namespace
+
+std::vector<OpCase> kv_cache_roll_cases() {
+    return {
+        rolled("before and after the rows run out", {5, 6, 4}, 4, {6, 7, 8, 9, 10}, {.step = 3}, 1),
+        rolled("first positions stay", {4, 9, 5}, 7, {10, 13, 14, 50}, {.first = 3, .step = 4}, 1),
+        rolled("several fresh positions", {5, 9, 3}, 6, {9, 10, 12, 13, 30}, {.first = 1, .step = 4}, 3),
+        rolled("more fresh positions than a step", {3, 9, 6}, 2, {5, 12, 21}, {.step = 2}, 5),
+        rolled("rows that are not in use", {3, 5, 4}, 4, {0, 1, 6}, {.step = 2}, 2),
+        rolled("wide rows", {2, 12, 130}, 70, {13, 14}, {.first = 2, .step = 5}, 1),
+        rolled("many rows", {2, 300, 2}, 3, {301, 557}, {.first = 4, .step = 128}, 1),
     };
 }
 

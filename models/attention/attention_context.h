@@ -8,6 +8,12 @@
 namespace vkf {
 
 struct KeyValueCache;
+struct LinearOptions;
+
+/// Heads are next to each other in a row: q [B, T, M·D], k [B, T, N·D], v [B, T, N·D_V].
+struct QueriesKeysValues {
+    Tensor q, k, v;
+};
 
 /// Heads are next to each other in a row: M of queries, options.value_heads() of keys and values.
 struct AttentionContext {
@@ -18,6 +24,9 @@ struct AttentionContext {
     AttentionOptions options;
     const AttentionConfig& config;
     KeyValueCache* cache = nullptr;  // for kinds that keep a state of their own; their k and v are this call's
+    Tensor input = {};               // [B, T, C], of which q, k and v are linear maps; absent in decoders
+    const LinearOptions* input_map = nullptr;  // how they are
+    QueriesKeysValues others = {};             // further maps of the input, for kinds that make them
 
     /// The result o of attention, [B, T, M·D_V], as the configuration's kind computes it.
     Tensor attended() const;

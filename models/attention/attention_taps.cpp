@@ -42,7 +42,9 @@ void tap_attention(const AttentionContext& at, Tensor residual, Tensor signal, c
     AttentionOptions& options = watched.options;
     options.dropout = 0;
     options.seed = {};
-    for (Tensor* x : {&watched.q, &watched.k, &watched.v, &options.mask.query_lengths, &options.mask.key_lengths})
+    QueriesKeysValues& others = watched.others;
+    for (Tensor* x : {&watched.q, &watched.k, &watched.v, &others.q, &others.k, &others.v, &options.mask.query_lengths,
+                      &options.mask.key_lengths})
         *x = part(*x);
     const auto attended = [&] { return watched.attended(); };
     const auto values = [&](Tensor o) {

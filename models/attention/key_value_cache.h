@@ -8,14 +8,19 @@
 
 #include "graph/graph.h"
 #include "models/scope.h"
+#include "ops/attention/attention_mask.h"
 #include "ops/movement/kv_cache.h"
 
 namespace vkf {
 
+/// Most tokens that one call may add to a cache that drops positions.
+constexpr std::int64_t LONGEST_CACHED_CALL = 256;
+
 /// A state in which a layer keeps one tensor, [B, positions, width].
 struct CachedState {
     std::string name;            // its name in a cache of one row
-    std::int64_t positions = 1;  // as many as the cache holds; 1 if the layer sums up what came before
+    /// As many as the cache holds, fewer if no query sees earlier ones; 1 if the layer sums up what came before.
+    std::int64_t positions = 1;
     std::int64_t width = 0;
     Format format = Format::f32;
 
@@ -57,9 +62,11 @@ struct KeyValueCache {
     std::vector<CachedState> states = {};  // what the layers keep, in their order
 
     /// Appends this call's keys [B, T, N·D] and values [B, T, N·D_V] to those of the layer at `scope`; returns those of
-    /// all positions, [B, capacity, …]. They have the cache's format if D is even, else fp32: attention takes 16 bits
-    /// only of an even width.
-    KeysAndValues append(const Scope& scope, const KeysAndValues& fresh, std::int64_t head_width);
+    /// all positions, [B, S, …], and sets mask.key_lengths to their number. S is `capacity`. If `mask` is causal and is
+    /// a window, S may be smaller: then positions that no later query sees are dropped, and no position may be appended
+    /// twice. Keys and values have the cache's format if D is even, else fp32: attention takes 16 bits only of an even
+    /// width.
+    KeysAndValues append(const Scope& scope, const KeysAndValues& fresh, std::int64_t head_width, AttentionMask& mask);
 
     /// The state [B, …] that the layer at `scope` kept in the last call, or `first` in a row's first call.
     CarriedState carry(const Scope& scope, Tensor first);

@@ -18,6 +18,8 @@ struct AttentionKind {
     AnyConfig options = NoOptions();  // of the kind, with the values of keys that config.json lacks
     /// Hides keys in the mask of block `layer`.
     void (*hide)(const AnyConfig& options, std::int64_t layer, AttentionMask&) = nullptr;
+    /// Makes further maps of the layer's input, and exchanges query_values where o is made of other values.
+    void (*prepare)(AttentionContext&) = nullptr;
     /// o, [B, T, M·D_V]. Throws InputError naming the kind for a layer that it cannot serve.
     Tensor (*attend)(const AttentionContext&) = nullptr;
     /// True if `attend` keeps a state by KeyValueCache::carry(), of a size that does not depend on the length, instead

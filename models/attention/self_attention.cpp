@@ -11,12 +11,13 @@ Tensor self_attention(const Scope& scope, Tensor residual, const QueriesKeysValu
     how.options.mask.diagonal |= how.config.mask_diagonal;
     if (kind.hide) kind.hide(how.config.kind_options, scope.layer(), how.options.mask);
     if (how.cache && !kind.carries_state) {
-        const KeysAndValues all = how.cache->append(scope, {k, v}, k.width() / how.options.value_heads());
+        const std::int64_t head_width = k.width() / how.options.value_heads();
+        const KeysAndValues all = how.cache->append(scope, {k, v}, head_width, how.options.mask);
         k = all.keys;
         v = all.values;
-        how.options.mask.key_lengths = how.cache->lengths;
     }
-    const AttentionContext at{scope, in.q, k, v, in.v, how.options, how.config, how.cache};
+    AttentionContext at{scope, in.q, k, v, in.v, how.options, how.config, how.cache, how.input, &how.input_map};
+    if (kind.prepare) kind.prepare(at);
     const VariantOutput mixed = how.config.variant().mix(at);
     const std::int64_t heads = how.options.heads;
     tap_attention(at, residual, mixed.main, {how.output, how.output_map});

@@ -9,17 +9,14 @@
 
 namespace vkf {
 
-/// Heads are next to each other in a row: q [B, T, M·D], k [B, T, N·D], v [B, T, N·D_V].
-struct QueriesKeysValues {
-    Tensor q, k, v;
-};
-
 struct SelfAttention {
     const AttentionConfig& config;
     AttentionOptions options;  // heads, mask, …; config's mask and a cache's lengths are added
     std::string_view output;   // the name of the output map; a second one is called `output`_s
     LinearOptions output_map;
     KeyValueCache* cache = nullptr;  // keys and values of earlier positions, also attended to
+    Tensor input = {};               // [B, T, C], of which q, k and v are maps, for kinds that make others; not causal
+    LinearOptions input_map = {};    // how they are
 };
 
 /// residual + drop(W^o·main + W^s·extra), [B, T, C], where main and extra are the outputs of the configuration's

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/families/bert.h"
 #include "models/layers.h"
 #include "ops/attention/attention.h"
 #include "ops/elementwise/activation.h"
@@ -57,6 +58,12 @@ void resize(BertClassifierConfig& c, const ModelScale& wanted) {
     resize_bert(c, wanted);
 }
 
+void adopt_encoder(ModelConfig& own, const ModelConfig& pretrained) {
+    BertClassifierConfig made = own.as<BertClassifierConfig>();
+    static_cast<BertEncoderConfig&>(made) = pretrained.as<BertConfig>();
+    own = made;
+}
+
 /// Configuration of BERT-base, for the data's vocabulary and classes.
 BertClassifierConfig base_classifier() {
     BertClassifierConfig c;
@@ -98,6 +105,12 @@ const Family& bert_classifier_family() {
         .graph = SequenceGraph{[](const Scope& scope, const ModelConfig& c, const Sentences& sequences) {
             return features(scope, c.as<BertClassifierConfig>(), sequences);
         }},
+        .pretrained = {{.family = bert_family,
+                        .adopt = adopt_encoder,
+                        .heads = {"bert.pooler.", "classifier."},
+                        .tensors = {.buffers = {"bert.embeddings.position_ids"},
+                                    .others = {"cls."},
+                                    .elsewhere = bert_tensorflow_names}}},
         .accounting = &accounting_by<BertClassifierConfig, model_sizes, model_scale, resize>,
     };
     return family;

@@ -34,7 +34,9 @@ Tensor attention_block(const Scope& scope, const BertEncoderConfig& c, Tensor x,
                                                  .salt = scope.salt(),
                                                  .mask = {.query_lengths = lengths, .key_lengths = lengths}},
                                      .output = "output.dense",
-                                     .output_map = bert_linear()});
+                                     .output_map = bert_linear(),
+                                     .input = x,
+                                     .input_map = bert_linear()});
     return bert_norm(scope / "output", c, y);
 }
 

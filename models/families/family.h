@@ -109,11 +109,25 @@ struct TiedTensor {
 struct TensorNames {
     std::string_view prefix = {};                // optional, before every name
     std::vector<std::string_view> buffers = {};  // endings of names of tensors that are not parameters
+    std::vector<std::string_view> others = {};   // beginnings of such names
     std::vector<TiedTensor> tied = {};           // optional copies; one may stand for a parameter that is missing
     std::string_view config = "config.json";     // file that determines the tensors
     /// Names of a parameter in files in which all names differ: one tensor, or several with rows that, concatenated,
     /// are the parameter's. Empty if such files do not have the parameter.
     std::vector<std::string> (*elsewhere)(std::string_view name) = nullptr;
+};
+
+struct Family;
+
+/// A family whose trained models fresh models of another family may begin with: both have the same layers, with the
+/// same names, below different heads.
+struct PretrainedFamily {
+    const Family& (*family)();
+    /// Copies the fields of the common layers to a configuration.
+    void (*adopt)(ModelConfig& own, const ModelConfig& pretrained);
+    /// Beginnings of names of parameters that pretrained models may lack: these stay as a fresh model's.
+    std::vector<std::string_view> heads;
+    TensorNames tensors = {};  // in files of pretrained models
 };
 
 struct Family {
@@ -137,10 +151,17 @@ struct Family {
     TensorNames tensors = {};
     std::vector<std::string_view> lora_targets = {};  // default targets of adapters, as in PEFT
     std::variant<LanguageGraph, ImageGraph, TranslationGraph, SequenceGraph> graph;
+    std::vector<PretrainedFamily> pretrained = {};  // families that a fresh model may begin with
     const Accounting* accounting = nullptr;  // its sizes for formulas (accounting.h); null: it has none
 
     const Task& task() const {
         return std::visit([](const auto& of_task) -> const Task& { return of_task.task(); }, graph);
+    }
+    /// The entry of `pretrained` for a family; null if there is none.
+    const PretrainedFamily* pretrained_by(const Family& other) const {
+        for (const PretrainedFamily& one : pretrained)
+            if (&one.family() == &other) return &one;
+        return nullptr;
     }
     /// True if the model continues text token by token.
     bool generates() const {

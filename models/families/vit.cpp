@@ -140,7 +140,9 @@ Tensor attention_block(const Scope& scope, const VitConfig& c, Tensor x, Tensor 
         {.config = c.attention,
          .options = {.heads = c.num_attention_heads, .scale = local ? 1.0f : 0.0f, .mask = {.diagonal = local}},
          .output = "proj",
-         .output_map = linear_options(c, inner, c.hidden_size)});
+         .output_map = linear_options(c, inner, c.hidden_size),
+         .input = norm,
+         .input_map = maps});
 }
 
 /// Depthwise convolution of the patches, without bias; the class token becomes 0.

@@ -66,7 +66,9 @@ std::vector<std::vector<std::string>> stored_names(const StoredWeights& file, st
                    : std::vector<std::string>();
     };
     const auto is_buffer = [&](const StoredTensor& stored) {
-        return std::ranges::any_of(names.buffers, [&](std::string_view end) { return stored.name.ends_with(end); });
+        return std::ranges::any_of(names.buffers, [&](std::string_view end) { return stored.name.ends_with(end); }) ||
+               std::ranges::any_of(names.others,
+                                   [&](std::string_view begin) { return stored.name.starts_with(begin); });
     };
     /// Stored tensors that an additional one should be a copy of; empty if it is not a copy.
     const auto originals_of = [&](const StoredTensor& stored) {
@@ -122,6 +124,18 @@ void load_weights(const std::filesystem::path& path, std::span<const Parameter> 
     const StoredWeights file = StoredWeights::open(path);
     const std::vector<std::vector<std::string>> stored = stored_names(file, parameters, names);
     for (std::size_t i = 0; i < stored.size(); ++i) state.write(parameters[i].name, read_parts(file, stored[i]));
+}
+
+void load_pretrained(const std::filesystem::path& path, std::span<const Parameter> parameters, State& state,
+                     const PretrainedFamily& from) {
+    const StoredWeights file = StoredWeights::open(path);
+    const auto stays = [&](const Parameter& parameter) {
+        return !file.contains(parameter.name) &&
+               std::ranges::any_of(from.heads, [&](std::string_view head) { return parameter.name.starts_with(head); });
+    };
+    std::vector<Parameter> read(parameters.begin(), parameters.end());
+    std::erase_if(read, stays);
+    load_weights(path, read, state, from.tensors);
 }
 
 void load_state(const Safetensors& file, const std::string& name, State& state) {

@@ -30,6 +30,11 @@ std::vector<float> read_parts(const StoredWeights& file, std::span<const std::st
 void load_weights(const std::filesystem::path& file, std::span<const Parameter> parameters, State& state,
                   const TensorNames& names = {});
 
+/// Reads the weights of a model of another family, with which a fresh model begins. Its heads keep their values unless
+/// the file has them, too. Throws as stored_names does.
+void load_pretrained(const std::filesystem::path& file, std::span<const Parameter> parameters, State& state,
+                     const PretrainedFamily& from);
+
 /// Error of a number that is not finite, if training cannot continue with it, or a checkpoint would store it.
 struct NotFinite : Error {
     using Error::Error;

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "models/attention/kind.h"
 
 namespace vkf {
 
@@ -23,14 +22,14 @@ std::vector<std::int32_t> words_of(std::span<const SampleRow> rows) {
 }  // namespace
 
 std::int64_t longest_chunk(std::int64_t tokens) {
-    constexpr std::uint64_t longest = 256;
-    return static_cast<std::int64_t>(std::bit_floor(std::min(static_cast<std::uint64_t>(tokens), longest)));
+    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::min(tokens, LONGEST_CACHED_CALL))));
 }
 
 Generator::Generator(Device& device, const ModelConfig& config, const GeneratorOptions& options)
     : device_(device),
       config_(config),
       context_length_(config.size(Dimension::context)),
+      keeps_positions_(cache_keeps_positions(config)),
       activations_(options.activations),
       state_(device),
       contexts_(index(options.rows)) {
@@ -74,10 +73,9 @@ std::vector<float> Generator::read(std::span<const std::int32_t> tokens, std::in
     const auto longest = [](std::size_t left) {
         return static_cast<std::size_t>(longest_chunk(static_cast<std::int64_t>(left)));
     };
-    const bool once = config_.attention().kind().carries_state;  // then chunks must not overlap
     std::size_t size = longest(count);
     for (std::size_t done = 0; done < count; done += size) {
-        if (once) size = longest(count - done);
+        if (!keeps_positions_) size = longest(count - done);  // chunks must not overlap
         const std::size_t at = std::min(done, count - size);
         run_chunk(tokens.subspan(at, size), position + static_cast<std::int64_t>(at));
     }

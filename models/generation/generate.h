@@ -34,10 +34,11 @@ struct NextToken {
 
 /// Programs over one set of weights. One text is read and written in a cache of one row: one program decodes, a token
 /// at a time, and draws the next; others prefill in chunks of 2, 4, … 256 tokens (built when first needed; the last
-/// chunk overlaps the chunk before it, so that no chunk is padded). Several rows have an additional cache, in which one
-/// program decodes a token of each row at a time; prompts are read in the cache of one row and copied. So a row's
-/// tokens are the same as those of the text alone: prefilling is the same, and up to four rows are decoded to the same
-/// bits. For more rows, products are computed by other kernels, which add in another order.
+/// chunk overlaps the chunk before it, so that no chunk is padded, unless the cache drops positions). Several rows have
+/// an additional cache, in which one program decodes a token of each row at a time; prompts are read in the cache of
+/// one row and copied. So a row's tokens are the same as those of the text alone: prefilling is the same, and up to
+/// four rows are decoded to the same bits. For more rows, products are computed by other kernels, which add in another
+/// order.
 ///
 /// When the cache of a row is full, its last half is read again from position 0 and generation continues. (nanoGPT
 /// then reads the last tokens of a whole context again for every token.)
@@ -83,6 +84,7 @@ private:
     Device& device_;
     ModelConfig config_;
     std::int64_t context_length_;
+    bool keeps_positions_;
     Format activations_;
     State state_;
     Parameters parameters_;

@@ -201,6 +201,12 @@ const Rows listops_cpu{
     {"block-size", "2000", "Long Range Arena: max_length"}, {"batch-size", "8", "ours"}, {"dropout", "0", "ours"},
     {"learning-rate", "1e-3", "ours"}, {"warmup-iters", "200", "ours"},
 };
+/// Not published, our own: pixels of images on a CPU.
+const Rows pixels_cpu{
+    {"n-layer", "2", "ours"}, {"n-head", "2", "ours"}, {"n-embd", "64", "ours"}, {"intermediate-size", "128", "ours"},
+    {"block-size", "1025", "1024 pixels and [CLS]"}, {"pooling", "mean", "ours"}, {"batch-size", "8", "ours"},
+    {"dropout", "0", "ours"}, {"learning-rate", "1e-3", "ours"}, {"warmup-iters", "200", "ours"},
+};
 /// Not published, our own: a BERT for a few books.
 const Rows novels_bert_cpu{
     {"n-layer", "4", "ours"}, {"n-head", "4", "ours"}, {"n-embd", "128", "ours"}, {"batch-size", "24", "ours"},
@@ -247,6 +253,7 @@ const std::vector<Recipe> recipes{
      {self_attention, ours, bert_model, nanogpt, shakespeare_char, shakespeare_char_cpu, novels_bert_cpu}},
     {"bert-classifier", "", {self_attention, ours, bert_classifier}},
     {"bert-classifier", "listops-cpu", {self_attention, ours, bert_classifier, listops_cpu}},
+    {"bert-classifier", "pixels-cpu", {self_attention, ours, bert_classifier, pixels_cpu}},
     {"translate", "", {self_attention, ours, vaswani_model, vaswani_training}},
     {"translate", "multi30k-cpu", {self_attention, ours, vaswani_model, vaswani_training, multi30k}},
     {"translate-rnn", "", {ours, recurrent_model, vaswani_training}},

@@ -33,6 +33,10 @@ CASES = {
                                 "linformer_sharing": "none"}, {}),
     "bert-linformer-one": (6, {"variant": "concat", "kind": "linformer", "linformer_k": 2, "linformer_length": 8,
                                "linformer_sharing": "key_value"}, {}),
+    "bert-longformer": (9, {"variant": "belief-star", "kind": "longformer", "longformer_window": 1,
+                            "longformer_global_tokens": 2}, {}),
+    "bert-longformer-all": (2, {"variant": "attentionx", "gamma": 3.0, "gamma_on": "sum", "kind": "longformer",
+                                "longformer_window": 0, "longformer_global_tokens": 3}, {}),
 }
 BASE = {"model_type": "bert", "vocab_size": 13, "max_position_embeddings": 9, "type_vocab_size": 2, "hidden_size": 12,
         "intermediate_size": 20, "num_hidden_layers": 2, "num_attention_heads": 3, "hidden_act": "gelu",
@@ -126,7 +130,7 @@ def shapes(config):
 
 def cancels(key):
     """True for the biases of keys: they add the same number to all scores of a query, so softmax ignores them."""
-    return key.endswith(".key.bias")
+    return key.endswith((".key.bias", ".key_global.bias"))
 
 
 def main():

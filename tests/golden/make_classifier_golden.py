@@ -26,6 +26,8 @@ CASES = {
                        {"hidden_size": 15, "intermediate_size": 13, "num_labels": 2, "pooling": "mean"}),
     "classifier-belief-star": ((5, 2, 9), {"variant": "belief-star"}, 0.1, {"pooling": "mean"}),
     "classifier-attentionx": ((2, 9, 4), {"variant": "attentionx", "gamma": 0.5, "gamma_on": "value"}, 0.0, {}),
+    "classifier-longformer": ((9, 1, 3, 6), {"variant": "belief", "kind": "longformer", "longformer_window": 1,
+                                             "longformer_global_tokens": 2}, 0.1, {}),
 }
 OWN = {"architectures": ["BertForSequenceClassification"], "num_labels": 3, "pooling": "first"}
 OF_PREDICTIONS = ("tie_word_embeddings", "mask_token_id", "mask_share")

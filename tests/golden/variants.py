@@ -41,6 +41,11 @@ class Attention:
         return weight / torch.where(total > 0, total, torch.ones_like(total))
 
     @property
+    def values(self):
+        """At the queries' own positions."""
+        return self.kind.values(self)
+
+    @property
     def o(self):
         if self.kind.o:
             return self.kind.o(self)
@@ -51,10 +56,12 @@ class Attention:
 class AttentionKind:
     """visible: the pairs that the kind leaves visible, from its options and the positions of queries and of keys.
     o: the result, [B, M, T, D], from the layer's input; None: softmax over the visible pairs. parameters: shapes of the
-    kind's parameters by name, from its options and the number of heads."""
+    kind's parameters by name, from its options, the number of heads and a head's width. values: those at the queries'
+    own positions."""
     visible: Callable = lambda spec, i, j: torch.ones_like(i + j, dtype=torch.bool)
     o: Callable = None
-    parameters: Callable = lambda spec, heads: {}
+    parameters: Callable = lambda spec, heads, width: {}
+    values: Callable = lambda at: at.v
 
 
 def window(spec, i, j):
@@ -97,7 +104,7 @@ def linformer(at):
     return torch.softmax(scores, -1) @ values
 
 
-def linformer_parameters(spec, heads):
+def linformer_parameters(spec, heads, _):
     shape = (spec["linformer_k"], spec["linformer_length"])
     if spec.get("linformer_sharing") == "none":
         shape = (heads, *shape)
@@ -105,9 +112,38 @@ def linformer_parameters(spec, heads):
     return {"linformer.e": shape} if spec.get("linformer_sharing") == "key_value" else both
 
 
+def longformer_window(spec, i, j):
+    first = spec["longformer_global_tokens"]
+    return ((i - j).abs() <= spec["longformer_window"]) | (i < first) | (j < first)
+
+
+def of_globals(at, name):
+    """A map of a layer's input by the global tokens' own weights, [B, M, T, D]."""
+    y = torch.einsum("bti,oi->bto", at.x, at.own(name + "_global.weight")) + at.own(name + "_global.bias")
+    return y.view(*y.shape[:2], at.q.shape[1], -1).permute(0, 2, 1, 3)
+
+
+def first_from(at, first, rest):
+    """Rows of the global tokens from `first`, the others from `rest`."""
+    positions = torch.arange(rest.shape[-2])[:, None]
+    return torch.where(positions < at.spec["longformer_global_tokens"], first, rest)
+
+
+def longformer(at):
+    local = torch.einsum("bmij,bmjd->bmid", at.map(at.q, at.k), at.v)
+    return first_from(at, at.map(of_globals(at, "query"), of_globals(at, "key")) @ of_globals(at, "value"), local)
+
+
+def longformer_parameters(_, heads, width):
+    shapes = {"weight": (heads * width, heads * width), "bias": (heads * width,)}
+    return {f"{name}_global.{part}": shape for name in ("query", "key", "value") for part, shape in shapes.items()}
+
+
 KINDS = {
     "full": AttentionKind(),
     "window": AttentionKind(visible=window),
+    "longformer": AttentionKind(visible=longformer_window, o=longformer, parameters=longformer_parameters,
+                                values=lambda at: first_from(at, of_globals(at, "value"), at.v)),
     "bigbird": AttentionKind(visible=bigbird),
     "linear": AttentionKind(o=linear),
     "linformer": AttentionKind(o=linformer, parameters=linformer_parameters),
@@ -134,7 +170,7 @@ def perpendicular(o, v):
 
 def difference(at):
     gamma = at.spec.get("gamma", 1.0)
-    return at.v - gamma * at.o if at.spec["gamma_on"] == "sum" else gamma * at.v - at.o
+    return at.values - gamma * at.o if at.spec["gamma_on"] == "sum" else gamma * at.values - at.o
 
 
 def differential(at):
@@ -155,11 +191,12 @@ def differential_parameters(_, width):
 VARIANTS = {
     "standard": AttentionVariant(lambda at: (at.o,)),
     "attentionx": AttentionVariant(lambda at: (difference(at),)),
-    "belief": AttentionVariant(lambda at: (perpendicular(rows(at.o), rows(at.v)),)),
-    "belief-head": AttentionVariant(lambda at: (perpendicular(at.o, at.v),)),
-    "belief-star": AttentionVariant(lambda at: (perpendicular(rows(at.o), rows(at.v)), perpendicular(at.o, at.v)),
+    "belief": AttentionVariant(lambda at: (perpendicular(rows(at.o), rows(at.values)),)),
+    "belief-head": AttentionVariant(lambda at: (perpendicular(at.o, at.values),)),
+    "belief-star": AttentionVariant(lambda at: (perpendicular(rows(at.o), rows(at.values)),
+                                               perpendicular(at.o, at.values)),
                                     second=True),
-    "concat": AttentionVariant(lambda at: (at.o, at.v), second=True),
+    "concat": AttentionVariant(lambda at: (at.o, at.values), second=True),
     "differential": AttentionVariant(lambda at: (differential(at),), differential_parameters),
 }
 
@@ -172,7 +209,7 @@ def attention_parameters(config, heads, width):
     """Shapes of the parameters of a layer's variant and kind."""
     spec = config["attention"]
     kind = KINDS[spec.get("kind", "full")]
-    return {**variant_of(config).parameters(heads, width), **kind.parameters(spec, heads)}
+    return {**variant_of(config).parameters(heads, width), **kind.parameters(spec, heads, width)}
 
 
 def causal(length):

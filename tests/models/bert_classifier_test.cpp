@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/files/safetensors.h"
 #include "device_fixture.h"
+#include "golden.h"
 #include "models/data/sequences/labelled_sequences.h"
 #include "models/data/sequences/text_tokens.h"
 #include "models/families/bert.h"
@@ -172,6 +175,38 @@ TEST(DeviceBertPooling, TensorsGoByTheirNamesInOtherPrograms) {
     load_weights(scratch.path() / "model.safetensors", parameters.list(), state, config.family().tensors);
     for (const Parameter& p : parameters.list())
         EXPECT_EQ(state.read(p.name).front(), static_cast<float>(p.name.size())) << p.name;
+}
+
+/// All tensors of the encoder are the file's, and the head is a fresh model's.
+TEST(DeviceBertClassifier, BeginsWithAnEncoderOfHiddenWords) {
+    const std::filesystem::path folder = golden / "bert-untied";
+    const PretrainedFamily* from = bert_classifier_family().pretrained_by(bert_family());
+    ASSERT_TRUE(from);
+    EXPECT_FALSE(bert_family().pretrained_by(bert_classifier_family()));
+    ModelConfig config = tiny_classifier("belief");
+    from->adopt(config, read_config_json(folder / "config.json"));
+    EXPECT_EQ(config.size(Dimension::classes), 3);
+    EXPECT_EQ(config.attention().title(), "standard");
+
+    Graph graph;
+    Parameters parameters;
+    graph.output("loss", sequence_loss(Scope(graph, parameters), config, {.rows = 2, .length = 5}));
+    State state(shared_device());
+    const Program program(shared_device(), graph, state);
+    for (const Parameter& p : parameters.list()) state.write(p.name, initial_values(p, 3));
+    load_pretrained(folder / "model.safetensors", parameters.list(), state, *from);
+    const Safetensors file = Safetensors::open(folder / "model.safetensors");
+    std::set<std::string> fresh;
+    for (const Parameter& p : parameters.list()) {
+        if (!file.contains(p.name)) fresh.insert(p.name);
+        EXPECT_EQ(state.read(p.name), file.contains(p.name) ? file.read_f32(p.name) : initial_values(p, 3)) << p.name;
+    }
+    EXPECT_EQ(fresh, (std::set<std::string>{"bert.pooler.dense.weight", "bert.pooler.dense.bias", "classifier.weight",
+                                            "classifier.bias"}));
+
+    from->adopt(config, read_config_json(golden / "bert-one-token" / "config.json"));  // of one block instead of two
+    EXPECT_THROW(load_pretrained(golden / "bert-one-token" / "model.safetensors", parameters.list(), state, *from),
+                 InputError);
 }
 
 }  // namespace

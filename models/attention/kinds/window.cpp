@@ -1,6 +1,7 @@
 // window: a query attends to keys at most `window` positions away, |i − j| ≤ window, or of these only to multiples of a
 // dilation; the first tokens may be global, which see all tokens and are seen by all (Longformer: Beltagy et al., 2020,
-// arXiv 2004.05150, without its separate projections for global tokens). Causal models see earlier tokens only.
+// arXiv 2004.05150, without its separate projections for global tokens, which longformer.cpp has). Causal models see
+// earlier tokens only.
 
 #include <algorithm>
 

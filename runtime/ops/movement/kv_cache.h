@@ -33,4 +33,26 @@ Tensor kv_cache_copy(Tensor whole, Tensor one, Tensor place);
 /// derivative.
 Tensor kv_cache_reorder(Tensor state, Tensor parents, Tensor lengths, std::int64_t beams);
 
+/// Rule by which a cache of fewer rows than a text has positions drops positions that no query sees any more.
+struct CacheRoll {
+    std::int64_t first = 0;  // the first positions that are never dropped
+    std::int64_t step = 1;   // positions that are dropped at a time
+
+    /// Positions that a cache of `rows` rows has dropped when a text has `length` positions: the smallest multiple of
+    /// `step` with which the others fit.
+    std::int64_t dropped(std::int64_t length, std::int64_t rows) const;
+};
+
+struct RolledCache {
+    KeysAndValues cache;
+    Tensor lengths;  // i32 [B]: rows of each sequence in the cache
+};
+
+/// Makes room for `fresh` more positions in states [B, S, C], in place, so that sequence b has `lengths[b]` positions
+/// afterwards. Position p is in row p if p < first, and else in row p − dropped(lengths[b], S); the result's lengths
+/// are lengths[b] − dropped(lengths[b], S), for kv_cache_append(). Before, the states hold the other lengths[b] − fresh
+/// positions by the same rule. Lengths are i32 [B]. S is at least first + step + fresh. States may be kept in 16 bits;
+/// their bits are moved as they are. No derivative.
+RolledCache kv_cache_roll(const KeysAndValues& cache, Tensor lengths, const CacheRoll& roll, std::int64_t fresh);
+
 }  // namespace vkf

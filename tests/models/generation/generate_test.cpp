@@ -268,10 +268,10 @@ std::string generation_id(const testing::TestParamInfo<GenerationCase>& info) {
     return name + (mask_diagonal ? "Masked" : "");
 }
 
-/// Kinds of attention beside full attention with which a model can continue text; linformer is for encoders.
+/// Kinds of attention beside full attention with which a model can continue text; the others are for encoders.
 std::vector<std::string> other_kinds() {
     std::vector<std::string> kinds = kind_names();
-    std::erase_if(kinds, [](const std::string& kind) { return kind == "full" || kind == "linformer"; });
+    for (const char* other : {"full", "linformer", "longformer"}) std::erase(kinds, other);
     return kinds;
 }
 
@@ -314,6 +314,66 @@ TEST(DeviceGenerator, HeadsOfOddWidthKeepTheirCacheInFp32) {
     fill(generator.parameters(), generator.state());
     EXPECT_EQ(generator.state().format("h.0.attn.cached_keys"), Format::f32);
     EXPECT_LE(worst_difference(generator.prefill(tokens), whole(config, tokens, Format::bf16)), 4 * 0x1p-8);
+}
+
+/// A window of 5 positions and 2 global tokens, in a cache that has no room for all 800 positions.
+TEST(DeviceGenerator, AWindowKeepsOnlyPositionsThatAreSeen) {
+    for (const std::string family : {"gpt2", "llama"}) {
+        ModelConfig config = small_language_model(family, "belief-star");
+        set_small_kind(config.attention(), "window");
+        if (family == "gpt2") {
+            Gpt2Config longer = small("belief-star", false);
+            longer.n_positions = 800;
+            longer.attention = config.attention();
+            config = longer;
+        } else {
+            LlamaConfig longer = small_llama("belief-star", false);
+            longer.max_position_embeddings = 800;
+            longer.attention = config.attention();
+            config = longer;
+        }
+        EXPECT_EQ(cache_bytes(config, Format::f32), 2 * 2 * (5 + 2 + 2 * 256) * 24 * 4);
+        EXPECT_FALSE(cache_keeps_positions(config));
+        EXPECT_TRUE(cache_keeps_positions(small_language_model(family, "belief-star")));
+
+        const auto tokens = words(800);
+        const std::span all(tokens);
+        Generator generator(shared_device(), config);
+        fill(generator.parameters(), generator.state());
+        // 700 positions are read in parts of 256, 256, 128, 32, 16, 8 and 4; the cache drops 256 of them twice.
+        for (const std::size_t prompt : {std::size_t{511}, std::size_t{700}}) {
+            const std::vector<float> logits = generator.prefill(all.first(prompt));
+            EXPECT_LE(worst_difference(logits, whole(config, all.first(prompt))), CLOSE) << prompt;
+        }
+        // A part of 256 tokens whose first sees its whole window: without positions dropped, and with 256 dropped.
+        for (const std::size_t prompt : {std::size_t{257}, std::size_t{264}}) {
+            generator.prefill(all.first(prompt));
+            const std::vector<float> more = generator.extend(all.subspan(prompt, 256));
+            EXPECT_LE(worst_difference(more, whole(config, all.first(prompt + 256))), CLOSE) << prompt;
+        }
+        std::vector<float> logits = generator.prefill(all.first(300));
+        for (std::size_t i = 300; i < tokens.size(); ++i) {
+            logits = generator.decode(tokens[i]);
+            if (i == 518 || i == 519 || i == 775) {
+                EXPECT_LE(worst_difference(logits, whole(config, all.first(i + 1))), CLOSE) << i;
+            }
+        }
+        EXPECT_LE(worst_difference(logits, whole(config, tokens)), CLOSE);
+
+        Generator two(shared_device(), config, {.rows = 2});
+        fill(two.parameters(), two.state());
+        two.prefill(all.first(517), 1);
+        two.prefill(all.first(3), 0);
+        for (std::size_t i = 0; i < 6; ++i) {  // row 1 drops positions at its third token
+            const std::array next{NextToken{.row = 0, .token = tokens[3 + i], .how = {.vocabulary = 23}},
+                                  NextToken{.row = 1, .token = tokens[517 + i], .how = {.vocabulary = 23}}};
+            const std::vector<SampledToken> drawn = two.decode(next);
+            for (const auto& [row, count] : {std::pair{0u, 4 + i}, std::pair{1u, 518 + i}}) {
+                const std::vector<float> wanted = whole(config, all.first(count));
+                EXPECT_EQ(drawn[row].token, std::ranges::max_element(wanted) - wanted.begin()) << row << ' ' << i;
+            }
+        }
+    }
 }
 
 TEST(DeviceGenerator, StartForgetsWhatWasRead) {
